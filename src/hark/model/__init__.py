@@ -1,0 +1,32 @@
+"""The values that flow: all of them immutable, none of them global."""
+
+from hark.model.audio import Audio
+from hark.model.clock import Clock, SystemClock, Timer
+from hark.model.codec import decode, encode
+from hark.model.errors import MalformedMessage, MalformedSession
+from hark.model.frozen import Frozen, freeze, thaw
+from hark.model.match import Match
+from hark.model.message import Message
+from hark.model.session import Session
+from hark.model.session_fields import ContextEntry, Handler, Location, ResponseMode
+
+__all__ = [
+    "Audio",
+    "Clock",
+    "ContextEntry",
+    "Frozen",
+    "Handler",
+    "Location",
+    "MalformedMessage",
+    "MalformedSession",
+    "Match",
+    "Message",
+    "ResponseMode",
+    "Session",
+    "SystemClock",
+    "Timer",
+    "decode",
+    "encode",
+    "freeze",
+    "thaw",
+]

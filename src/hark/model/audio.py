@@ -1,0 +1,31 @@
+"""A piece of sound with the format it is in."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Audio(msgspec.Struct, frozen=True):
+    """Raw little-endian PCM samples; the three format fields always describe `samples` as it is."""
+
+    samples: bytes
+    sample_rate: int
+    sample_width: int = 2
+    channels: int = 1
+
+    @property
+    def seconds(self) -> float:
+        """How long it plays."""
+        return len(self.samples) / (self.sample_rate * self.sample_width * self.channels)
+
+    def defect(self) -> str | None:
+        """What is wrong with this value, or None."""
+        if not isinstance(self.samples, bytes):
+            return f"samples must be bytes, not {type(self.samples).__name__}"
+        for name in ("sample_rate", "sample_width", "channels"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                return f"{name} must be a positive integer, not {value!r}"
+        if len(self.samples) % (self.sample_width * self.channels):
+            return "samples do not divide into whole frames of this format"
+        return None

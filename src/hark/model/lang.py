@@ -1,0 +1,48 @@
+"""Language tags, and the one place that decides which language an utterance is in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import lru_cache
+
+from hark.model.session import Session
+
+_TAG = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
+
+
+@lru_cache(maxsize=1024)
+def _is_tag(text: str) -> bool:
+    return _TAG.fullmatch(text) is not None
+
+
+def is_tag(text: object) -> bool:
+    """Whether `text` has the form of a BCP-47 tag; whether such a language exists is not asked."""
+    return isinstance(text, str) and _is_tag(text)
+
+
+@lru_cache(maxsize=1024)
+def canonical(tag: str) -> str:
+    """`tag` in the usual case: `pt-br` becomes `pt-BR`, `zh-hant-tw` becomes `zh-Hant-TW`."""
+    first, *rest = tag.split("-")
+    parts = [first.lower()]
+    for part in rest:
+        if len(part) == 2 and part.isalpha():
+            parts.append(part.upper())
+        elif len(part) == 4 and part.isalpha():
+            parts.append(part.title())
+        else:
+            parts.append(part.lower())
+    return "-".join(parts)
+
+
+def resolve(stated: object, session: Session, enabled: Collection[str], default: str) -> str:
+    """The language of an utterance: the first enabled one of `stated` (its `data.lang`), `stt_lang`,
+    `detected_lang`, `request_lang` and `lang`, else `default` (SESSION-1 §3.2.7). `enabled` holds canonical tags.
+    """
+    for evidence in (stated, session.stt_lang, session.detected_lang, session.request_lang, session.lang):
+        if evidence and isinstance(evidence, str) and _is_tag(evidence):
+            tag = canonical(evidence)
+            if tag in enabled:
+                return tag
+    return default

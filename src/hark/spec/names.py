@@ -1,0 +1,56 @@
+"""Words the specifications reserve: session id, transformer types, context keys, intent names."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+DEFAULT_SESSION_ID: Final = "default"
+
+TransformerType = Literal["audio", "utterance", "metadata", "intent", "dialog", "tts"]
+TRANSFORMER_TYPES: Final[tuple[TransformerType, ...]] = ("audio", "utterance", "metadata", "intent", "dialog", "tts")
+
+RESERVED_INTENT_NAMES: Final = frozenset({"converse", "response", "stop", "fallback", "common_query"})
+"""Intent names no skill may register (PIPELINE-1 §7.3)."""
+
+PUSHING_RESERVED_NAMES: Final = frozenset({"fallback"})
+"""The reserved names whose dispatch still makes the skill an active handler."""
+
+CANCEL_REASONS: Final = ("stop_word", "transcription_invalid", "policy_block", "parental_control", "other")
+"""Reasons with a fixed meaning; free text is allowed beside them (TRANSFORM-1 §8.1)."""
+
+# Keys of `Message.context`.
+SOURCE: Final = "source"
+DESTINATION: Final = "destination"
+SESSION: Final = "session"
+UTTERANCE_ID: Final = "utterance_id"
+SKILL_ID: Final = "skill_id"
+PIPELINE_ID: Final = "pipeline_id"
+CANCELED: Final = "canceled"
+CANCEL_REASON: Final = "cancel_reason"
+CANCEL_BY: Final = "cancel_by"
+CANCEL_KEYS: Final = (CANCELED, CANCEL_REASON, CANCEL_BY)
+
+STAMP_KEYS: Final[dict[TransformerType, str]] = {kind: f"{kind}_transformer_ids" for kind in TRANSFORMER_TYPES}
+
+FRAME_KEYS: Final = frozenset({SESSION, UTTERANCE_ID, *CANCEL_KEYS, *STAMP_KEYS.values()})
+"""Context keys only the frame writes; a transformer that tries is refused."""
+
+# Session fields by role (SESSION-1 §3.4, ruling R5).
+DENYLISTS: Final = (
+    "blacklisted_skills",
+    "blacklisted_intents",
+    "blacklisted_pipelines",
+    *(f"blacklisted_{kind}_transformers" for kind in TRANSFORMER_TYPES),
+)
+TRANSFORMER_PREFERENCES: Final = tuple(f"{kind}_transformers" for kind in TRANSFORMER_TYPES)
+
+REIMPOSED: Final = (*TRANSFORMER_PREFERENCES, *DENYLISTS)
+"""The fifteen fields a `Match.updated_session` cannot change."""
+
+HANDLER_WRITES: Final = ("response_mode", "persona_id", "pipeline", "active_handlers", "converse_handlers")
+"""Besides `intent_context`, what a handler may change; of the two handler lists only its own entries."""
+
+
+def stamp_key(kind: TransformerType) -> str:
+    """The context key that lists which transformers of one type worked on a Message (TRANSFORM-1 §1.3)."""
+    return STAMP_KEYS[kind]

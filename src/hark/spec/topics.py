@@ -1,0 +1,97 @@
+"""Every topic Hark emits or consumes, and the shape all topics have (MSG-1 §2.1)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from hark.spec.names import TRANSFORMER_TYPES, TransformerType
+
+# The utterance lifecycle (PIPELINE-1 §9, TRANSFORM-1 §8).
+UTTERANCE_HANDLE: Final = "ovos.utterance.handle"
+UTTERANCE_HANDLED: Final = "ovos.utterance.handled"
+UTTERANCE_SPEAK: Final = "ovos.utterance.speak"
+UTTERANCE_CANCELLED: Final = "ovos.utterance.cancelled"
+INTENT_MATCHED: Final = "ovos.intent.matched"
+INTENT_UNMATCHED: Final = "ovos.intent.unmatched"
+HANDLER_START: Final = "ovos.intent.handler.start"
+HANDLER_COMPLETE: Final = "ovos.intent.handler.complete"
+HANDLER_ERROR: Final = "ovos.intent.handler.error"
+
+# Sessions (SESSION-1 §2.5).
+SESSION_REJECTED: Final = "ovos.session.rejected"
+
+# Registration (INTENT-4 §§5–8, §10).
+REGISTER_KEYWORD: Final = "ovos.intent.register.keyword"
+REGISTER_TEMPLATE: Final = "ovos.intent.register.template"
+ENTITY_REGISTER: Final = "ovos.entity.register"
+INTENT_DEREGISTER: Final = "ovos.intent.deregister"
+ENTITY_DEREGISTER: Final = "ovos.entity.deregister"
+SKILL_DEREGISTER: Final = "ovos.skill.deregister"
+INTENT_ENABLE: Final = "ovos.intent.enable"
+INTENT_DISABLE: Final = "ovos.intent.disable"
+SKILL_LOADED: Final = "ovos.skill.loaded"
+
+REGISTRATION: Final = (
+    REGISTER_KEYWORD,
+    REGISTER_TEMPLATE,
+    ENTITY_REGISTER,
+    INTENT_DEREGISTER,
+    ENTITY_DEREGISTER,
+    SKILL_DEREGISTER,
+    INTENT_ENABLE,
+    INTENT_DISABLE,
+    SKILL_LOADED,
+)
+
+# Hark's own, private topics: no other party may rely on them.
+HANDLER_ACCEPTED: Final = "hark.handler.accepted"
+HANDLER_DONE: Final = "hark.handler.done"
+HOST_ALIVE: Final = "hark.host.alive"
+SPEECH_RENDERED: Final = "hark.speech.rendered"
+READY: Final = "hark.ready"
+
+_TOPIC = re.compile(r"[A-Za-z0-9_-]+(?:[.:][A-Za-z0-9_-]+)*")
+_RESPONSE = ".response"
+
+
+@lru_cache(maxsize=4096)
+def is_topic(topic: str) -> bool:
+    """Whether `topic` has the shape MSG-1 §2.1 asks of every topic, with at most one colon."""
+    return _TOPIC.fullmatch(topic) is not None and topic.count(":") <= 1
+
+
+def is_dispatch_topic(topic: str) -> bool:
+    """Whether `topic` is a dispatch, `<skill_id>:<intent_name>`."""
+    return ":" in topic
+
+
+def dispatch_topic(skill_id: str, intent_name: str) -> str:
+    """The topic on which the handler of one intent is called (PIPELINE-1 §7)."""
+    return f"{skill_id}:{intent_name}"
+
+
+def split_dispatch(topic: str) -> tuple[str, str]:
+    """The `skill_id` and `intent_name` a dispatch topic is made of."""
+    skill_id, _, intent_name = topic.partition(":")
+    return skill_id, intent_name
+
+
+def response_topic(topic: str) -> str:
+    """The answer topic of a request; refuses dispatches and topics that are answers already (MSG-1 §5.3)."""
+    if ":" in topic or topic.endswith(_RESPONSE):
+        raise ValueError(f"{topic!r} has no .response topic: name the answer topic and use reply()")
+    return topic + _RESPONSE
+
+
+def transformer_list(kind: TransformerType) -> str:
+    """The query topic that lists the loaded transformers of one type (TRANSFORM-1 §6)."""
+    if kind not in TRANSFORMER_TYPES:
+        raise ValueError(f"no transformer type {kind!r}")
+    return f"ovos.transformer.{kind}.list"
+
+
+def pipeline_intents_list(pipeline_id: str) -> str:
+    """The query topic that lists what one pipeline plugin can match (PIPELINE-1 §10.1)."""
+    return f"ovos.pipeline.{pipeline_id}.intents.list"
