@@ -3,8 +3,9 @@
 Pure functions of their arguments, standard library only: Hark's side and the peer's side import this very file, each in its own
 interpreter, and get the same skills, the same sample sentences and the same utterances in the same order.
 
-A skill has five intents and an intent five samples: two plain sentences and three with one ``{slot}``. Every utterance of
-`matched` fills a slot with another value, so no two are alike and no cache of earlier answers can stand in for a matcher.
+A skill has five intents and an intent five samples. Three intents take one ``{slot}`` in three of their samples; the other two are
+plain sentences. The utterances of `matched` fill slots, each with another value: no two are alike, so no cache of earlier answers
+can stand in for a matcher.
 """
 
 from __future__ import annotations
@@ -51,23 +52,21 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
         {
             "switch_on": (
                 "turn on the $", "switch the $ on",
-                "turn on the $ at {time}", "switch on the $ for {duration}", "have the $ running by {time}",
+                "turn on the $ at {time}", "have the $ running by {time}", "the $ should start at {time}",
             ),
             "switch_off": (
-                "turn off the $", "switch the $ off",
-                "turn off the $ at {time}", "switch off the $ after {duration}", "power down the $ on {day}",
+                "turn off the $", "switch the $ off", "power down the $", "i am done with the $", "nobody needs the $ now",
             ),
             "set_level": (
                 "make the $ stronger", "turn the $ up a little",
                 "set the $ to {level}", "change the $ level to {level}", "dial the $ down to {level}",
             ),
             "status": (
-                "is the $ on", "what is the $ doing",
-                "was the $ on at {time}", "how long did the $ run on {day}", "check the $ for {day}",
+                "is the $ on", "what is the $ doing", "check the $", "does the $ work", "did someone leave the $ on",
             ),
-            "care": (
-                "give the $ a new name", "who cleans the $",
-                "rename the $ to {name}", "ask {name} to clean the $", "label the $ as {title}",
+            "rename": (
+                "give the $ a new name", "the $ deserves a better name",
+                "rename the $ to {name}", "call the $ {name} from now on", "label the $ as {name}",
             ),
         },
     ),
@@ -83,17 +82,17 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
                 "play something on the $", "put some music on the $",
                 "play {title} on the $", "start {title} on the $", "put {title} on the $",
             ),
+            "skip": (
+                "skip this song on the $", "next track on the $", "i do not like what the $ plays",
+                "something else on the $ please", "move on with the $",
+            ),
             "volume": (
                 "turn the volume of the $ up", "make the $ quieter",
                 "set the $ volume to {level}", "change the volume of the $ to {level}", "bring the $ down to {level}",
             ),
-            "skip": (
-                "skip this song on the $", "next track on the $",
-                "go forward {duration} on the $", "jump ahead {duration} on the $", "rewind {duration} on the $",
-            ),
             "playing": (
-                "what is playing on the $", "who is singing on the $",
-                "what did the $ play at {time}", "what was on the $ on {day}", "which song did the $ play on {day}",
+                "what is playing on the $", "who is singing on the $", "what song is the $ playing", "name that tune on the $",
+                "which album is on the $",
             ),
             "queue": (
                 "clear the queue of the $", "shuffle the $",
@@ -112,21 +111,19 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
                 "add something to my $", "put something on my $",
                 "add {item} to my $", "put {item} on my $", "i need {item} on the $",
             ),
+            "read": (
+                "read my $", "what is on my $", "how long is my $", "show me my $", "go through my $ with me",
+            ),
             "remove": (
                 "take the last thing off my $", "empty my $",
                 "remove {item} from my $", "take {item} off my $", "cross {item} off the $",
             ),
-            "read": (
-                "read my $", "what is on my $",
-                "is {item} on my $", "check my $ for {item}", "read my $ from {day}",
+            "sort": (
+                "sort my $", "tidy up my $", "put my $ in order", "arrange my $ by shop", "clean up my $",
             ),
             "share": (
                 "share my $", "print my $",
                 "send my $ to {name}", "share my $ with {name}", "text my $ to {name}",
-            ),
-            "remind": (
-                "remind me of my $", "nag me about my $",
-                "remind me of my $ at {time}", "remind me of my $ on {day}", "bring up my $ in {duration}",
             ),
         },
     ),
@@ -141,21 +138,21 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
                 "what is the $", "tell me the $",
                 "what is the $ in {city}", "tell me the $ for {city}", "give me the $ near {city}",
             ),
-            "forecast": (
-                "what will the $ be", "how will the $ change",
-                "what will the $ be on {day}", "how will the $ look at {time}", "predict the $ for {day}",
+            "change": (
+                "how will the $ change", "will the $ get better", "is the $ getting worse", "what will the $ be later",
+                "does the $ look stable",
             ),
-            "compare": (
-                "is the $ better than yesterday", "compare the $ with last week",
-                "compare the $ with {city}", "is the $ better in {city}", "how does the $ differ from {city}",
+            "forecast": (
+                "predict the $", "give me a forecast of the $",
+                "what will the $ be on {day}", "how will the $ look on {day}", "predict the $ for {day}",
+            ),
+            "source": (
+                "where does the $ come from", "who reports the $", "how old is the $ report", "is the $ reliable",
+                "when was the $ updated",
             ),
             "watch": (
                 "warn me about the $", "keep an eye on the $",
-                "warn me about the $ in {city}", "watch the $ until {day}", "alert me when the $ changes in {city}",
-            ),
-            "history": (
-                "what was the $ yesterday", "show me the old $",
-                "what was the $ on {day}", "show me the $ from {day}", "look up the $ of {day}",
+                "warn me about the $ in {city}", "watch the $ of {city}", "alert me when the $ changes in {city}",
             ),
         },
     ),
@@ -167,23 +164,23 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
         {
             "call": (
                 "call my $", "ring my $",
-                "call my $ at {time}", "ring my $ in {duration}", "phone my $ on {day}",
+                "call my $ at {time}", "ring my $ at {time}", "phone my $ at {time}",
+            ),
+            "missed": (
+                "did my $ call", "read the last message from my $", "any news from my $", "has my $ written back",
+                "when did i last hear from my $",
             ),
             "message": (
                 "text my $", "write to my $",
                 "text my $ that {text}", "write my $ a note saying {text}", "tell my $ that {text}",
             ),
+            "number": (
+                "what is the number of my $", "show me the address of my $", "where does my $ live", "how do i reach my $",
+                "look up my $",
+            ),
             "appointment": (
                 "book my $", "arrange a meeting with my $",
-                "book my $ for {day}", "arrange a meeting with my $ at {time}", "make an appointment with my $ on {day}",
-            ),
-            "missed": (
-                "did my $ call", "read the last message from my $",
-                "did my $ call on {day}", "what did my $ write on {day}", "read me what my $ sent at {time}",
-            ),
-            "mute": (
-                "mute my $", "show me the number of my $",
-                "mute my $ for {duration}", "mute my $ until {day}", "note that my $ likes {item}",
+                "book my $ for {day}", "arrange a meeting with my $ on {day}", "make an appointment with my $ on {day}",
             ),
         },
     ),
@@ -255,7 +252,6 @@ _SLOTS: dict[str, tuple[str, ...]] = {
             ("in the morning", "in the evening", "sharp", "or so"),
         )
     ),
-    "duration": tuple(f"{n} {unit}" for n, unit in product(_NUMBERS[1:], ("seconds", "minutes", "hours", "days"))),
     "level": tuple(f"{n} {unit}" for n, unit in product(_NUMBERS[1:], ("percent", "points", "steps", "notches"))),
     "day": tuple(f"{weekday} {week}" for weekday, week in product(_WEEKDAYS, _WEEKS)),
     "name": tuple(f"{first} {last}" for first, last in product(_FIRST, _LAST)),

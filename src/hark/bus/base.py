@@ -1,0 +1,53 @@
+"""What a bus promises, whatever carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from hark.model import Message
+
+Listener = Callable[[Message], Awaitable[None] | None]
+"""Takes a Message. `def` listeners run on the event loop and must be brief; `async def` ones may wait."""
+
+
+class Subscription(Protocol):
+    """A listener on a topic, until it is closed."""
+
+    @property
+    def name(self) -> str:
+        """Who listens, for log lines."""
+
+    def close(self) -> None:
+        """Receive nothing more; what waits undelivered is forgotten."""
+
+
+class Bus(Protocol):
+    """Deliver Messages by topic; nothing else. No filter, no memory, no answer."""
+
+    def emit(self, message: Message) -> None:
+        """Hand `message` to whoever listens to its topic. Never blocks; may be called from any thread.
+
+        Messages of one emitter reach each listener in the order they were emitted.
+        """
+
+    def on(
+        self,
+        topic: str,
+        listener: Listener,
+        *,
+        name: str = "",
+        concurrent: bool = False,
+        group: str | None = None,
+    ) -> Subscription:
+        """Call `listener` for every Message on `topic`, one at a time and in order.
+
+        `concurrent` starts a task for each Message instead, in that order. Of the listeners that name the same
+        `group`, each Message reaches one.
+        """
+
+    def tap(self, watcher: Callable[[Message], None]) -> Callable[[], None]:
+        """Show `watcher` every Message as it is emitted; returns a function that ends it."""
+
+    async def close(self) -> None:
+        """Deliver nothing more and end the tasks that deliveries started."""

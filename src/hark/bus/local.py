@@ -1,0 +1,180 @@
+"""The bus inside one process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine
+from threading import get_ident
+from typing import Final
+
+from hark.bus.base import Listener
+from hark.bus.subscription import Group, LocalSubscription
+from hark.model import Message
+from hark.model.frozen import Frozen
+from hark.spec import topics
+
+log = logging.getLogger("hark.bus")
+
+_BATCH: Final = 64
+"""Deliveries in one go before the event loop gets to do other things."""
+
+
+class LocalBus:
+    """Delivers Messages inside one process, on the event loop it was made on. See `Bus` for what it promises."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._thread = get_ident()
+        self._topics: dict[str, tuple[LocalSubscription | Group, ...]] = {}
+        self._taps: tuple[Callable[[Message], None], ...] = ()
+        self._ready: deque[LocalSubscription] = deque()
+        self._pumping = False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    def emit(self, message: Message) -> None:
+        """As promised by `Bus`."""
+        if get_ident() == self._thread:
+            self._route(message)
+        elif not self._closed:
+            self._loop.call_soon_threadsafe(self._route, message)
+
+    def on(
+        self,
+        topic: str,
+        listener: Listener,
+        *,
+        name: str = "",
+        concurrent: bool = False,
+        group: str | None = None,
+    ) -> LocalSubscription:
+        """As promised by `Bus`."""
+        if not topics.is_topic(topic):
+            raise ValueError(f"{topic!r} is no topic")
+        subscription = LocalSubscription(topic, listener, name, concurrent, self._detach)
+        present = self._topics.get(topic, ())
+        if group is None:
+            self._topics[topic] = (*present, subscription)
+            return subscription
+        shared = next((target for target in present if isinstance(target, Group) and target.name == group), None)
+        if shared is None:
+            shared = Group(group)
+            self._topics[topic] = (*present, shared)
+        shared.members.append(subscription)
+        return subscription
+
+    def _detach(self, subscription: LocalSubscription) -> None:
+        targets: list[LocalSubscription | Group] = []
+        for target in self._topics.get(subscription.topic, ()):
+            if isinstance(target, Group):
+                if subscription in target.members:
+                    target.members.remove(subscription)
+                if target.members:
+                    targets.append(target)
+            elif target is not subscription:
+                targets.append(target)
+        if targets:
+            self._topics[subscription.topic] = tuple(targets)
+        else:
+            self._topics.pop(subscription.topic, None)
+
+    def tap(self, watcher: Callable[[Message], None]) -> Callable[[], None]:
+        """As promised by `Bus`."""
+        self._taps = (*self._taps, watcher)
+
+        def end() -> None:
+            self._taps = tuple(tap for tap in self._taps if tap is not watcher)
+
+        return end
+
+    async def close(self) -> None:
+        """As promised by `Bus`."""
+        self._closed = True
+        self._topics.clear()
+        self._ready.clear()
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _route(self, message: Message) -> None:
+        if self._closed:
+            return
+        if message.malformed_session is not None and message.type != topics.UTTERANCE_HANDLE:
+            self._reject(message)
+            return
+        for watcher in self._taps:
+            try:
+                watcher(message)
+            except Exception:
+                log.exception("bus: a tap failed on %s", message.type)
+        for target in self._topics.get(message.type, ()):
+            subscription = target.pick() if type(target) is Group else target
+            if subscription.put(message):  # type: ignore[union-attr]
+                self._ready.append(subscription)  # type: ignore[arg-type]
+        if self._ready and not self._pumping:
+            self._pumping = True
+            self._loop.call_soon(self._pump)
+
+    def _reject(self, message: Message) -> None:
+        """A carrier that is no object: the Message is dropped, and one observer's note says so (SESSION-1 §2.5)."""
+        log.warning("bus: dropped %s: its session is a %s", message.type, message.malformed_session)
+        kept = {"utterance_id": message.utterance_id} if message.utterance_id else {}
+        payload = Frozen(msg_type=message.type, reason="malformed_carrier")
+        self._route(Message(topics.SESSION_REJECTED, payload, kept))
+
+    def _pump(self) -> None:
+        """Deliver what is ready, a message per listener in turn, then let the loop breathe."""
+        self._pumping = False
+        ready = self._ready
+        for _ in range(_BATCH):
+            if not ready:
+                return
+            subscription = ready.popleft()
+            queue = subscription.queue
+            if not queue:
+                subscription.busy = False
+            elif subscription.is_async and not subscription.concurrent:
+                self._start(self._serve(subscription))
+            else:
+                message = queue.popleft()
+                if subscription.concurrent:
+                    self._start(self._call(subscription, message))
+                else:
+                    self._call_now(subscription, message)
+                if queue:
+                    ready.append(subscription)
+                else:
+                    subscription.busy = False
+        if ready and not self._pumping:
+            self._pumping = True
+            self._loop.call_soon(self._pump)
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _call_now(self, subscription: LocalSubscription, message: Message) -> None:
+        try:
+            subscription.listener(message)
+        except Exception:
+            log.exception("bus: %s failed on %s", subscription.name, message.type)
+
+    async def _call(self, subscription: LocalSubscription, message: Message) -> None:
+        try:
+            await subscription.listener(message)  # type: ignore[misc]
+        except asyncio.CancelledError:
+            raise
+        except BaseException:  # a SystemExit that leaves a task ends the loop
+            log.exception("bus: %s failed on %s", subscription.name, message.type)
+
+    async def _serve(self, subscription: LocalSubscription) -> None:
+        """Empty an async listener's queue, one Message after the other."""
+        try:
+            while subscription.queue:
+                await self._call(subscription, subscription.queue.popleft())
+        finally:
+            subscription.busy = False

@@ -1,0 +1,88 @@
+"""One listener's queue on the local bus."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from hark.bus.base import Listener
+from hark.model import Message
+
+log = logging.getLogger("hark.bus")
+
+LONG: Final = 1_000
+VERY_LONG: Final = 100_000
+
+
+class LocalSubscription:
+    """A first-in, first-out queue in front of a listener."""
+
+    __slots__ = ("_detach", "busy", "closed", "concurrent", "is_async", "listener", "name", "queue", "topic")
+
+    def __init__(
+        self,
+        topic: str,
+        listener: Listener,
+        name: str,
+        concurrent: bool,
+        detach: Callable[[LocalSubscription], None],
+    ) -> None:
+        self._detach = detach
+        self.topic = topic
+        self.listener = listener
+        self.name = name or getattr(listener, "__qualname__", repr(listener))
+        self.concurrent = concurrent
+        self.is_async = inspect.iscoroutinefunction(listener)
+        if concurrent and not self.is_async:
+            raise TypeError(f"{self.name}: concurrent=True needs an async def listener")
+        self.queue: deque[Message] = deque()
+        self.busy = False
+        """Whether somebody has taken on to empty the queue."""
+        self.closed = False
+
+    def put(self, message: Message) -> bool:
+        """Queue a Message; true when nobody has yet taken on to deliver it."""
+        if self.closed:
+            return False
+        self.queue.append(message)
+        waiting = len(self.queue)
+        if waiting >= LONG and waiting % LONG == 0:
+            self._complain(waiting)
+        if self.busy:
+            return False
+        self.busy = True
+        return True
+
+    def close(self) -> None:
+        """As promised by `Subscription`."""
+        if not self.closed:
+            self.closed = True
+            self.queue.clear()
+            self._detach(self)
+
+    def _complain(self, waiting: int) -> None:
+        # Memory is the limit of last resort: a listener that far behind will not catch up.
+        if waiting >= VERY_LONG:
+            log.error("bus: %s has %d messages waiting on %s and was detached", self.name, waiting, self.topic)
+            self.close()
+        else:
+            log.warning("bus: %s has %d messages waiting on %s", self.name, waiting, self.topic)
+
+
+class Group:
+    """Listeners that share the work of one topic: each Message goes to one of them, in turn."""
+
+    __slots__ = ("_next", "members", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.members: list[LocalSubscription] = []
+        self._next = 0
+
+    def pick(self) -> LocalSubscription:
+        """Whose turn it is."""
+        self._next = (self._next + 1) % len(self.members)
+        return self.members[self._next]

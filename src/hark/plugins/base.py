@@ -1,0 +1,38 @@
+"""What every plugin has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hark.plugins.host import Host
+
+
+class Plugin:
+    """Base of everything that is loaded: made without arguments; `settings` and `host` are there when `start` is called.
+
+    What a deployer may set is a nested frozen dataclass `Settings`, whose defaults, types and docstrings are its
+    documentation.
+    """
+
+    id: ClassVar[str]
+    """The one name this plugin is known by."""
+
+    quick: ClassVar[bool] = False
+    """A promise that its plain methods are pure, do no I/O and take well under a millisecond: they run inline."""
+
+    @dataclass(frozen=True)
+    class Settings:
+        """Nothing to set."""
+
+    settings: Any
+    """The checked values for this plugin's `Settings`."""
+
+    host: Host
+    """The way to the rest of the house."""
+
+    async def start(self) -> None:
+        """Called once, before the first use."""
+
+    async def stop(self) -> None:
+        """Called once, after the last use."""

@@ -1,0 +1,44 @@
+"""The way from a plugin to the rest of the house."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from hark.model import Clock, Message, Session, Timer
+
+
+class Host(Protocol):
+    """What a plugin may ask of the process that runs it. Everything started here ends when the plugin stops."""
+
+    @property
+    def clock(self) -> Clock:
+        """The time."""
+
+    @property
+    def log(self) -> logging.Logger:
+        """A logger with the plugin's name."""
+
+    @property
+    def data_dir(self) -> Path:
+        """A directory of the plugin's own, made on first use."""
+
+    def on(self, topic: str, listener: Callable[[Message], Awaitable[None] | None]) -> None:
+        """Call `listener` for every Message on `topic`, one at a time; its failures are caught and named."""
+
+    def emit(self, topic: str, data: Mapping[str, Any] | None = None, *, session: Session | None = None) -> None:
+        """Emit a fresh Message that carries this plugin's identity."""
+
+    def send(self, message: Message) -> None:
+        """Emit a Message derived from another one, with this plugin's identity on it."""
+
+    def speak(self, text: str, *, session: Session | None = None, lang: str | None = None) -> None:
+        """Say something outside a turn, to the device's own session unless told otherwise."""
+
+    def task(self, work: Coroutine[Any, Any, None], name: str = "") -> None:
+        """Run `work` beside everything else; its failure is caught and named."""
+
+    def after(self, seconds: float, call: Callable[[], object]) -> Timer:
+        """Call `call` once `seconds` have passed."""

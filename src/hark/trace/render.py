@@ -1,0 +1,48 @@
+"""A trace, told to a person."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from hark.trace.turn_trace import Step, TraceRecord
+
+_ENDS: Final = {
+    "unmatched": "Nobody claimed this.",
+    "cancelled": "A transformer cancelled it.",
+    "complete": "Answered.",
+    "error": "The handler failed.",
+}
+
+
+def render(trace: TraceRecord) -> str:
+    """Who did what, how long it took, and how it ended, a step a line."""
+    heard = " | ".join(trace.utterances) or "(nothing)"
+    head = f'"{heard}"  session {trace.session_id}, {trace.lang or "no language"}, turn {trace.utterance_id}'
+    lines = [head, *map(_line, trace.steps)]
+    end = _ENDS.get(trace.outcome, trace.outcome or "Still open.")
+    lines.append(f"{end}  {_time(trace.seconds).strip()} in all, the speech that followed apart.")
+    return "\n".join(lines)
+
+
+def _line(step: Step) -> str:
+    told = "  ".join(part for part in (step.detail, _change(step.before, step.after)) if part)
+    return f"  {_time(step.seconds)}  {step.stage:<10} {step.who:<22} {step.outcome:<10} {told}".rstrip()
+
+
+def _change(before: Any, after: Any) -> str:
+    if before is None and after is None:
+        return ""
+    if before is None:
+        return _short(after)
+    return f"{_short(before)} → {_short(after)}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    text = f'"{value}"' if isinstance(value, str) else str(value)
+    return text if len(text) <= 100 else text[:97] + "..."
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1000:8.3f} ms" if seconds < 10 else f"{seconds:8.1f} s "

@@ -1,0 +1,119 @@
+"""The story of one turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One thing that happened: who did it, how it ended, how long it took."""
+
+    stage: str
+    """Which part of the flow: `utterance`, `match`, `handler`, `dialog`, ..."""
+    who: str
+    """The plugin or part that acted."""
+    outcome: str
+    """One word: `changed`, `unchanged`, `declined`, `claimed`, `failed`, `late`, `skipped`, ..."""
+    at: float
+    """Seconds since the turn began, when the step ended."""
+    seconds: float = 0.0
+    """How long it took."""
+    detail: str = ""
+    """Why, in a sentence."""
+    before: Any = None
+    """What it was given, where it changed something."""
+    after: Any = None
+    """What it made of it."""
+
+
+class TurnTrace:
+    """What happened in one lifecycle, step by step. Cheap to write: values are kept by reference, told apart later."""
+
+    __slots__ = (
+        "_began",
+        "_now",
+        "lang",
+        "outcome",
+        "seconds",
+        "session_id",
+        "steps",
+        "utterance_id",
+        "utterances",
+        "wall",
+    )
+
+    def __init__(
+        self, utterance_id: str, session_id: str, utterances: tuple[str, ...], wall: float, now: Callable[[], float]
+    ) -> None:
+        self.utterance_id = utterance_id
+        self.session_id = session_id
+        self.utterances = utterances
+        self.wall = wall
+        self.lang: str | None = None
+        self.outcome = ""
+        """How it ended, empty while the turn is open."""
+        self.seconds = 0.0
+        self.steps: list[Step] = []
+        self._now = now
+        self._began = now()
+
+    def step(
+        self,
+        stage: str,
+        who: str,
+        outcome: str,
+        seconds: float = 0.0,
+        detail: str = "",
+        before: Any = None,
+        after: Any = None,
+    ) -> None:
+        """Note one step."""
+        self.steps.append(Step(stage, who, outcome, self._now() - self._began, seconds, detail, before, after))
+
+    def end(self, outcome: str) -> None:
+        """Note how the turn ended; steps may still follow, such as the speech it caused."""
+        self.outcome = outcome
+        self.seconds = self._now() - self._began
+
+    def record(self) -> TraceRecord:
+        """A copy that can be written down."""
+        steps = [
+            msgspec.structs.replace(step, before=_plain(step.before), after=_plain(step.after)) for step in self.steps
+        ]
+        return TraceRecord(
+            utterance_id=self.utterance_id,
+            session_id=self.session_id,
+            utterances=list(self.utterances),
+            wall=self.wall,
+            lang=self.lang,
+            outcome=self.outcome,
+            seconds=self.seconds,
+            steps=steps,
+        )
+
+
+class TraceRecord(msgspec.Struct):
+    """A finished trace as plain data, for disk and for other processes."""
+
+    utterance_id: str
+    session_id: str
+    utterances: list[str]
+    wall: float
+    lang: str | None
+    outcome: str
+    seconds: float
+    steps: list[Step]
+
+
+def _plain(value: Any) -> Any:
+    """`value` as something JSON can say, for reading only."""
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return str(value)
