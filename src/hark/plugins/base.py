@@ -9,7 +9,7 @@ from hark.plugins.host import Host
 
 
 class Plugin:
-    """Base of everything that is loaded: made without arguments; `settings` and `host` are there when `start` is called.
+    """Base of everything that is loaded: made without arguments; `settings` and `host` are there at `start`.
 
     What a deployer may set is a nested frozen dataclass `Settings`, whose defaults, types and docstrings are its
     documentation.

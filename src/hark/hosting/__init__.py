@@ -1,0 +1,28 @@
+"""Running, registering and discovering plugins."""
+
+from hark.hosting.checks import Unfit, wants_round
+from hark.hosting.discovery import discover
+from hark.hosting.loaded import Loaded
+from hark.hosting.plugin_host import PluginHost
+from hark.hosting.registry import Limits, Refusal, Registry
+from hark.hosting.runner import Late, Outcome, Runner, describe
+from hark.hosting.watchdog import Watchdog
+from hark.hosting.workers import Job, Workers
+
+__all__ = [
+    "Job",
+    "Late",
+    "Limits",
+    "Loaded",
+    "Outcome",
+    "PluginHost",
+    "Refusal",
+    "Registry",
+    "Runner",
+    "Unfit",
+    "Watchdog",
+    "Workers",
+    "describe",
+    "discover",
+    "wants_round",
+]

@@ -1,0 +1,102 @@
+"""A plugin that was accepted, with everything that is known about its behaviour."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Final, Generic, Literal, TypeVar
+
+from hark.plugins import Plugin
+
+P = TypeVar("P", bound=Plugin)
+
+Mode = Literal["inline", "worker", "loop"]
+"""Where its main method runs: on the spot, on a worker thread, or as a task on the event loop."""
+
+TOO_MANY_ABANDONED: Final = 3
+
+
+class Loaded(Generic[P]):
+    """One loaded plugin: how it is called, and whether it can be relied on."""
+
+    __slots__ = (
+        "_failures_allowed",
+        "_retry_after",
+        "abandoned",
+        "call",
+        "demoted",
+        "failures",
+        "id",
+        "limit",
+        "mode",
+        "open_until",
+        "origin",
+        "plugin",
+        "stall",
+        "unloaded",
+    )
+
+    def __init__(
+        self,
+        plugin: P,
+        call: Callable[..., Any],
+        *,
+        origin: str = "",
+        limit: float = 10.0,
+        failures_allowed: int = 5,
+        retry_after: float = 60.0,
+    ) -> None:
+        self.plugin = plugin
+        self.id = plugin.id
+        self.call = call
+        self.origin = origin
+        """Where it came from: file and line, or package."""
+        self.limit = limit
+        """Seconds one call may take."""
+        self.mode: Mode = "loop" if inspect.iscoroutinefunction(call) else "inline" if plugin.quick else "worker"
+        self.failures = 0
+        """Calls in a row that failed."""
+        self.abandoned = 0
+        """Calls that never came back in time and may still be running."""
+        self.demoted = ""
+        """Why it no longer runs inline, when it does not keep its promise to be quick."""
+        self.unloaded = ""
+        """Why it is out of service for the life of this process."""
+        self.open_until = 0.0
+        """While the breaker is open: when the next try is allowed."""
+        self.stall = ""
+        """The stack the watchdog last saw it block the event loop with."""
+        self._failures_allowed = failures_allowed
+        self._retry_after = retry_after
+
+    def available(self, now: float) -> bool:
+        """Whether it may be called: not unloaded, and not resting after too many failures in a row."""
+        if self.unloaded:
+            return False
+        return self.failures < self._failures_allowed or now >= self.open_until
+
+    def succeeded(self) -> None:
+        """A call went well: the count of failures starts over."""
+        self.failures = 0
+
+    def failed(self, now: float) -> bool:
+        """A call went wrong; true when the breaker opens with it."""
+        self.failures += 1
+        if self.failures >= self._failures_allowed:
+            self.open_until = now + self._retry_after
+            return self.failures == self._failures_allowed
+        return False
+
+    def was_abandoned(self) -> None:
+        """A call is still running somewhere and was given up; too many of those and the plugin is out."""
+        self.abandoned += 1
+        if self.abandoned >= TOO_MANY_ABANDONED:
+            self.unloaded = f"{self.abandoned} of its calls never came back"
+
+    def demote(self, seconds: float) -> None:
+        """It broke its promise to be quick: from now on it runs on a worker."""
+        self.mode = "worker"
+        self.demoted = f"took {seconds * 1000:.0f} ms although it is declared quick"
+
+    def __repr__(self) -> str:
+        return f"<{type(self.plugin).__name__} {self.id!r} {self.mode}>"

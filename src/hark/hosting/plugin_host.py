@@ -1,0 +1,104 @@
+"""The host a plugin is given: its way to bus, clock, log and disk."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any
+
+from hark.bus import Bus, Subscription
+from hark.hosting.loaded import Loaded
+from hark.hosting.runner import Runner
+from hark.model import Clock, Message, Session, Timer
+from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.spec import topics
+from hark.spec.names import SKILL_ID, stamp_key
+
+
+class PluginHost:
+    """See `hark.plugins.Host` for what it promises."""
+
+    def __init__(self, plugin: Plugin, bus: Bus, runner: Runner, data_root: Path | None) -> None:
+        self._plugin = plugin
+        self._bus = bus
+        self._runner = runner
+        self._data_root = data_root
+        self._subscriptions: list[Subscription] = []
+        self._timers: list[Timer] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.log = logging.getLogger(f"hark.plugin.{plugin.id}")
+
+    @property
+    def clock(self) -> Clock:
+        """As promised by `Host`."""
+        return self._runner.clock
+
+    @property
+    def data_dir(self) -> Path:
+        """As promised by `Host`."""
+        if self._data_root is None:
+            raise RuntimeError(f"{self._plugin.id}: this assistant keeps no state on disk")
+        directory = self._data_root / self._plugin.id
+        directory.mkdir(parents=True, exist_ok=True)
+        return directory
+
+    def on(self, topic: str, listener: Callable[[Message], Awaitable[None] | None]) -> None:
+        """As promised by `Host`."""
+        name = f"{self._plugin.id} on {topic}"
+        entry = Loaded(self._plugin, listener, limit=60.0)
+        if self._plugin.quick and not inspect.iscoroutinefunction(listener):
+            call: Callable[[Message], Any] = lambda message: self._runner.call_now(entry, message)  # noqa: E731
+        else:
+
+            async def call(message: Message) -> None:
+                await self._runner.call(entry, message)
+
+        self._subscriptions.append(self._bus.on(topic, call, name=name))
+
+    def emit(self, topic: str, data: Mapping[str, Any] | None = None, *, session: Session | None = None) -> None:
+        """As promised by `Host`."""
+        self.send(Message(topic, data or {}, session=session))
+
+    def send(self, message: Message) -> None:
+        """As promised by `Host`."""
+        plugin = self._plugin
+        if isinstance(plugin, Transformer):
+            key = stamp_key(plugin.type)
+            stamps = message.context.get(key, ())
+            message = message.carrying(**{key: (*stamps, plugin.id)})
+        elif not isinstance(plugin, PipelinePlugin):
+            message = message.carrying(**{SKILL_ID: plugin.id})
+        self._bus.emit(message)
+
+    def speak(self, text: str, *, session: Session | None = None, lang: str | None = None) -> None:
+        """As promised by `Host`."""
+        data = {"utterance": text} if lang is None else {"utterance": text, "lang": lang}
+        self.emit(topics.UTTERANCE_SPEAK, data, session=session)
+
+    def task(self, work: Coroutine[Any, Any, None], name: str = "") -> None:
+        """As promised by `Host`."""
+        who = f"{self._plugin.id} {name}".strip()
+        task = asyncio.get_running_loop().create_task(self._runner.guard(work, who), name=who)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def after(self, seconds: float, call: Callable[[], object]) -> Timer:
+        """As promised by `Host`."""
+        entry = Loaded(self._plugin, call)
+        timer = self.clock.after(seconds, lambda: self._runner.attempt(entry))
+        self._timers.append(timer)
+        return timer
+
+    async def close(self) -> None:
+        """End everything the plugin started."""
+        for subscription in self._subscriptions:
+            subscription.close()
+        for timer in self._timers:
+            timer.cancel()
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)

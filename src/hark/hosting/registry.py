@@ -1,0 +1,108 @@
+"""The loaded plugins of one kind, and why the others are not loaded."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from hark.hosting.checks import Unfit, main_method, settings_for
+from hark.hosting.loaded import Loaded
+from hark.plugins import Plugin
+
+log = logging.getLogger("hark.hosting")
+
+P = TypeVar("P", bound=Plugin)
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """A plugin that was not let in: what it is, why not, where it is, and what to do."""
+
+    kind: str
+    name: str
+    reason: str
+    remedy: str = ""
+    where: str = ""
+
+    def __str__(self) -> str:
+        parts = (f"{self.kind} {self.name} is not loaded: {self.reason}", self.where, self.remedy)
+        return " · ".join(part for part in parts if part)
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What a kind of plugin is allowed."""
+
+    seconds: float = 10.0
+    failures_allowed: int = 5
+    retry_after: float = 60.0
+
+
+class Registry(Generic[P]):
+    """The plugins of one kind. Adding never raises: what does not fit is kept as a `Refusal`."""
+
+    def __init__(self, kind: str, limits: Limits | None = None) -> None:
+        self.kind = kind
+        self.refusals: list[Refusal] = []
+        self.version = 0
+        """Counts changes, so that whoever composed something from here knows when to do it again."""
+        self._limits = limits or Limits()
+        self._loaded: dict[str, Loaded[P]] = {}
+
+    def add(self, plugin: P, settings: dict[str, Any] | None = None, *, limit: float | None = None) -> Loaded[P] | None:
+        """Check a plugin and let it in; None when it was refused."""
+        name = str(getattr(plugin, "id", None) or type(plugin).__qualname__)
+        try:
+            call = main_method(plugin)
+            if plugin.id in self._loaded:
+                other = self._loaded[plugin.id].origin
+                raise Unfit(f"another {self.kind} has the id {plugin.id!r} already: {other}", "rename one of the two")
+            plugin.settings = settings_for(plugin, settings or {})
+        except Unfit as unfit:
+            self.refuse(Refusal(self.kind, name, str(unfit), unfit.remedy, where_is(type(plugin))))
+            return None
+        limits = self._limits
+        entry = Loaded(
+            plugin,
+            call,
+            origin=where_is(type(plugin)),
+            limit=limits.seconds if limit is None else limit,
+            failures_allowed=limits.failures_allowed,
+            retry_after=limits.retry_after,
+        )
+        self._loaded[plugin.id] = entry
+        self.version += 1
+        return entry
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Keep the reason why something is not here."""
+        self.refusals.append(refusal)
+        log.warning("%s", refusal)
+
+    def remove(self, plugin_id: str) -> None:
+        """Forget a plugin."""
+        if self._loaded.pop(plugin_id, None) is not None:
+            self.version += 1
+
+    def get(self, plugin_id: str) -> Loaded[P] | None:
+        """The plugin with this id."""
+        return self._loaded.get(plugin_id)
+
+    def __contains__(self, plugin_id: object) -> bool:
+        return plugin_id in self._loaded
+
+    def __iter__(self) -> Iterator[Loaded[P]]:
+        return iter(self._loaded.values())
+
+    def __len__(self) -> int:
+        return len(self._loaded)
+
+
+def where_is(cls: type) -> str:
+    """File and line of a class, as far as Python can tell."""
+    try:
+        return f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}"
+    except (OSError, TypeError):
+        return cls.__module__

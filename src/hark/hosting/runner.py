@@ -1,0 +1,202 @@
+"""The one place that runs plugin code: with a time limit, failures caught, recorded and named."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from types import CoroutineType
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from hark.hosting.loaded import Loaded
+from hark.hosting.workers import Job, Workers
+from hark.model import Clock, Timer
+
+log = logging.getLogger("hark.hosting")
+
+T = TypeVar("T")
+
+QUICK_LIMIT: Final = 0.020
+"""Seconds a quick plugin may take before it is moved to a worker."""
+
+
+class Outcome(msgspec.Struct):
+    """How a call went: a value, or an error; never both."""
+
+    value: Any
+    error: BaseException | None
+    seconds: float
+
+    @property
+    def failure(self) -> str:
+        """The error in words, empty when there was none."""
+        return "" if self.error is None else describe(self.error)
+
+
+class Late(TimeoutError):
+    """The plugin did not return within its limit; whatever it returns later is ignored."""
+
+
+def describe(error: BaseException) -> str:
+    """An exception in one line, with the place it was raised at."""
+    trace = error.__traceback__
+    place = ""
+    while trace is not None:
+        place = f" ({trace.tb_frame.f_code.co_filename}:{trace.tb_lineno})"
+        trace = trace.tb_next
+    return f"{type(error).__name__}: {error}{place}" if str(error) else f"{type(error).__name__}{place}"
+
+
+class Runner:
+    """Calls plugins: inline, on a worker or on the loop, as `Loaded.mode` says."""
+
+    def __init__(self, clock: Clock, workers: Workers | None = None) -> None:
+        self.clock = clock
+        self.workers = workers or Workers()
+        self.inline_now: Loaded[Any] | None = None
+        """The plugin that runs inline at this moment, for the watchdog."""
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def call_now(self, entry: Loaded[Any], *args: Any) -> Outcome:
+        """Call a quick plugin on the spot."""
+        self.inline_now = entry
+        outcome = self.attempt(entry, *args)
+        self.inline_now = None
+        if outcome.seconds > QUICK_LIMIT and entry.mode == "inline":
+            entry.demote(outcome.seconds)
+            log.warning("%s is not quick: %s; it runs on a worker from now on%s", entry.id, entry.demoted, entry.stall)
+        return outcome
+
+    def attempt(self, entry: Loaded[Any], *args: Any) -> Outcome:
+        """Call a plugin on the present thread and keep its failure from spreading."""
+        monotonic = self.clock.monotonic
+        began = monotonic()
+        try:
+            value = entry.call(*args)
+            if type(value) is CoroutineType:
+                # A plain method that returns a coroutine: nobody runs it, or knows how long it would take.
+                value.close()
+                raise TypeError(f"{entry.id} returned a coroutine; declare it async def")
+        except BaseException as error:
+            outcome = Outcome(None, error, monotonic() - began)
+            self._note_failure(entry, outcome.failure)
+            return outcome
+        if entry.failures:
+            entry.succeeded()
+        return Outcome(value, None, monotonic() - began)
+
+    async def call(self, entry: Loaded[Any], *args: Any) -> Outcome:
+        """Call a plugin wherever it belongs and wait for it, at most as long as its limit."""
+        if entry.mode == "inline":
+            return self.call_now(entry, *args)
+        if entry.mode == "loop":
+            return await self._call_on_loop(entry, args)
+
+        def work(job: Job) -> Outcome:
+            job.enter(entry, self.clock.monotonic())
+            return self.attempt(entry, *args)
+
+        return await self.on_worker(work, lambda late: Outcome(None, late, entry.limit))
+
+    async def on_worker(self, work: Callable[[Job], T], given_up: Callable[[Late], T]) -> T:
+        """Do `work`, which may call several plugins one after the other, on a worker.
+
+        It says which plugin it calls by `job.enter`. When one overruns its limit the job is abandoned and the
+        result is `given_up(late)`.
+        """
+        job = self.workers.submit(work)
+        timer: Timer | None = None
+
+        def look() -> None:
+            nonlocal timer
+            entry, began = job.busy_with, job.began
+            limit = 1.0 if entry is None else entry.limit
+            left = limit if began is None else began + limit - self.clock.monotonic()
+            if left > 0:
+                timer = self.clock.after(left, look)
+            elif job.abandon():
+                self.workers.abandoned()
+                late = Late(f"took longer than {limit:g} s")
+                entry.was_abandoned()
+                self._note_failure(entry, str(late))
+                job.done.set_result(given_up(late))
+
+        look()
+        try:
+            result: T = await job.done
+            return result
+        except asyncio.CancelledError:
+            if job.abandon():
+                self.workers.abandoned()
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    async def guard(self, work: Coroutine[Any, Any, T], who: str) -> T | None:
+        """Await plugin code that has no limit; its failure is logged under `who`, and None comes back."""
+        try:
+            return await work
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # also SystemExit: leaving a task it would end the loop
+            log.error("%s failed: %s", who, describe(error))
+            return None
+
+    async def _call_on_loop(self, entry: Loaded[Any], args: tuple[Any, ...]) -> Outcome:
+        task = asyncio.get_running_loop().create_task(self._awaited(entry, args), name=entry.id)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        done: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
+
+        def finished(ended: asyncio.Task[Outcome]) -> None:
+            if not done.done():
+                gone = ended.cancelled()
+                done.set_result(Outcome(None, RuntimeError("cancelled itself"), 0.0) if gone else ended.result())
+
+        task.add_done_callback(finished)
+
+        def expired() -> None:
+            if not done.done():
+                done.set_result(None)
+
+        timer = self.clock.after(entry.limit, expired)
+        try:
+            outcome = await done
+        finally:
+            timer.cancel()
+            if not task.done():
+                task.cancel()
+        if outcome is None:
+            late = Late(f"took longer than {entry.limit:g} s")
+            outcome = Outcome(None, late, entry.limit)
+            self._note_failure(entry, str(late))
+        return outcome
+
+    async def _awaited(self, entry: Loaded[Any], args: tuple[Any, ...]) -> Outcome:
+        monotonic = self.clock.monotonic
+        began = monotonic()
+        try:
+            value = await entry.call(*args)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # also SystemExit: leaving a task it would end the loop
+            outcome = Outcome(None, error, monotonic() - began)
+            self._note_failure(entry, outcome.failure)
+            return outcome
+        if entry.failures:
+            entry.succeeded()
+        return Outcome(value, None, monotonic() - began)
+
+    def note_misshape(self, entry: Loaded[Any], what: str) -> None:
+        """A plugin returned what it may not: log it and count it, as if it had raised."""
+        self._note_failure(entry, what)
+
+    def _note_failure(self, entry: Loaded[Any], what: str) -> None:
+        log.warning("%s failed: %s", entry.id, what)
+        if entry.failed(self.clock.monotonic()):
+            log.error("%s failed %d times in a row and is left out for a while", entry.id, entry.failures)
+        if entry.unloaded:
+            log.error("%s is unloaded: %s", entry.id, entry.unloaded)
