@@ -1,0 +1,5 @@
+"""Where handlers run."""
+
+from hark.act.handler_host import HandlerHost
+
+__all__ = ["HandlerHost"]

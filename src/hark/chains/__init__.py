@@ -1,0 +1,8 @@
+"""Ordered chains of transformers."""
+
+from hark.chains.chain import Chain
+from hark.chains.composition import Composition
+from hark.chains.flow import Flow
+from hark.chains.kinds import KINDS, Kind, Misshapen
+
+__all__ = ["KINDS", "Chain", "Composition", "Flow", "Kind", "Misshapen"]

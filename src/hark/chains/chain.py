@@ -1,0 +1,157 @@
+"""Running the transformers of one kind in order; surviving any of them; stopping on a cancellation."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from hark.chains.composition import Chained, Composition
+from hark.chains.flow import Flow
+from hark.chains.kinds import KINDS, Misshapen
+from hark.hosting import Job, Late, Loaded, Outcome, Registry, Runner
+from hark.model import Frozen, Message
+from hark.plugins import Ctx, Transformer
+from hark.spec.names import TransformerType, stamp_key
+from hark.trace import TurnTrace
+
+log = logging.getLogger("hark.chains")
+
+
+class Chain:
+    """The chain of one kind. One mechanism for all six; `KINDS` says what differs."""
+
+    def __init__(
+        self,
+        kind: TransformerType,
+        registry: Registry[Any],
+        runner: Runner,
+        emit: Callable[[Message], None],
+        order: tuple[str, ...] | None = None,
+    ) -> None:
+        self.kind = KINDS[kind]
+        self.composition = Composition(kind, registry, order)
+        self._runner = runner
+        self._emit = emit
+        self._stamp = stamp_key(kind)
+        self._stops_on_empty = kind == "utterance"
+
+    async def run(self, flow: Flow, trace: TurnTrace) -> None:
+        """Take `flow` through the chain this session is to have.
+
+        A transformer that fails, is late or returns the wrong shape counts as if it had returned its input.
+        Ends early when one cancels, or when no utterance is left.
+        """
+        chain = self.composition.effective(flow.session, flow.denials)
+        at = 0
+        while at < len(chain) and not self._ended(flow):
+            entry = chain[at]
+            if entry.mode == "worker":
+                at += await self._run_on_worker(self._workers_from(chain, at), flow, trace)
+                continue
+            at += 1
+            if self._skipped(entry, trace):
+                continue
+            ctx = Ctx(flow.context, flow.session, flow.lang, self.kind.has_lang)
+            arguments = self.kind.given(flow.artifact, ctx)
+            if entry.mode == "inline":
+                outcome = self._runner.call_now(entry, *arguments)
+            else:
+                outcome = await self._runner.call(entry, *arguments)
+            self._settle(flow, entry, ctx, outcome, trace)
+
+    def _ended(self, flow: Flow) -> bool:
+        return flow.cancelled or (self._stops_on_empty and not flow.artifact)
+
+    def _skipped(self, entry: Loaded[Transformer], trace: TurnTrace) -> bool:
+        if (entry.failures or entry.unloaded) and not entry.available(self._runner.clock.monotonic()):
+            why = entry.unloaded or f"it failed {entry.failures} times in a row"
+            trace.step(self.kind.name, entry.id, "skipped", 0.0, why)
+            return True
+        return False
+
+    def _workers_from(self, chain: Chained, at: int) -> Chained:
+        """The transformers from `at` on that can share one trip to a worker."""
+        end = at
+        while end < len(chain) and chain[end].mode == "worker":
+            end += 1
+        return chain[at:end]
+
+    async def _run_on_worker(self, segment: Chained, flow: Flow, trace: TurnTrace) -> int:
+        """Run consecutive worker transformers in one hop; how many of them are dealt with."""
+        dealt_with = 0
+
+        def work(job: Job) -> int:
+            nonlocal dealt_with
+            for entry in segment:
+                if not self._skipped(entry, trace):
+                    job.enter(entry, self._runner.clock.monotonic())
+                    ctx = Ctx(flow.context, flow.session, flow.lang, self.kind.has_lang)
+                    outcome = self._runner.attempt(entry, *self.kind.given(flow.artifact, ctx))
+                    if not job.keep(lambda e=entry, c=ctx, o=outcome: self._settle(flow, e, c, o, trace)):  # type: ignore[misc]
+                        break  # given up: the loop has gone on without this thread
+                dealt_with += 1
+                if self._ended(flow):
+                    break
+            return dealt_with
+
+        def given_up(late: Late) -> int:
+            entry = segment[dealt_with]
+            trace.step(self.kind.name, entry.id, "late", entry.limit, str(late))
+            return dealt_with + 1
+
+        return await self._runner.on_worker(work, given_up)
+
+    def _settle(self, flow: Flow, entry: Loaded[Transformer], ctx: Ctx, outcome: Outcome, trace: TurnTrace) -> None:
+        """Take over what a transformer did, all of it or nothing."""
+        if outcome.error is not None:
+            how = "late" if isinstance(outcome.error, Late) else "failed"
+            trace.step(self.kind.name, entry.id, how, outcome.seconds, outcome.failure)
+            return
+        before = flow.artifact
+        try:
+            artifact = self.kind.taken(before, outcome.value)
+        except Misshapen as misshapen:
+            self._runner.note_misshape(entry, str(misshapen))
+            trace.step(self.kind.name, entry.id, "malformed", outcome.seconds, str(misshapen))
+            return
+        changes = _describe(flow, ctx)
+        context = flow.context if ctx._changes is None else ctx._merged()
+        flow.context = Frozen(context, **{self._stamp: (*context.get(self._stamp, ()), entry.id)})
+        flow.artifact = artifact
+        flow.lang = ctx._lang
+        if ctx._session is not flow.session:
+            self._take_session(flow, entry, ctx)
+        if ctx._cancel_reason is not None:
+            flow.cancel(entry.id, ctx._cancel_reason)
+            trace.step(self.kind.name, entry.id, "cancelled", outcome.seconds, ctx._cancel_reason)
+        elif artifact != before:
+            trace.step(self.kind.name, entry.id, "changed", outcome.seconds, changes, before, artifact)
+        else:
+            trace.step(self.kind.name, entry.id, "changed" if changes else "unchanged", outcome.seconds, changes)
+        for topic, data in ctx._emitted or ():
+            self._emit(flow.message().forward(topic, data))
+
+    def _take_session(self, flow: Flow, entry: Loaded[Transformer], ctx: Ctx) -> None:
+        if ctx._session.session_id != flow.session.session_id:
+            log.warning(
+                "%s moved the turn from session %s to %s", entry.id, flow.session.session_id, ctx._session.session_id
+            )
+        flow.denials = flow.denials.grown(ctx._session)
+        flow.session = flow.denials.imposed_on(ctx._session)
+
+
+def _describe(flow: Flow, ctx: Ctx) -> str:
+    """What a transformer changed beside its artifact, in words."""
+    if ctx._changes is None and ctx._session is flow.session and ctx._lang == flow.lang:
+        return ""
+    told = []
+    if ctx._lang != flow.lang:
+        told.append(f"lang {flow.lang} → {ctx._lang}")
+    if ctx._session is not flow.session:
+        names = [name for name in {*ctx._session, *flow.session} if ctx._session.get(name) != flow.session.get(name)]
+        if names:
+            told.append("session " + ", ".join(sorted(names)))
+    if ctx._changes is not None:
+        told.append("context " + ", ".join(sorted(ctx._changes)))
+    return "; ".join(told)

@@ -1,0 +1,102 @@
+"""What the six kinds of chain do not have in common: their artifact, and what a transformer may make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from hark.model import Audio, MalformedMessage, Match
+from hark.model.frozen import check_text
+from hark.plugins import Ctx
+from hark.spec.names import TransformerType
+
+Given = Callable[[Any, Ctx], tuple[Any, ...]]
+"""The arguments `transform` is called with."""
+
+Taken = Callable[[Any, Any], Any]
+"""The artifact to go on with, from the previous one and what `transform` returned; raises `Misshapen`."""
+
+
+class Misshapen(ValueError):
+    """A transformer returned what its kind may not return; its output counts for nothing (TRANSFORM-1 §7)."""
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """One of the six."""
+
+    name: TransformerType
+    has_lang: bool
+    given: Given
+    taken: Taken
+
+
+def _artifact(artifact: Any, ctx: Ctx) -> tuple[Any, ...]:
+    return artifact, ctx
+
+
+def _take_utterances(_before: tuple[str, ...], result: Any) -> tuple[str, ...]:
+    if type(result) is not list and not isinstance(result, (list, tuple)):
+        raise Misshapen(f"transform() must return a list of texts, not {type(result).__name__}")
+    for text in result:
+        if type(text) is not str:
+            raise Misshapen(f"every utterance must be text, not {type(text).__name__}")
+        if not text.isascii():
+            _sayable(text)
+    return tuple(result)
+
+
+def _take_nothing(before: Any, result: Any) -> Any:
+    if result is not None:
+        raise Misshapen(f"a metadata transformer changes ctx and returns nothing, not {type(result).__name__}")
+    return before
+
+
+def _take_match(before: Match, result: Any) -> Match:
+    if not isinstance(result, Match):
+        raise Misshapen(f"transform() must return a Match, not {type(result).__name__}")
+    if result is before:
+        return before
+    if result.skill_id != before.skill_id or result.intent_name != before.intent_name:
+        raise Misshapen("an intent transformer cannot change skill_id or intent_name")
+    if result.updated_session is not None:
+        raise Misshapen("an intent transformer changes the session through ctx.session, not updated_session")
+    defect = result.defect()
+    if defect is not None:
+        raise Misshapen(f"the Match it returned is malformed: {defect}")
+    return result
+
+
+def _take_text(_before: str, result: Any) -> str:
+    if type(result) is not str:
+        raise Misshapen(f"transform() must return text, not {type(result).__name__}")
+    _sayable(result)
+    return result
+
+
+def _take_audio(_before: Audio, result: Any) -> Audio:
+    if not isinstance(result, Audio):
+        raise Misshapen(f"transform() must return Audio, not {type(result).__name__}")
+    defect = result.defect()
+    if defect is not None:
+        raise Misshapen(f"the Audio it returned is malformed: {defect}")
+    return result
+
+
+def _sayable(text: str) -> None:
+    try:
+        check_text(text)
+    except MalformedMessage as error:
+        raise Misshapen(str(error)) from None
+
+
+KINDS: Final[dict[TransformerType, Kind]] = {
+    "audio": Kind("audio", True, _artifact, _take_audio),
+    # Authors get a list of their own, so that changing it in place and then raising leaves no trace.
+    "utterance": Kind("utterance", True, lambda utterances, ctx: (list(utterances), ctx), _take_utterances),
+    "metadata": Kind("metadata", False, lambda _nothing, ctx: (ctx,), _take_nothing),
+    "intent": Kind("intent", False, _artifact, _take_match),
+    "dialog": Kind("dialog", True, _artifact, _take_text),
+    "tts": Kind("tts", True, _artifact, _take_audio),
+}

@@ -1,0 +1,24 @@
+"""Bringing a change to a session that has moved on meanwhile."""
+
+from __future__ import annotations
+
+from hark.model import context as intent_context
+from hark.model.session import Session
+
+
+def advance(current: Session, base: Session, now: Session) -> Session:
+    """`current` with what changed from `base` to `now`; fields that did not change keep what they are in `current`.
+
+    The intent context is merged entry by entry, so that two turns on one session do not undo each other.
+    """
+    if base is now:
+        return current
+    if current is base:
+        return now
+    changed = {name: now.get(name) for name in now if name != "intent_context" and now.get(name) != base.get(name)}
+    entries = intent_context.delta(base.intent_context, now.intent_context)
+    if entries:
+        changed["intent_context"] = intent_context.apply(current.intent_context, entries)
+    removed = tuple(name for name in base if name not in now and name not in changed)
+    advanced = current.without(*removed)
+    return advanced.trusted(**changed) if changed else advanced

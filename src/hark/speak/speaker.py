@@ -1,0 +1,127 @@
+"""From `ovos.utterance.speak` to somebody's ears, or eyes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+
+import msgspec
+
+from hark.bus import Bus
+from hark.chains import Chain, Flow
+from hark.model import Clock, Message, Session
+from hark.model.merge import Denials
+from hark.spec import topics
+from hark.spec.names import CANCEL_BY, CANCEL_KEYS, CANCEL_REASON
+from hark.trace import TraceStore, TurnTrace
+
+log = logging.getLogger("hark.speak")
+
+
+class Spoken(msgspec.Struct, frozen=True):
+    """A response text as it is to be rendered."""
+
+    text: str
+    lang: str | None
+    message: Message
+
+
+Render = Callable[[Spoken], None]
+"""Shows a response to whoever is to hear it."""
+
+
+class Speaker:
+    """Takes every response of the sessions it serves through the dialog chain and renders it, in order of receipt.
+
+    Sessions do not wait for each other. What belongs to nobody here is left alone.
+    """
+
+    def __init__(
+        self, bus: Bus, clock: Clock, dialog: Chain, traces: TraceStore, render: Render, serves: Callable[[str], bool]
+    ) -> None:
+        self._bus = bus
+        self._clock = clock
+        self._dialog = dialog
+        self._traces = traces
+        self._render = render
+        self._serves = serves
+        self._lanes: dict[str, deque[Message]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._subscription = bus.on(topics.UTTERANCE_SPEAK, self._receive, name="speak")
+
+    @property
+    def pending(self) -> int:
+        """How many sessions have something waiting to be rendered."""
+        return len(self._lanes)
+
+    async def close(self) -> None:
+        """Render nothing more."""
+        self._subscription.close()
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _receive(self, message: Message) -> None:
+        session_id = message.session_id
+        if not self._serves(session_id):
+            return
+        lane = self._lanes.get(session_id)
+        if lane is not None:
+            lane.append(message)
+            return
+        self._lanes[session_id] = deque([message])
+        task = asyncio.get_running_loop().create_task(self._serve(session_id), name=f"speak to {session_id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, session_id: str) -> None:
+        lane = self._lanes[session_id]
+        try:
+            while lane:
+                message = lane.popleft()
+                try:
+                    await self._respond(message)
+                except Exception:
+                    log.exception("a response could not be rendered: %s", message)
+        finally:
+            del self._lanes[session_id]
+
+    async def _respond(self, message: Message) -> None:
+        text = message.data.get("utterance")
+        if not isinstance(text, str):
+            log.warning("dropped a speak message whose utterance is no text: %s", message)
+            return
+        session = message.session or Session()
+        if any(key in message.context for key in CANCEL_KEYS):
+            message = message.carrying(**dict.fromkeys(CANCEL_KEYS))
+        stated = message.data.get("lang")
+        flow = Flow(text, stated if isinstance(stated, str) else None, message, session, Denials.of(session))
+        trace = self._traces.of(message.utterance_id) or _untraced(message, self._clock)
+        await self._dialog.run(flow, trace)
+        if flow.cancelled:
+            self._cancelled(flow)
+        else:
+            began = self._clock.monotonic()
+            data = {**message.data, "utterance": flow.artifact}
+            data.pop("lang", None)
+            if flow.lang is not None:
+                data["lang"] = flow.lang
+            self._render(Spoken(flow.artifact, flow.lang, flow.message().with_data(data)))
+            trace.step(
+                "speak", session.session_id, "rendered", self._clock.monotonic() - began, "", None, flow.artifact
+            )
+        outcome = "cancelled" if flow.cancelled else "rendered"
+        self._bus.emit(flow.message().forward(topics.SPEECH_RENDERED, {"outcome": outcome}))
+
+    def _cancelled(self, flow: Flow) -> None:
+        """This response is dropped; the turn's own end marker is not repeated (ruling R1)."""
+        data = {CANCEL_REASON: flow.context[CANCEL_REASON], CANCEL_BY: flow.context[CANCEL_BY]}
+        self._bus.emit(flow.message().forward(topics.UTTERANCE_CANCELLED, data))
+
+
+def _untraced(message: Message, clock: Clock) -> TurnTrace:
+    """A trace nobody keeps, for speech outside a turn."""
+    return TurnTrace(message.utterance_id or "", message.session_id, (), clock.wall(), clock.monotonic)

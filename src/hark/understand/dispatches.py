@@ -1,0 +1,130 @@
+"""Waiting for handlers, however many, with one shared pair of listeners (rulings R11)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+import msgspec
+
+from hark.bus import Bus
+from hark.model import Clock, Message, Session
+from hark.spec import topics
+from hark.understand.options import Options
+
+Key = tuple[str | None, str]
+"""An `utterance_id` and a dispatch topic: nested turns of one skill differ in the first."""
+
+
+class Done(msgspec.Struct, frozen=True):
+    """How a handler ended."""
+
+    outcome: Literal["complete", "error"]
+    exception: str = ""
+    session: Session | None = None
+    """The session the handler ended with; None when nobody can tell."""
+
+
+class _Waiting(msgspec.Struct):
+    since: float
+    done: asyncio.Future[Done]
+    accepted: float | None = None
+    host: str = ""
+
+
+class Dispatches:
+    """The handlers under way. Each ends by its done-signal, or by one of the ways in which none can come any more."""
+
+    def __init__(self, bus: Bus, clock: Clock, options: Options) -> None:
+        self._clock = clock
+        self._options = options
+        self._waiting: dict[Key, _Waiting] = {}
+        self._beats: dict[str, float] = {}
+        self._sweeping = False
+        self._subscriptions = (
+            bus.on(topics.HANDLER_ACCEPTED, self._accepted, name="dispatches: accepted"),
+            bus.on(topics.HANDLER_DONE, self._done, name="dispatches: done"),
+            bus.on(topics.HOST_ALIVE, self._alive, name="dispatches: alive"),
+        )
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def expect(self, dispatch: Message) -> asyncio.Future[Done]:
+        """The end of the handler that `dispatch` is about to call."""
+        done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
+        self._waiting[dispatch.utterance_id, dispatch.type] = _Waiting(self._clock.monotonic(), done)
+        if not self._sweeping:
+            self._sweep_later()
+        return done
+
+    def forget(self, dispatch: Message) -> None:
+        """Nobody waits for this one any more."""
+        self._waiting.pop((dispatch.utterance_id, dispatch.type), None)
+
+    def give_up(self, why: str) -> None:
+        """End every wait with an error: the house is closing."""
+        for waiting in list(self._waiting.values()):
+            _settle(waiting, why)
+
+    def close(self) -> None:
+        """Listen no longer."""
+        for subscription in self._subscriptions:
+            subscription.close()
+
+    def _accepted(self, message: Message) -> None:
+        waiting = self._waiting.get(_key(message))
+        if waiting is not None and waiting.accepted is None:
+            waiting.accepted = self._clock.monotonic()
+            waiting.host = str(message.data.get("host", ""))
+            self._beats[waiting.host] = waiting.accepted
+
+    def _done(self, message: Message) -> None:
+        waiting = self._waiting.pop(_key(message), None)
+        if waiting is None or waiting.done.done():
+            return
+        exception = message.data.get("exception")
+        if exception is None:
+            waiting.done.set_result(Done("complete", "", message.session))
+        else:
+            waiting.done.set_result(Done("error", str(exception), message.session))
+
+    def _alive(self, message: Message) -> None:
+        self._beats[str(message.data.get("host", ""))] = self._clock.monotonic()
+
+    def _sweep_later(self) -> None:
+        self._sweeping = True
+        self._clock.after(min(self._options.accept_within, self._options.beat) / 4, self._sweep)
+
+    def _sweep(self) -> None:
+        """Look for handlers from which nothing can come any more. One timer for all of them, none when none waits."""
+        self._sweeping = False
+        now = self._clock.monotonic()
+        for waiting in list(self._waiting.values()):
+            why = self._hopeless(waiting, now)
+            if why is not None:
+                _settle(waiting, why)
+        if self._waiting:
+            self._sweep_later()
+        else:
+            self._beats.clear()
+
+    def _hopeless(self, waiting: _Waiting, now: float) -> str | None:
+        options = self._options
+        if waiting.accepted is None:
+            late = now - waiting.since >= options.accept_within
+            return f"no handler accepted the dispatch within {options.accept_within:g} s" if late else None
+        if options.handler_limit is not None and now - waiting.accepted >= options.handler_limit:
+            return f"timeout: the handler took longer than {options.handler_limit:g} s"
+        if now - self._beats.get(waiting.host, now) > 3 * options.beat:
+            return f"handler host lost: no sign of life for {3 * options.beat:g} s"
+        return None
+
+
+def _key(message: Message) -> Key:
+    return message.utterance_id, str(message.data.get("topic", ""))
+
+
+def _settle(waiting: _Waiting, why: str) -> None:
+    if not waiting.done.done():
+        waiting.done.set_result(Done("error", why))

@@ -1,0 +1,67 @@
+"""One utterance on its way through."""
+
+from __future__ import annotations
+
+from hark.chains import Flow
+from hark.model import Message, Session
+from hark.model.context import IntentContext
+from hark.model.frozen import EMPTY
+from hark.model.merge import Denials
+from hark.trace import TurnTrace
+
+
+class Lifecycle:
+    """What is known of one utterance at this moment. Only its own turn writes here."""
+
+    __slots__ = (
+        "denials",
+        "dispatch",
+        "ended",
+        "lang",
+        "message",
+        "pruned",
+        "session",
+        "synced",
+        "trace",
+        "utterances",
+    )
+
+    def __init__(
+        self, message: Message, utterances: tuple[str, ...], session: Session, denials: Denials, trace: TurnTrace
+    ) -> None:
+        self.message = message
+        """The entry Message as the chains have left it so far, its session apart."""
+        self.utterances = utterances
+        self.session = session
+        """The working session."""
+        self.denials = denials
+        self.trace = trace
+        self.lang: str | None = None
+        """The language of the utterance, once it is resolved."""
+        self.pruned: IntentContext = EMPTY
+        """The intent context every matcher of this round sees."""
+        self.synced = session
+        """The session as it was last brought to the store of the default session."""
+        self.dispatch: Message | None = None
+        """The call of the handler, once there is one."""
+        self.ended = False
+        """Whether the end marker was emitted."""
+
+    @property
+    def utterance_id(self) -> str:
+        """The id of this lifecycle."""
+        return self.trace.utterance_id
+
+    def current(self) -> Message:
+        """The entry Message with the working session."""
+        return self.message.carrying(self.session)
+
+    def flow(self, artifact: object, lang: str | None) -> Flow:
+        """What goes into a chain."""
+        return Flow(artifact, lang, self.message, self.session, self.denials)
+
+    def take(self, flow: Flow) -> None:
+        """What comes out of a chain: context, session and denylists as its transformers left them."""
+        self.message = self.message.within(flow.context, None)
+        self.session = flow.session
+        self.denials = flow.denials

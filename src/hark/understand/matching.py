@@ -1,0 +1,127 @@
+"""The match round: who claims the utterance (PIPELINE-1 §§4 to 6)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from hark.bus import Poll
+from hark.hosting import Late, Loaded, Outcome, Registry, Runner, wants_round
+from hark.model import Match, Message
+from hark.plugins import Declined, PipelinePlugin, Round
+from hark.understand.lifecycle import Lifecycle
+from hark.understand.manifest import Manifest
+from hark.understand.options import Entry, Options
+
+log = logging.getLogger("hark.understand")
+
+
+class MatchRound:
+    """Asks the plugins of the effective pipeline, in order, until a claim survives every check."""
+
+    def __init__(
+        self, registry: Registry[PipelinePlugin], runner: Runner, manifest: Manifest, poll: Poll, options: Options
+    ) -> None:
+        self._registry = registry
+        self._runner = runner
+        self._manifest = manifest
+        self._poll = poll
+        self._options = options
+        self._wants_round: dict[str, bool] = {}
+
+    async def run(self, life: Lifecycle, lang: str, preferred: tuple[str, ...] | None) -> tuple[Match, str] | None:
+        """The claim that won and the id of the plugin that made it, or None when there is none."""
+        for name in life.session.pipeline or preferred or self._options.pipeline:
+            entry = self._options.entry(name)
+            loaded = self._askable(name, entry, life)
+            if loaded is None:
+                continue
+            outcome = await self._ask(loaded, name, entry, life, lang)
+            match = self._claim(name, outcome, life)
+            if match is not None:
+                return match, loaded.id
+        return None
+
+    def _askable(self, name: str, entry: Entry, life: Lifecycle) -> Loaded[PipelinePlugin] | None:
+        """The plugin behind an entry, if it is loaded, allowed and in working order."""
+        loaded = self._registry.get(entry.plugin)
+        if loaded is None:
+            log.warning("pipeline entry %r names no loaded plugin", name)
+            life.trace.step("match", name, "skipped", 0.0, f"no pipeline plugin {entry.plugin!r} is loaded")
+            return None
+        if life.denials.deny("blacklisted_pipelines", loaded.id):
+            life.trace.step("match", name, "denied", 0.0, "the session's blacklisted_pipelines names it")
+            return None
+        if (loaded.failures or loaded.unloaded) and not loaded.available(self._runner.clock.monotonic()):
+            why = loaded.unloaded or f"it failed {loaded.failures} times in a row"
+            life.trace.step("match", name, "skipped", 0.0, why)
+            return None
+        return loaded
+
+    async def _ask(
+        self, loaded: Loaded[PipelinePlugin], name: str, entry: Entry, life: Lifecycle, lang: str
+    ) -> Outcome:
+        arguments: tuple[Any, ...] = (life.utterances, lang, life.session)
+        if self._round_wanted(loaded):
+            message = life.current()
+            arguments = (*arguments, Round(name, entry.config, message, partial(self._ask_around, message)))
+        if loaded.mode == "inline":
+            return self._runner.call_now(loaded, *arguments)
+        return await self._runner.call(loaded, *arguments)
+
+    def _round_wanted(self, loaded: Loaded[PipelinePlugin]) -> bool:
+        wanted = self._wants_round.get(loaded.id)
+        if wanted is None:
+            wanted = self._wants_round[loaded.id] = wants_round(loaded.call)
+        return wanted
+
+    async def _ask_around(
+        self,
+        message: Message,
+        topic: str,
+        data: Mapping[str, Any],
+        candidates: Sequence[str],
+        window: float,
+        *,
+        answer_topic: str,
+        rank: Callable[[Message], float] | None = None,
+    ) -> list[Message]:
+        answers = await self._poll.run(message, topic, answer_topic, candidates, window, data=data)
+        found = list(answers.values())
+        return found if rank is None else sorted(found, key=rank, reverse=True)
+
+    def _claim(self, name: str, outcome: Outcome, life: Lifecycle) -> Match | None:
+        """The Match in an outcome, if there is one and nothing speaks against it; the trace says what did."""
+        how, why = self._judge(outcome, life)
+        life.trace.step("match", name, how, outcome.seconds, why)
+        if how == "malformed":
+            log.warning("the claim of %s is malformed and counts as a decline: %s", name, why)
+        return outcome.value if how == "claimed" else None
+
+    def _judge(self, outcome: Outcome, life: Lifecycle) -> tuple[str, str]:
+        match = outcome.value
+        if outcome.error is not None:
+            return ("late" if isinstance(outcome.error, Late) else "failed"), outcome.failure
+        if match is None:
+            return "declined", ""
+        if isinstance(match, Declined):
+            return "declined", str(match.reason)
+        if not isinstance(match, Match):
+            return "malformed", f"match() returned a {type(match).__name__}, not a Match"
+        defect = match.defect()
+        if defect is not None:
+            return "malformed", defect
+        if life.denials.lists:
+            if life.denials.deny("blacklisted_skills", match.skill_id):
+                return "denied", f"the session's blacklisted_skills names {match.skill_id}"
+            if life.denials.deny("blacklisted_intents", match.topic):
+                return "denied", f"the session's blacklisted_intents names {match.topic}"
+        objection = self._manifest.objection(
+            match.skill_id, match.intent_name, match.lang, match.slots,
+            life.session.session_id, life.pruned, self._runner.clock.wall(),
+        )  # fmt: skip
+        if objection is not None:
+            return "refused", f"{match.topic}: {objection}"
+        return "claimed", match.topic

@@ -1,0 +1,51 @@
+"""What a deployment decides about understanding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from hark.model import Frozen, Session
+from hark.model.frozen import EMPTY
+from hark.spec.names import DENYLISTS
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """What a pipeline entry stands for: a plugin, and its configuration at this place."""
+
+    plugin: str
+    config: Frozen = EMPTY
+
+
+class Options(msgspec.Struct, frozen=True):
+    """The deployment's answers to everything a session leaves open."""
+
+    lang: str = "en-US"
+    """The language of an utterance that shows no other."""
+    langs: frozenset[str] = frozenset({"en-US"})
+    """Every enabled language, in canonical case."""
+    pipeline: tuple[str, ...] = ()
+    """The entries asked when the session names none, in order."""
+    entries: Mapping[str, Entry] = {}
+    """Entries that are more than a plugin's id."""
+    denylists: Mapping[str, tuple[str, ...]] = {}
+    """What is denied to sessions that carry no list of their own, by session field."""
+    max_open_turns: int = 1_000
+    accept_within: float = 2.0
+    """Seconds in which a handler must take a dispatch."""
+    handler_limit: float | None = None
+    """Seconds a handler may take; None leaves it all the time it wants."""
+    beat: float = 2.0
+    """Seconds between two signs of life of a handler host; three missed ones and it is lost."""
+    grace: float = 5.0
+    """Seconds that open turns are given at shutdown."""
+
+    def entry(self, name: str) -> Entry:
+        """What an entry of the pipeline stands for."""
+        return self.entries.get(name) or Entry(name)
+
+    def denied_to(self, session: Session) -> dict[str, tuple[str, ...]]:
+        """The denylists in force for a session: its own where it has one, else the deployment's."""
+        lists = {name: session.get(name) or self.denylists.get(name) for name in DENYLISTS}
+        return {name: denied for name, denied in lists.items() if denied}

@@ -1,0 +1,202 @@
+"""Taking an utterance in and seeing it through to its one end (PIPELINE-1)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+
+from hark.bus import Bus, Poll
+from hark.chains import Chain
+from hark.hosting import Registry, Runner
+from hark.model import Match, Message
+from hark.model import context as intent_context
+from hark.model.lang import resolve
+from hark.model.merge import Writes, activate, commit
+from hark.plugins import PipelinePlugin
+from hark.spec import TransformerType, topics
+from hark.spec.names import PIPELINE_ID, SKILL_ID
+from hark.trace import TraceStore
+from hark.understand.dispatches import Dispatches
+from hark.understand.endings import Endings
+from hark.understand.intake import take_in
+from hark.understand.lifecycle import Lifecycle
+from hark.understand.manifest import Manifest
+from hark.understand.matching import MatchRound
+from hark.understand.options import Options
+from hark.understand.store import DefaultSession
+
+log = logging.getLogger("hark.understand")
+
+
+class Orchestrator:
+    """Runs the utterance lifecycle. Turns run side by side; each emits its own end marker, exactly once."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        runner: Runner,
+        chains: Mapping[TransformerType, Chain],
+        pipeline: Registry[PipelinePlugin],
+        options: Options,
+        store: DefaultSession,
+        traces: TraceStore,
+    ) -> None:
+        self._bus = bus
+        self._clock = runner.clock
+        self._chains = chains
+        self._options = options
+        self._store = store
+        self._traces = traces
+        self.manifest = Manifest(bus)
+        self._poll = Poll(bus, runner.clock)
+        self._round = MatchRound(pipeline, runner, self.manifest, self._poll, options)
+        self._dispatches = Dispatches(bus, runner.clock, options)
+        self._endings = Endings(bus.emit, store, traces)
+        self._open: set[Lifecycle] = set()
+        self._all_ended = asyncio.Event()
+        self._entry = bus.on(
+            topics.UTTERANCE_HANDLE, self.handle, name="understand", concurrent=True, group="understand"
+        )
+
+    @property
+    def open_turns(self) -> int:
+        """How many turns have not ended."""
+        return len(self._open)
+
+    async def handle(self, entry: Message) -> None:
+        """See one utterance through. Whatever happens on the way, it ends."""
+        life = take_in(entry, self._options, self._store, self._traces)
+        self._open.add(life)
+        try:
+            if entry.malformed_session is not None:
+                log.warning("an utterance was refused: its session is a %s", entry.malformed_session)
+                self._endings.refused(life, entry.type)
+            elif len(self._open) > self._options.max_open_turns:
+                log.error("overload: %d turns are open, an utterance was turned away", len(self._open) - 1)
+                self._endings.unmatched(life)
+            else:
+                await self._see_through(life)
+        except Exception:
+            log.exception("a turn broke: %s", life.utterance_id)
+        finally:
+            self._endings.broken(life)
+            self._open.discard(life)
+            if not self._open:
+                self._all_ended.set()
+
+    async def close(self) -> None:
+        """Take in nothing more, give open turns their grace, end the rest with an error."""
+        self._entry.close()
+        if self._open:
+            self._all_ended.clear()
+            try:
+                async with self._clock.timeout(self._options.grace):
+                    await self._all_ended.wait()
+            except TimeoutError:
+                log.warning("shutdown: %d turns were still open", len(self._open))
+                self._dispatches.give_up("the assistant was shut down")
+                await asyncio.sleep(0)
+                for life in list(self._open):
+                    self._endings.broken(life)
+        self._dispatches.close()
+        self._poll.close()
+
+    async def _see_through(self, life: Lifecycle) -> None:
+        if not (await self._transformed(life) and await self._transformed_metadata(life)):
+            self._endings.cancelled(life)
+            return
+        self._prune(life)
+        found = await self._match(life)
+        if found is None:
+            self._tick(life)
+            self._endings.unmatched(life)
+            return
+        match, pipeline_id = found
+        self._commit(life, match)
+        self._tick(life)
+        flow = life.flow(match.replace(updated_session=None), None)
+        await self._chains["intent"].run(flow, life.trace)
+        life.take(flow)
+        if flow.cancelled:
+            self._endings.cancelled(life)
+            return
+        await self._dispatch(life, flow.artifact, pipeline_id)
+
+    async def _transformed(self, life: Lifecycle) -> bool:
+        """Run the utterance chain; false when it cancelled."""
+        if not life.utterances:
+            return True
+        stated = life.message.data.get("lang")
+        flow = life.flow(life.utterances, stated if isinstance(stated, str) else None)
+        await self._chains["utterance"].run(flow, life.trace)
+        life.take(flow)
+        life.utterances = flow.artifact
+        if flow.lang != stated:
+            data = {key: value for key, value in life.message.data.items() if key != "lang"}
+            life.message = life.message.with_data(data if flow.lang is None else {**data, "lang": flow.lang})
+        return not flow.cancelled
+
+    async def _transformed_metadata(self, life: Lifecycle) -> bool:
+        """Run the metadata chain; false when it cancelled."""
+        flow = life.flow(None, None)
+        await self._chains["metadata"].run(flow, life.trace)
+        life.take(flow)
+        return not flow.cancelled
+
+    def _prune(self, life: Lifecycle) -> None:
+        context = life.session.intent_context
+        life.pruned = intent_context.prune(context, self._clock.wall())
+        if life.pruned is not context:
+            life.session = life.session.trusted(intent_context=life.pruned)
+
+    async def _match(self, life: Lifecycle) -> tuple[Match, str] | None:
+        if not life.utterances:
+            return None
+        stated = life.message.data.get("lang")
+        life.lang = life.trace.lang = resolve(stated, life.session, self._options.langs, self._options.lang)
+        return await self._round.run(life, life.lang, self._store.current.pipeline)
+
+    def _commit(self, life: Lifecycle, match: Match) -> None:
+        """Take over the session a claim brings, as far as it may be changed."""
+        updated = match.updated_session
+        if updated is None:
+            return
+        if updated.session_id != life.session.session_id:
+            log.warning("%s: updated_session is of session %r, which this round is not in; ignored",
+                        match.topic, updated.session_id)  # fmt: skip
+            return
+        life.session = life.denials.imposed_on(commit(updated, life.session))
+
+    def _tick(self, life: Lifecycle) -> None:
+        context = life.session.intent_context
+        ticked = intent_context.tick(context, life.pruned)
+        if ticked is not context:
+            life.session = life.session.trusted(intent_context=ticked)
+
+    async def _dispatch(self, life: Lifecycle, match: Match, pipeline_id: str) -> None:
+        """Call the handler and wait for it."""
+        self._endings.sync(life)
+        life.session = activate(life.session, match.skill_id, match.intent_name, self._clock.wall())
+        self._endings.sync(life)
+        said = {"lang": match.lang, "utterance": match.utterance, "slots": match.slots}
+        intent: dict[str, object] = {"skill_id": match.skill_id, "intent_name": match.intent_name}
+        entry = life.current()
+        dispatch = entry.reply(match.topic, said).carrying(**{SKILL_ID: match.skill_id, PIPELINE_ID: pipeline_id})
+        life.dispatch = dispatch
+        done = self._dispatches.expect(dispatch)
+        try:
+            self._bus.emit(entry.forward(topics.INTENT_MATCHED, {**intent, **said, PIPELINE_ID: pipeline_id}))
+            self._bus.emit(dispatch.forward(topics.HANDLER_START, intent))
+            self._bus.emit(dispatch)
+            ended = await done
+        finally:
+            self._dispatches.forget(dispatch)
+        if ended.session is not None:
+            self._endings.sync(life)  # other turns may have moved the default session on meanwhile
+            writes = Writes.between(dispatch.session or life.session, ended.session, match.skill_id)
+            if writes is not None:
+                life.session = writes.onto(life.session)
+        if ended.exception:
+            life.trace.step("handler", match.topic, "error", 0.0, ended.exception)
+        self._endings.handled(life, dispatch, ended, intent)

@@ -1,0 +1,33 @@
+"""The device's own session: the only one that is remembered here (SESSION-2 §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hark.model import Session
+from hark.model.merge import fold
+from hark.model.three_way import advance
+
+
+class DefaultSession:
+    """Holds the default session between utterances; `save` is shown it after each end marker."""
+
+    def __init__(self, restored: Session | None = None, save: Callable[[Session], None] | None = None) -> None:
+        # An open question dies with the process that asked it.
+        self.current = (restored or Session()).without("response_mode")
+        self._save = save
+
+    def open(self, carrier: Session) -> Session:
+        """Fold what an utterance carries into the store; the session to work on."""
+        self.current = fold(self.current, carrier)
+        return self.current
+
+    def bring(self, base: Session, now: Session) -> Session:
+        """Bring what changed from `base` to `now` to the store; the session as it is then."""
+        self.current = advance(self.current, base, now)
+        return self.current
+
+    def saved(self) -> None:
+        """An end marker was emitted: let the present state be written down."""
+        if self._save is not None:
+            self._save(self.current)
