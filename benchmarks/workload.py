@@ -1,11 +1,11 @@
 """The sentences both sides of the benchmark are measured with.
 
-Pure functions of their arguments, standard library only: Hark's side and the peer's side import this very file, each in its own
-interpreter, and get the same skills, the same sample sentences and the same utterances in the same order.
+Pure functions of their arguments, standard library only: Hark's side and the peer's side import this very file, each
+in its own interpreter, and get the same skills, the same sample sentences and the same utterances in the same order.
 
-A skill has five intents and an intent five samples. Three intents take one ``{slot}`` in three of their samples; the other two are
-plain sentences. The utterances of `matched` fill slots, each with another value: no two are alike, so no cache of earlier answers
-can stand in for a matcher.
+A skill has five intents and an intent five samples. Three intents take one ``{slot}`` in three of their samples; the
+other two are plain sentences. The utterances of `matched` fill slots, each with another value: no two are alike, so no
+cache of earlier answers can stand in for a matcher.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ class Utterance(NamedTuple):
 _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
     (
         (
-            "kitchen light", "bedroom lamp", "ceiling fan", "coffee machine", "garage heater", "porch light", "garden sprinkler",
-            "air purifier", "towel warmer", "dishwasher", "humidifier", "desk lamp", "aquarium pump", "hallway light",
-            "electric blanket", "rice cooker", "patio heater", "washing machine", "dehumidifier", "christmas tree",
+            "kitchen light", "bedroom lamp", "ceiling fan", "coffee machine", "garage heater", "porch light",
+            "garden sprinkler", "air purifier", "towel warmer", "dishwasher", "humidifier", "desk lamp",
+            "aquarium pump", "hallway light", "electric blanket", "rice cooker", "patio heater", "washing machine",
+            "dehumidifier", "christmas tree",
         ),
         {
             "switch_on": (
@@ -55,7 +56,8 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
                 "turn on the $ at {time}", "have the $ running by {time}", "the $ should start at {time}",
             ),
             "switch_off": (
-                "turn off the $", "switch the $ off", "power down the $", "i am done with the $", "nobody needs the $ now",
+                "turn off the $", "switch the $ off", "power down the $", "i am done with the $",
+                "nobody needs the $ now",
             ),
             "set_level": (
                 "make the $ stronger", "turn the $ up a little",
@@ -72,10 +74,10 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
     ),
     (
         (
-            "kitchen speaker", "living room television", "bathroom radio", "bedroom stereo", "office soundbar", "garage boombox",
-            "den projector", "patio speakers", "attic turntable", "cellar jukebox", "studio monitor", "hallway speaker",
-            "nursery player", "balcony radio", "gym television", "library stereo", "dining room speaker", "workshop radio",
-            "guest room television", "basement cinema",
+            "kitchen speaker", "living room television", "bathroom radio", "bedroom stereo", "office soundbar",
+            "garage boombox", "den projector", "patio speakers", "attic turntable", "cellar jukebox",
+            "studio monitor", "hallway speaker", "nursery player", "balcony radio", "gym television",
+            "library stereo", "dining room speaker", "workshop radio", "guest room television", "basement cinema",
         ),
         {
             "play": (
@@ -91,8 +93,8 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
                 "set the $ volume to {level}", "change the volume of the $ to {level}", "bring the $ down to {level}",
             ),
             "playing": (
-                "what is playing on the $", "who is singing on the $", "what song is the $ playing", "name that tune on the $",
-                "which album is on the $",
+                "what is playing on the $", "who is singing on the $", "what song is the $ playing",
+                "name that tune on the $", "which album is on the $",
             ),
             "queue": (
                 "clear the queue of the $", "shuffle the $",
@@ -102,9 +104,9 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
     ),
     (
         (
-            "shopping list", "packing list", "hardware list", "birthday list", "reading list", "chores list", "grocery list",
-            "wish list", "guest list", "camping list", "medicine list", "office list", "garden list", "party list", "recipe list",
-            "errands list", "holiday list", "school list", "repair list", "baking list",
+            "shopping list", "packing list", "hardware list", "birthday list", "reading list", "chores list",
+            "grocery list", "wish list", "guest list", "camping list", "medicine list", "office list", "garden list",
+            "party list", "recipe list", "errands list", "holiday list", "school list", "repair list", "baking list",
         ),
         {
             "add": (
@@ -129,9 +131,9 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
     ),
     (
         (
-            "weather", "traffic", "pollen count", "tide", "surf", "air quality", "snow depth", "bus timetable", "train schedule",
-            "exchange rate", "gas price", "football score", "cinema programme", "museum opening", "ferry timetable", "flight board",
-            "moon phase", "ultraviolet index", "river level", "fire risk",
+            "weather", "traffic", "pollen count", "tide", "surf", "air quality", "snow depth", "bus timetable",
+            "train schedule", "exchange rate", "gas price", "football score", "cinema programme", "museum opening",
+            "ferry timetable", "flight board", "moon phase", "ultraviolet index", "river level", "fire risk",
         ),
         {
             "now": (
@@ -158,8 +160,9 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
     ),
     (
         (
-            "mother", "father", "grandmother", "doctor", "dentist", "plumber", "landlord", "boss", "neighbour", "babysitter", "coach",
-            "hairdresser", "vet", "accountant", "lawyer", "gardener", "electrician", "teacher", "florist", "mechanic",
+            "mother", "father", "grandmother", "doctor", "dentist", "plumber", "landlord", "boss", "neighbour",
+            "babysitter", "coach", "hairdresser", "vet", "accountant", "lawyer", "gardener", "electrician", "teacher",
+            "florist", "mechanic",
         ),
         {
             "call": (
@@ -175,8 +178,8 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
                 "text my $ that {text}", "write my $ a note saying {text}", "tell my $ that {text}",
             ),
             "number": (
-                "what is the number of my $", "show me the address of my $", "where does my $ live", "how do i reach my $",
-                "look up my $",
+                "what is the number of my $", "show me the address of my $", "where does my $ live",
+                "how do i reach my $", "look up my $",
             ),
             "appointment": (
                 "book my $", "arrange a meeting with my $",
@@ -186,61 +189,63 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, tuple[str, ...]]], ...] = (
     ),
 )  # fmt: skip
 
-_ONES = "one two three four five six seven eight nine".split()
-_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+_TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _NUMBERS = _ONES + _TEENS + [f"{ten} {one}".strip() for ten in _TENS for one in ("", *_ONES)]
 _HOURS = _NUMBERS[:12]
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _WEEKS = (
-    "next week", "this week", "last week", "in march", "in april", "in may", "in june", "in july", "in august", "in autumn",
-    "before easter", "after easter", "before christmas", "after christmas", "after the holidays", "before the holidays",
-    "around noon", "around midnight", "in the morning", "in the afternoon", "in the evening", "at dawn", "at dusk", "at lunch",
-    "after work", "before work", "after school", "before school", "after breakfast", "after dinner", "before lunch", "at night",
-    "over the long weekend", "during the fair", "during the festival",
+    "next week", "this week", "last week", "in march", "in april", "in may", "in june", "in july", "in august",
+    "in autumn", "before easter", "after easter", "before christmas", "after christmas", "after the holidays",
+    "before the holidays", "around noon", "around midnight", "in the morning", "in the afternoon", "in the evening",
+    "at dawn", "at dusk", "at lunch", "after work", "before work", "after school", "before school", "after breakfast",
+    "after dinner", "before lunch", "at night", "over the long weekend", "during the fair", "during the festival",
 )  # fmt: skip
 _FIRST = (
-    "anna", "bruno", "clara", "david", "elena", "felix", "greta", "hugo", "irene", "jonas", "karin", "leo", "marta", "nico",
-    "olga", "paul", "rosa", "simon", "tessa", "victor",
+    "anna", "bruno", "clara", "david", "elena", "felix", "greta", "hugo", "irene", "jonas", "karin", "leo", "marta",
+    "nico", "olga", "paul", "rosa", "simon", "tessa", "victor",
 )  # fmt: skip
 _LAST = (
-    "almeida", "bauer", "costa", "dubois", "eriksen", "ferrari", "garcia", "hansen", "ivanov", "janssen", "keller", "lindgren",
-    "moreau", "novak", "oliveira", "petrov", "rossi", "santos", "tanaka", "weber",
+    "almeida", "bauer", "costa", "dubois", "eriksen", "ferrari", "garcia", "hansen", "ivanov", "janssen", "keller",
+    "lindgren", "moreau", "novak", "oliveira", "petrov", "rossi", "santos", "tanaka", "weber",
 )  # fmt: skip
 _MOODS = (
-    "blue", "broken", "crimson", "distant", "electric", "endless", "forgotten", "golden", "hidden", "hollow", "lonely", "midnight",
-    "paper", "quiet", "restless", "scarlet", "silver", "sleepy", "velvet", "winter",
+    "blue", "broken", "crimson", "distant", "electric", "endless", "forgotten", "golden", "hidden", "hollow",
+    "lonely", "midnight", "paper", "quiet", "restless", "scarlet", "silver", "sleepy", "velvet", "winter",
 )  # fmt: skip
 _THINGS = (
-    "river", "highway", "garden", "mirror", "ocean", "parade", "letters", "station", "harbour", "thunder", "window", "carousel",
-    "horizon", "lantern", "orchard", "sparrow", "cathedral", "meadow", "compass", "railway",
+    "river", "highway", "garden", "mirror", "ocean", "parade", "letters", "station", "harbour", "thunder", "window",
+    "carousel", "horizon", "lantern", "orchard", "sparrow", "cathedral", "meadow", "compass", "railway",
 )  # fmt: skip
 _QUALITIES = (
-    "fresh", "frozen", "organic", "cheap", "red", "green", "large", "small", "sweet", "spicy", "dried", "smoked", "wooden",
-    "plastic", "spare", "soft", "white", "yellow", "imported", "local",
+    "fresh", "frozen", "organic", "cheap", "red", "green", "large", "small", "sweet", "spicy", "dried", "smoked",
+    "wooden", "plastic", "spare", "soft", "white", "yellow", "imported", "local",
 )  # fmt: skip
 _GOODS = (
-    "apples", "bananas", "batteries", "bread rolls", "candles", "carrots", "cheese", "coffee beans", "eggs", "envelopes", "flour",
-    "gloves", "lemons", "matches", "napkins", "olives", "pencils", "potatoes", "tomatoes", "towels",
+    "apples", "bananas", "batteries", "bread rolls", "candles", "carrots", "cheese", "coffee beans", "eggs",
+    "envelopes", "flour", "gloves", "lemons", "matches", "napkins", "olives", "pencils", "potatoes", "tomatoes",
+    "towels",
 )  # fmt: skip
 _PARTS = (
-    "north", "south", "east", "west", "central", "greater", "upper", "lower", "old", "new", "inner", "outer", "downtown",
-    "suburban", "coastal", "rural",
+    "north", "south", "east", "west", "central", "greater", "upper", "lower", "old", "new", "inner", "outer",
+    "downtown", "suburban", "coastal", "rural",
 )  # fmt: skip
 _CITIES = (
-    "lisbon", "porto", "madrid", "seville", "paris", "lyon", "berlin", "hamburg", "vienna", "prague", "warsaw", "oslo", "helsinki",
-    "dublin", "glasgow", "rome", "turin", "athens", "budapest", "zagreb", "tallinn", "riga", "geneva", "antwerp", "utrecht",
+    "lisbon", "porto", "madrid", "seville", "paris", "lyon", "berlin", "hamburg", "vienna", "prague", "warsaw",
+    "oslo", "helsinki", "dublin", "glasgow", "rome", "turin", "athens", "budapest", "zagreb", "tallinn", "riga",
+    "geneva", "antwerp", "utrecht",
 )  # fmt: skip
 _NEWS_WHO = (
-    "the train", "the parcel", "the dog", "the meeting", "the concert", "the landlady", "the car", "the delivery", "the flight",
-    "the doctor", "the heating", "the roof", "the teacher", "the choir", "the cake", "the garden", "the bicycle", "the boat",
-    "the sister", "the rehearsal",
+    "the train", "the parcel", "the dog", "the meeting", "the concert", "the landlady", "the car", "the delivery",
+    "the flight", "the doctor", "the heating", "the roof", "the teacher", "the choir", "the cake", "the garden",
+    "the bicycle", "the boat", "the sister", "the rehearsal",
 )  # fmt: skip
 _NEWS_WHAT = (
-    "is late again", "arrived early", "was moved to friday", "needs some attention", "looks wonderful", "made us laugh",
-    "is almost ready", "has a new colour", "was a big success", "is waiting outside", "got lost on the way", "surprised everyone",
-    "is in good hands", "was too loud", "will be fine", "kept us awake", "is worth seeing", "cost too much", "is back home",
-    "was very kind",
+    "is late again", "arrived early", "was moved to friday", "needs some attention", "looks wonderful",
+    "made us laugh", "is almost ready", "has a new colour", "was a big success", "is waiting outside",
+    "got lost on the way", "surprised everyone", "is in good hands", "was too loud", "will be fine", "kept us awake",
+    "is worth seeing", "cost too much", "is back home", "was very kind",
 )  # fmt: skip
 
 _SLOTS: dict[str, tuple[str, ...]] = {
@@ -261,26 +266,28 @@ _SLOTS: dict[str, tuple[str, ...]] = {
     "text": tuple(f"{who} {what}" for who, what in product(_NEWS_WHO, _NEWS_WHAT)),
 }
 
-# Out of every skill's scope: statements, no command, no question. Ten of the matters are what the first ten skills are about, so
-# that a matcher cannot turn all of these away for their words alone.
+# Out of every skill's scope: statements, no command, no question. Ten of the matters are what the first ten skills are
+# about, so that a matcher cannot turn all of these away for their words alone.
 _TELLERS = (
-    "a retired sailor", "the choir director", "an elderly botanist", "our former professor", "the village baker", "a young violinist",
-    "the museum guide", "an honest politician", "the lighthouse keeper", "a tired journalist", "the chess champion", "an old beekeeper",
-    "the orchestra", "a famous novelist", "the mountain rescuer", "an eager student", "the night watchman", "a careful surgeon",
-    "the glass blower", "a wandering monk", "the puppet maker", "an amateur astronomer", "the stage designer", "a patient translator",
-    "the bridge engineer",
+    "a retired sailor", "the choir director", "an elderly botanist", "our former professor", "the village baker",
+    "a young violinist", "the museum guide", "an honest politician", "the lighthouse keeper", "a tired journalist",
+    "the chess champion", "an old beekeeper", "the orchestra", "a famous novelist", "the mountain rescuer",
+    "an eager student", "the night watchman", "a careful surgeon", "the glass blower", "a wandering monk",
+    "the puppet maker", "an amateur astronomer", "the stage designer", "a patient translator", "the bridge engineer",
 )  # fmt: skip
 _DEEDS = (
-    "never understood", "secretly admired", "once painted", "often described", "always defended", "quietly ignored", "later regretted",
-    "proudly collected", "rarely mentioned", "suddenly remembered", "hardly noticed", "carefully restored", "loudly criticised",
-    "gladly inherited", "slowly abandoned", "briefly studied", "truly loved", "openly doubted", "finally published", "nearly destroyed",
-    "bravely explored", "gently mocked", "already sketched", "wisely avoided", "cheerfully imitated",
+    "never understood", "secretly admired", "once painted", "often described", "always defended", "quietly ignored",
+    "later regretted", "proudly collected", "rarely mentioned", "suddenly remembered", "hardly noticed",
+    "carefully restored", "loudly criticised", "gladly inherited", "slowly abandoned", "briefly studied",
+    "truly loved", "openly doubted", "finally published", "nearly destroyed", "bravely explored", "gently mocked",
+    "already sketched", "wisely avoided", "cheerfully imitated",
 )  # fmt: skip
 _MATTERS = (
-    "ancient volcanoes", "the kitchen light", "medieval shipwrecks", "the kitchen speaker", "silent comedies", "the shopping list",
-    "roman aqueducts", "the weather", "migrating storks", "my mother", "steam locomotives", "the bedroom lamp", "unsolved equations",
-    "the living room television", "gothic novels", "the packing list", "royal portraits", "the traffic", "coral reefs", "my father",
-    "distant galaxies", "bamboo flutes", "carnival masks", "herbal remedies", "stained glass",
+    "ancient volcanoes", "the kitchen light", "medieval shipwrecks", "the kitchen speaker", "silent comedies",
+    "the shopping list", "roman aqueducts", "the weather", "migrating storks", "my mother", "steam locomotives",
+    "the bedroom lamp", "unsolved equations", "the living room television", "gothic novels", "the packing list",
+    "royal portraits", "the traffic", "coral reefs", "my father", "distant galaxies", "bamboo flutes",
+    "carnival masks", "herbal remedies", "stained glass",
 )  # fmt: skip
 
 
@@ -297,7 +304,9 @@ def _skill(number: int) -> Skill:
     topic = topics[number // len(_FAMILIES)]
     return Skill(
         skill_id=f"{topic.replace(' ', '_')}.bench",
-        intents=tuple(Intent(name, tuple(sample.replace("$", topic) for sample in samples)) for name, samples in intents.items()),
+        intents=tuple(
+            Intent(name, tuple(sample.replace("$", topic) for sample in samples)) for name, samples in intents.items()
+        ),
     )
 
 
@@ -333,5 +342,6 @@ def unmatched(n: int) -> list[Utterance]:
         raise ValueError(f"at most {most} different unmatched utterances, not {n}")
     # 7919 is prime: consecutive utterances differ in all three parts and none comes twice.
     return [
-        Utterance(f"{_TELLERS[k % 25]} {_DEEDS[k // 25 % 25]} {_MATTERS[k // 625]}") for k in (i * 7919 % most for i in range(n))
+        Utterance(f"{_TELLERS[k % 25]} {_DEEDS[k // 25 % 25]} {_MATTERS[k // 625]}")
+        for k in (i * 7919 % most for i in range(n))
     ]

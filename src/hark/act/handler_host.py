@@ -77,7 +77,7 @@ class HandlerHost:
         try:
             failure = await self._run(entry, turn)
         finally:
-            self._running.discard(task)  # type: ignore[arg-type]
+            self._running.discard(task)
             self._note(dispatch, failure, self._runner.clock.monotonic() - began)
             data = {"topic": dispatch.type, "outcome": "raised", "exception": failure} if failure else \
                    {"topic": dispatch.type, "outcome": "returned"}  # fmt: skip

@@ -20,12 +20,15 @@ class Audio(msgspec.Struct, frozen=True):
 
     def defect(self) -> str | None:
         """What is wrong with this value, or None."""
-        if not isinstance(self.samples, bytes):
-            return f"samples must be bytes, not {type(self.samples).__name__}"
+        samples: object = self.samples
+        if type(samples) is not bytes:
+            return f"samples must be bytes, not {type(samples).__name__}"
         for name in ("sample_rate", "sample_width", "channels"):
             value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                return f"{name} must be a positive integer, not {value!r}"
+            if type(value) is not int:
+                return f"{name} must be an integer, not {type(value).__name__}"
+            if value < 1:
+                return f"{name} must be positive"
         if len(self.samples) % (self.sample_width * self.channels):
             return "samples do not divide into whole frames of this format"
         return None

@@ -35,7 +35,12 @@ class Clock(ABC):
     async def sleep(self, seconds: float) -> None:
         """Return when `seconds` have passed."""
         done = asyncio.get_running_loop().create_future()
-        timer = self.after(seconds, lambda: done.done() or done.set_result(None))
+
+        def wake() -> None:
+            if not done.done():
+                done.set_result(None)
+
+        timer = self.after(seconds, wake)
         try:
             await done
         finally:
@@ -58,7 +63,7 @@ class SystemClock(Clock):
 
 
 class Timeout:
-    """Bounds a block of code; see `Clock.timeout`."""
+    """Bounds one block of code, as `asyncio.timeout` does; see `Clock.timeout`."""
 
     def __init__(self, clock: Clock, seconds: float | None) -> None:
         self._clock = clock
@@ -69,6 +74,8 @@ class Timeout:
         self._cancelling = 0
 
     async def __aenter__(self) -> Timeout:
+        if self._task is not None:
+            raise RuntimeError("a timeout bounds one block, once")
         self._task = asyncio.current_task()
         if self._task is None:
             raise RuntimeError("a timeout needs a task to bound")
@@ -85,7 +92,8 @@ class Timeout:
         if not self._expired or self._task is None:
             return
         # Somebody else may have cancelled the task as well: then their cancellation goes on.
-        if self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
+        ours = self._task.uncancel() <= self._cancelling
+        if ours and kind is not None and issubclass(kind, asyncio.CancelledError):
             raise TimeoutError(f"took longer than {self._seconds} s") from error
 
     def _expire(self) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from array import array
+from itertools import accumulate
 from typing import Any, Final
 
 import msgspec
 
 from hark.model.errors import MalformedMessage
 from hark.model.frozen import MAX_DEPTH
-from hark.model.message import Message, from_wire
+from hark.model.message import Message, from_wire, to_wire
 
 _BOM: Final = b"\xef\xbb\xbf"
+
+# Brackets as steps up and down, read as signed bytes; all other bytes are deleted.
+_STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[{]}"))
 
 
 class _Envelope(msgspec.Struct):
@@ -31,9 +37,13 @@ def decode(raw: bytes | bytearray | memoryview | str) -> Message:
         octets = raw.encode() if isinstance(raw, str) else bytes(raw)
         if octets.startswith(_BOM):
             octets = octets[3:]
-        # msgspec stops at Python's recursion limit, which depends on who calls; ours does not.
-        if octets.count(b"[") + octets.count(b"{") > MAX_DEPTH:
-            _check_depth(octets)
+        if not octets.isascii():
+            octets.decode()  # msgspec does not look into the keys it ignores
+        # msgspec stops at Python's recursion limit, which depends on who calls; ours does not. Most messages have too
+        # few brackets to nest too deep, and to take them out is the fastest way to count them.
+        brackets = len(octets) - len(octets.replace(b"{", b"").replace(b"[", b""))
+        if brackets > MAX_DEPTH and _depth(octets) > MAX_DEPTH:
+            raise MalformedMessage(f"nested deeper than {MAX_DEPTH} levels")
         envelope = _decode(octets)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise MalformedMessage(f"no Message: {error}") from None
@@ -42,25 +52,12 @@ def decode(raw: bytes | bytearray | memoryview | str) -> Message:
 
 def encode(message: Message) -> bytes:
     """`message` as UTF-8 JSON."""
-    return _encode(message.wire())
+    return _encode(to_wire(message))
 
 
-def _check_depth(octets: bytes) -> None:
-    depth = 0
-    in_string = escaped = False
-    for octet in octets:
-        if escaped:
-            escaped = False
-        elif in_string:
-            if octet == 0x5C:
-                escaped = True
-            elif octet == 0x22:
-                in_string = False
-        elif octet == 0x22:
-            in_string = True
-        elif octet in b"[{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise MalformedMessage(f"nested deeper than {MAX_DEPTH} levels")
-        elif octet in b"]}":
-            depth -= 1
+def _depth(octets: bytes) -> int:
+    """How deep the brackets outside of strings nest, right at least as far as `octets` is JSON."""
+    # Without escapes every quote opens or closes a string, so every other piece between quotes is outside of one.
+    unescaped = octets.replace(b"\\\\", b"").replace(b'\\"', b"")
+    outside = b"".join(unescaped.split(b'"')[::2])
+    return max(accumulate(array("b", outside.translate(_STEPS, _NO_BRACKETS))), default=0)

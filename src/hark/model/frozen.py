@@ -2,55 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Final, NoReturn
+
+import msgspec
 
 from hark.model.errors import MalformedMessage
 
 MAX_DEPTH: Final = 100
-"""Deeper nesting than this is refused: no message needs it, and recursion must not be a weapon."""
+"""How deep a Message may nest, its envelope included: no message needs more, and recursion must not be a weapon."""
+
+# Longer integers than this cannot be read back: both Python and msgspec stop at 4300 digits.
+_HUGE: Final = 10**4300
 
 
-class Frozen(dict[str, Any]):
-    """A JSON object that refuses every write. Nested objects are `Frozen`, nested arrays are tuples."""
+class Sealed(dict[str, Any]):
+    """A mapping that refuses every write; what it holds is up to who made it."""
 
     __slots__ = ()
 
     def _refuse(self, *_args: object, **_kwargs: object) -> NoReturn:
-        raise TypeError("this JSON object is frozen; thaw() gives a copy that can be changed")
+        raise TypeError("this object is frozen; thaw() gives a copy that can be changed")
 
-    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
-    update = pop = popitem = clear = setdefault = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = pop = popitem = clear = setdefault = _refuse
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
 
-    def __copy__(self) -> Frozen:
+    def __copy__(self) -> Sealed:
         return self
 
-    def __deepcopy__(self, _memo: object) -> Frozen:
+    def __deepcopy__(self, _memo: object) -> Sealed:
         return self
 
-    def __reduce__(self) -> tuple[type[Frozen], tuple[dict[str, Any]]]:
-        return Frozen, (dict(self),)
+    def __reduce__(self) -> tuple[type[Sealed], tuple[dict[str, Any]]]:
+        return type(self), (dict(self),)
+
+
+class Frozen(Sealed):
+    """A JSON object that refuses every write: nested objects are `Frozen`, nested arrays are tuples.
+
+    `freeze` makes one of anything; the constructor is for values that are frozen already.
+    """
+
+    __slots__ = ()
 
 
 EMPTY: Final = Frozen()
 
 
-def freeze(value: Any) -> Any:
-    """`value` as frozen JSON; raises `MalformedMessage`, naming the place, for anything JSON cannot say."""
-    return _freeze(value, 0)
+def freeze(value: Any, depth: int = 1) -> Any:
+    """`value` as frozen JSON; raises `MalformedMessage`, saying what is wrong, for anything JSON cannot say.
+
+    `depth` is the number of objects and arrays the value will stand in; data and context stand in the envelope.
+    """
+    return _freeze(value, depth)
 
 
 def freeze_object(value: Any) -> Frozen:
     """As `freeze`, for what has to be a JSON object."""
     if type(value) is Frozen:
         return value
-    if not isinstance(value, dict):
+    if not isinstance(value, (dict, Mapping)):
         raise MalformedMessage(f"expected a JSON object, got {type(value).__name__}")
-    frozen: Frozen = _freeze(value, 0)
-    return frozen
+    return _freeze_mapping(value, 1)
+
+
+def adopt(value: Any) -> Any:
+    """As `freeze`, for what a JSON decoder has just made: nothing is left to check, and nobody else holds it."""
+    kind = type(value)
+    if kind is dict:
+        return Frozen({key: item if type(item) in _LEAVES else adopt(item) for key, item in value.items()})
+    if kind is list:
+        return tuple([item if type(item) in _LEAVES else adopt(item) for item in value])
+    return value
 
 
 def thaw(value: Any) -> Any:
@@ -68,37 +95,81 @@ def check_text(text: str) -> str:
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise MalformedMessage(f"text holds a lone surrogate: {text!r}") from None
+            raise MalformedMessage(f"text holds a lone surrogate: {text!r:.80}") from None
     return text
+
+
+_LEAVES: Final = frozenset({str, int, float, bool, type(None)})
 
 
 def _freeze(value: Any, depth: int) -> Any:
     kind = type(value)
     if kind is str:
-        return value if value.isascii() else check_text(value)
-    if value is None or kind is bool or kind is int or kind is Frozen:
-        return value
-    if kind is float:
-        if isfinite(value):
-            return value
-        raise MalformedMessage(f"JSON has no number {value!r}")
+        return check_text(value)
+    if kind in _LEAVES:
+        return _check_number(value, kind)
     if depth >= MAX_DEPTH:
         raise MalformedMessage(f"nested deeper than {MAX_DEPTH} levels")
+    if kind is Frozen and _is_sound(value, depth):
+        return value
     if isinstance(value, dict):
-        return Frozen(_items(value, depth + 1))
+        return _freeze_mapping(value, depth)
     if isinstance(value, (list, tuple)):
-        return tuple([_freeze(item, depth + 1) for item in value])
-    if isinstance(value, (str, int, float)):
-        # Subclasses (an enum of strings, say) become the plain value they stand for.
-        base = str if isinstance(value, str) else int if isinstance(value, int) else float
-        return _freeze(base(value), depth)
-    raise MalformedMessage(f"JSON cannot say a {kind.__name__}: {value!r:.80}")
+        below = depth + 1
+        return tuple([item if type(item) is str and item.isascii() else _freeze(item, below) for item in value])
+    return _freeze_other(value, depth)
 
 
-def _items(value: dict[Any, Any], depth: int) -> dict[str, Any]:
-    frozen = {}
+def _check_number(value: Any, kind: type) -> Any:
+    if kind is float and not isfinite(value):
+        raise MalformedMessage(f"JSON has no number {value!r}")
+    if kind is int and not -_HUGE < value < _HUGE:
+        raise MalformedMessage("an integer of more than 4300 digits")
+    return value
+
+
+def _freeze_mapping(value: Mapping[Any, Any], depth: int) -> Frozen:
+    frozen: dict[str, Any] = {}
+    below = depth + 1
     for key, item in value.items():
-        if not isinstance(key, str):
-            raise MalformedMessage(f"an object's key must be text, got {key!r:.80}")
-        frozen[check_text(key)] = _freeze(item, depth)
-    return frozen
+        text = key if type(key) is str and key.isascii() else _text_key(key)
+        frozen[text] = item if type(item) is str and item.isascii() else _freeze(item, below)
+    return Frozen(frozen)
+
+
+def _text_key(key: object) -> str:
+    if not isinstance(key, str):
+        raise MalformedMessage(f"an object's key must be text, not {type(key).__name__}")
+    return check_text(str.__str__(key))
+
+
+def _is_sound(value: Any, depth: int) -> bool:
+    """Whether what is frozen already may stand at this depth as it is, shared."""
+    if depth >= MAX_DEPTH:
+        return False
+    for item in value.values() if type(value) is Frozen else value:
+        kind = type(item)
+        if kind is Frozen or kind is tuple:
+            if not _is_sound(item, depth + 1):
+                return False
+        elif kind not in _LEAVES:
+            return False
+    return True
+
+
+def _freeze_other(value: Any, depth: int) -> Any:
+    # A subclass (an enum of strings, say) becomes the plain value it stands for, whatever its str() or int() say.
+    if isinstance(value, str):
+        return check_text(str.__str__(value))
+    if isinstance(value, int):
+        return _check_number(int.__int__(value), int)
+    if isinstance(value, float):
+        return _check_number(float.__float__(value), float)
+    if isinstance(value, msgspec.Struct):
+        try:
+            return _freeze(msgspec.to_builtins(value), depth)
+        except (TypeError, ValueError) as error:
+            raise MalformedMessage(f"JSON cannot say this {type(value).__name__}: {error}") from None
+    if isinstance(value, Mapping):
+        return _freeze_mapping(value, depth)
+    raise MalformedMessage(f"JSON cannot say a {type(value).__name__}")

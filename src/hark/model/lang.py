@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
+from typing import Final
 
 from hark.model.session import Session
 
-_TAG = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
+_TAG: Final = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
+_LONGEST: Final = 100
 
 
 @lru_cache(maxsize=1024)
@@ -18,21 +20,24 @@ def _is_tag(text: str) -> bool:
 
 def is_tag(text: object) -> bool:
     """Whether `text` has the form of a BCP-47 tag; whether such a language exists is not asked."""
-    return isinstance(text, str) and _is_tag(text)
+    return isinstance(text, str) and len(text) <= _LONGEST and _is_tag(text)
 
 
 @lru_cache(maxsize=1024)
 def canonical(tag: str) -> str:
     """`tag` in the usual case: `pt-br` becomes `pt-BR`, `zh-hant-tw` becomes `zh-Hant-TW`."""
-    first, *rest = tag.split("-")
-    parts = [first.lower()]
+    first, *rest = tag.lower().split("-")
+    parts = [first]
     for part in rest:
-        if len(part) == 2 and part.isalpha():
+        # After a single letter come extensions and private use, which stay in lower case (RFC 5646 §2.1.1).
+        if any(len(earlier) == 1 for earlier in parts):
+            parts.append(part)
+        elif len(part) == 2 and part.isalpha():
             parts.append(part.upper())
         elif len(part) == 4 and part.isalpha():
             parts.append(part.title())
         else:
-            parts.append(part.lower())
+            parts.append(part)
     return "-".join(parts)
 
 
@@ -41,7 +46,7 @@ def resolve(stated: object, session: Session, enabled: Collection[str], default:
     `detected_lang`, `request_lang` and `lang`, else `default` (SESSION-1 §3.2.7). `enabled` holds canonical tags.
     """
     for evidence in (stated, session.stt_lang, session.detected_lang, session.request_lang, session.lang):
-        if evidence and isinstance(evidence, str) and _is_tag(evidence):
+        if isinstance(evidence, str) and is_tag(evidence):
             tag = canonical(evidence)
             if tag in enabled:
                 return tag

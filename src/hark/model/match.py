@@ -9,14 +9,17 @@ from typing import Any
 import msgspec
 
 from hark.model.errors import MalformedMessage
-from hark.model.frozen import EMPTY, Frozen, check_text
+from hark.model.frozen import EMPTY, Sealed, check_text
 from hark.model.lang import is_tag
 from hark.model.session import Session
 from hark.spec.topics import dispatch_topic, is_topic
 
 
 class Match(msgspec.Struct, frozen=True):
-    """Who handles this utterance, in which language, with which slots (PIPELINE-1 §4.1)."""
+    """Who handles this utterance, in which language, with which slots (PIPELINE-1 §4.1).
+
+    Anything at all can be put into one; `defect` says whether it is a claim.
+    """
 
     skill_id: str
     intent_name: str
@@ -27,8 +30,12 @@ class Match(msgspec.Struct, frozen=True):
     """The whole session as it shall be from here on, or None to leave it alone."""
 
     def __post_init__(self) -> None:
-        if type(self.slots) is not Frozen and isinstance(self.slots, dict):
-            msgspec.structs.force_setattr(self, "slots", Frozen(self.slots))
+        slots = self.slots
+        if type(slots) is dict:
+            msgspec.structs.force_setattr(self, "slots", Sealed(slots))
+        elif isinstance(slots, dict) and not isinstance(slots, Sealed):
+            # `dict.copy` takes what is in there, whatever a subclass has made of looking at it.
+            msgspec.structs.force_setattr(self, "slots", Sealed(dict.copy(slots)))
 
     @property
     def topic(self) -> str:
@@ -41,38 +48,60 @@ class Match(msgspec.Struct, frozen=True):
 
     def with_slots(self, **slots: str) -> Match:
         """A copy with slots added or changed."""
-        return msgspec.structs.replace(self, slots=Frozen({**self.slots, **slots}))
+        return msgspec.structs.replace(self, slots=Sealed({**self.slots, **slots}))
 
     def defect(self) -> str | None:
         """Why this claim is malformed and counts as a decline, or None when it is well-formed."""
-        for name in ("skill_id", "intent_name", "lang", "utterance"):
-            value = getattr(self, name)
-            if type(value) is not str or not value:
-                return f"{name} must be non-empty text, not {value!r:.40}"
-        if not _dispatchable(self.skill_id, self.intent_name):
-            return f"{self.topic!r} is no dispatch topic: ids hold letters, digits, '_', '-' and '.', no ':'"
-        if not is_tag(self.lang):
-            return f"lang {self.lang!r} is no BCP-47 tag"
-        if not isinstance(self.slots, dict):
-            return f"slots must be a dict of text to text, not {type(self.slots).__name__}"
-        for key, value in self.slots.items():
-            if type(key) is not str or type(value) is not str:
-                return f"slot {key!r:.40} must be text, not {type(value).__name__}"
-        if self.updated_session is not None and not isinstance(self.updated_session, Session):
-            return f"updated_session must be a Session, not {type(self.updated_session).__name__}"
-        return self._unsayable()
-
-    def _unsayable(self) -> str | None:
-        try:
-            check_text(self.utterance)
-            for key, value in self.slots.items():
-                check_text(key)
-                check_text(value)
-        except MalformedMessage as error:
-            return str(error)
-        return None
+        skill_id, intent_name, lang, utterance = self.skill_id, self.intent_name, self.lang, self.utterance
+        if not (type(skill_id) is type(intent_name) is type(lang) is type(utterance) is str):
+            return _not_text(skill_id=skill_id, intent_name=intent_name, lang=lang, utterance=utterance)
+        if not _dispatchable(skill_id, intent_name):
+            return f"{self.topic!r:.80} is no dispatch topic: ids hold letters, digits, '_', '-' and '.', no ':'"
+        if not is_tag(lang):
+            return f"lang {lang!r:.40} is no BCP-47 tag"
+        if not utterance:
+            return "utterance must not be empty"
+        in_parts = _slots_defect(self.slots) or _session_defect(self.updated_session)
+        return in_parts or _text_defect("utterance", utterance)
 
 
 @lru_cache(maxsize=4096)
 def _dispatchable(skill_id: str, intent_name: str) -> bool:
     return ":" not in skill_id and ":" not in intent_name and is_topic(dispatch_topic(skill_id, intent_name))
+
+
+# What a plugin puts into a claim may be anything, so these take objects and say type names: a repr could raise.
+
+
+def _not_text(**fields: object) -> str:
+    name, value = next((name, value) for name, value in fields.items() if type(value) is not str)
+    return f"{name} must be text, not {type(value).__name__}"
+
+
+def _text_defect(what: str, text: str) -> str | None:
+    try:
+        check_text(text)
+    except MalformedMessage as error:
+        return f"{what}: {error}"
+    return None
+
+
+def _slots_defect(slots: object) -> str | None:
+    if not isinstance(slots, Sealed):
+        return f"slots must be a dict of text to text, not {type(slots).__name__}"
+    for key, value in slots.items():
+        if type(key) is not str:
+            return f"slots must be named by text, not {type(key).__name__}"
+        if type(value) is not str:
+            return f"slot {key!r:.40} must be text, not {type(value).__name__}"
+        if not (key.isascii() and value.isascii()):
+            defect = _text_defect("the name of a slot", key) or _text_defect(f"slot {key!r:.40}", value)
+            if defect:
+                return defect
+    return None
+
+
+def _session_defect(session: object) -> str | None:
+    if session is None or isinstance(session, Session):
+        return None
+    return f"updated_session must be a Session, not {type(session).__name__}"

@@ -8,8 +8,10 @@ from typing import Any, Final
 import msgspec
 
 from hark.model import context as intent_context
+from hark.model.context import IntentContext
+from hark.model.frozen import EMPTY, Sealed
 from hark.model.session import Session
-from hark.model.session_fields import Handler
+from hark.model.session_fields import Handler, Handlers
 from hark.spec.names import DENYLISTS, HANDLER_WRITES, PUSHING_RESERVED_NAMES, REIMPOSED, RESERVED_INTENT_NAMES
 
 _SIGNALS: Final = ("stt_lang", "request_lang", "detected_lang")
@@ -17,59 +19,63 @@ _OWN_ENTRIES: Final = ("active_handlers", "converse_handlers")
 
 
 def fold(store: Session, carrier: Session) -> Session:
-    """The default session as an utterance finds it: what the carrier has replaces, what it omits stays (SESSION-2 §5.1).
+    """The default session as an utterance finds it: what the carrier has replaces, what it omits stays.
 
-    The three language signals speak of one utterance, so the stored ones never outlive theirs.
+    SESSION-2 §5.1. The three language signals speak of one utterance, so the stored ones never outlive theirs.
     """
-    fields = {name: carrier.get(name) for name in carrier if name not in ("session_id", "intent_context")}
-    folded = store.without(*(name for name in _SIGNALS if name not in carrier))
-    if "intent_context" in carrier:
-        fields["intent_context"] = intent_context.apply(store.intent_context, carrier.intent_context)
-    return folded.trusted(**fields) if fields else folded
+    remembered = intent_context.apply(store.intent_context, carrier.intent_context)
+    folded = store.taking(carrier, (*_SIGNALS, *carrier))
+    return folded if remembered is folded.intent_context else folded.trusted(intent_context=remembered)
 
 
 class Denials(msgspec.Struct, frozen=True):
     """The nine denylists of a round: they can only grow (ruling R3)."""
 
-    lists: Mapping[str, tuple[str, ...]] = {}
+    lists: Mapping[str, tuple[str, ...]] = EMPTY
 
     @classmethod
     def of(cls, session: Session) -> Denials:
         """The denylists a session carries."""
-        return cls({name: session.get(name) for name in DENYLISTS if name in session})
+        return cls(Sealed(session.present(DENYLISTS)))
 
     def grown(self, session: Session) -> Denials:
         """These and those of `session` together."""
-        live = Denials.of(session)
-        if live.lists == self.lists or not live.lists:
+        live = session.present(DENYLISTS)
+        if not live or live == self.lists:
             return self
-        merged = dict(self.lists)
-        for name, denied in live.lists.items():
-            merged[name] = tuple(dict.fromkeys((*merged.get(name, ()), *denied)))
-        return Denials(merged)
+        return Denials(Sealed({**self.lists, **{name: self._with(name, denied) for name, denied in live.items()}}))
 
     def imposed_on(self, session: Session) -> Session:
         """`session` with at least these denylists."""
-        missing = {name: denied for name, denied in self.lists.items() if session.get(name) != denied}
-        return session.trusted(**missing) if missing else session
+        imposed: dict[str, tuple[str, ...]] = {}
+        for name, denied in self.lists.items():
+            live = session.get(name, ())
+            if live != denied and not set(denied) <= set(live):
+                imposed[name] = self._with(name, live)
+        return session.trusted(**imposed) if imposed else session
 
     def deny(self, field: str, name: str) -> bool:
         """Whether the denylist `field` names `name`."""
         denied = self.lists.get(field)
         return denied is not None and name in denied
 
+    def _with(self, field: str, denied: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.lists.get(field, ()), *denied)))
+
 
 def commit(updated: Session, round_session: Session) -> Session:
     """`updated` as the session of the round, with the fifteen fields no plugin can change put back (ruling R5)."""
-    imposed = {name: round_session.get(name) for name in REIMPOSED if name in round_session}
-    return updated.without(*(name for name in REIMPOSED if name not in imposed)).trusted(**imposed)
+    return updated.taking(round_session, REIMPOSED)
 
 
 def activate(session: Session, skill_id: str, intent_name: str, now: float) -> Session:
-    """`session` with the skill at the head of `active_handlers`, unless the intent name says otherwise (PIPELINE-1 §7.1)."""
+    """`session` with the skill at the head of `active_handlers`, unless the intent name is reserved and does not push.
+
+    PIPELINE-1 §7.1, §7.3.
+    """
     if intent_name in RESERVED_INTENT_NAMES and intent_name not in PUSHING_RESERVED_NAMES:
         return session
-    others = (handler for handler in session.active_handlers if handler.skill_id != skill_id)
+    others = _entries_of_others(session.active_handlers, skill_id)
     return session.trusted(active_handlers=(Handler(skill_id, now), *others))
 
 
@@ -78,8 +84,8 @@ class Writes(msgspec.Struct, frozen=True):
 
     fields: Mapping[str, Any]
     removed: tuple[str, ...]
-    context: Mapping[str, Any]
-    own_entries: Mapping[str, tuple[Handler, ...]]
+    context: IntentContext
+    own_entries: Mapping[str, Handlers]
     skill_id: str
 
     @classmethod
@@ -89,14 +95,14 @@ class Writes(msgspec.Struct, frozen=True):
             return None
         fields: dict[str, Any] = {}
         removed: list[str] = []
-        own: dict[str, tuple[Handler, ...]] = {}
+        own: dict[str, Handlers] = {}
         for name in HANDLER_WRITES:
             before, after = dispatched.get(name), done.get(name)
             if before == after:
                 continue
             if name in _OWN_ENTRIES:
-                mine = tuple(handler for handler in after or () if handler.skill_id == skill_id)
-                if mine != tuple(handler for handler in before or () if handler.skill_id == skill_id):
+                mine = _own_entries(after or (), skill_id)
+                if mine != _own_entries(before or (), skill_id):
                     own[name] = mine
             elif after is None:
                 removed.append(name)
@@ -111,9 +117,16 @@ class Writes(msgspec.Struct, frozen=True):
         """`session`, which may have moved on meanwhile, with these changes applied."""
         changes = dict(self.fields)
         for name, mine in self.own_entries.items():
-            others = tuple(handler for handler in session.get(name, ()) if handler.skill_id != self.skill_id)
-            changes[name] = (*mine, *others)
+            changes[name] = (*mine, *_entries_of_others(session.get(name, ()), self.skill_id))
         if self.context:
             merged = intent_context.apply(session.intent_context, self.context)
             changes["intent_context"] = intent_context.evict(merged)
         return session.without(*self.removed).trusted(**changes)
+
+
+def _own_entries(handlers: Handlers, skill_id: str) -> Handlers:
+    return tuple(handler for handler in handlers if handler.skill_id == skill_id)
+
+
+def _entries_of_others(handlers: Handlers, skill_id: str) -> Handlers:
+    return tuple(handler for handler in handlers if handler.skill_id != skill_id)

@@ -3,53 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from hark.model.errors import MalformedMessage
-from hark.model.frozen import EMPTY, Frozen, freeze, freeze_object
-from hark.model.session import Session, json_type
-from hark.spec.names import DESTINATION, SESSION, SOURCE
+from hark.model.frozen import EMPTY, Frozen, adopt, freeze, freeze_object
+from hark.model.routing import sendable, settle, settled, swapped
+from hark.model.session import Session, json_type, read_json, wire_form
+from hark.spec.names import DEFAULT_SESSION_ID, SESSION, SESSION_ID, UTTERANCE_ID
 from hark.spec.topics import is_topic, response_topic
 
-_KEEP: Any = object()
+_KEEP: Final[Any] = object()
 
 
-class Message:
+class _Broken(msgspec.Struct, frozen=True):
+    """A carrier that is no object. It is kept, so that nothing takes it for an absent one (SESSION-1 §2.5)."""
+
+    carrier: Any
+
+
+class _Draft:
+    """The parts of a Message, while they are being put together.
+
+    A part that came from the wire is a plain dict until somebody asks for it.
+    """
+
+    __slots__ = ("_context", "_data", "_session", "type")
+
+    type: str
+    _data: dict[str, Any]
+    _context: dict[str, Any]
+    _session: Session | dict[str, Any] | _Broken | None
+
+
+class Message(_Draft):
     """A topic, its `data`, and the `context` of the conversation it belongs to (MSG-1). Never changed; derived from.
 
     `context` holds every context key but `session`, which is `message.session`.
     """
 
-    __slots__ = ("_context", "_data", "_session", "malformed_session", "type")
+    __slots__ = ()
 
-    type: str
-    malformed_session: str | None
-    """The JSON type of a `session` that was no object; such a Message is not for handling (SESSION-1 §2.5)."""
-
-    def __init__(
-        self,
+    def __new__(
+        cls,
         type: str,
         data: Mapping[str, Any] = EMPTY,
         context: Mapping[str, Any] = EMPTY,
         session: Session | None = None,
-    ) -> None:
+    ) -> Message:
         """A fresh Message; raises `MalformedMessage` for a bad topic or anything JSON cannot say."""
-        if not isinstance(type, str) or not is_topic(type):
-            raise MalformedMessage(f"{type!r:.100} is no topic: words of letters, digits, '_', '-' joined by '.'")
-        malformed = None
+        if not isinstance(context, (dict, Mapping)):
+            raise MalformedMessage(f"context is a JSON object, not {json_type(context)}")
         if SESSION in context:
-            rest = dict(context)
-            carrier = rest.pop(SESSION)
-            context = rest
-            if isinstance(carrier, Session):
-                session = session or carrier
-            elif isinstance(carrier, dict):
-                session = session or Session.read(freeze_object(carrier))
-            elif carrier is not None:
-                malformed = json_type(carrier)
-        _fill(self, type, freeze_object(data), _routed(freeze_object(context)), session, malformed)
+            context = dict(context)
+            carrier = context.pop(SESSION)
+            session = session if session is not None else _carried(carrier)
+        payload = freeze_object(data)
+        return _make(_checked_topic(type), payload, sendable(freeze_object(context)), _checked_session(session))
 
     def __setattr__(self, name: str, _value: object) -> None:
+        raise AttributeError(f"a Message does not change ({name}); derive another one")
+
+    def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a Message does not change ({name}); derive another one")
 
     @property
@@ -57,95 +73,100 @@ class Message:
         """The payload, as its topic's specification describes it."""
         data = self._data
         if type(data) is not Frozen:
-            data = freeze(data)
+            data = adopt(data)
             _set_data(self, data)
-        return data  # type: ignore[no-any-return]
+        return data
 
     @property
     def context(self) -> Frozen:
         """What belongs to the conversation and survives every derivation, `session` apart."""
         context = self._context
         if type(context) is not Frozen:
-            context = freeze(context)
+            context = adopt(context)
             _set_context(self, context)
-        return context  # type: ignore[no-any-return]
+        return context
 
     @property
     def session(self) -> Session | None:
         """The session as it was carried, or None when there was none."""
         session = self._session
         if type(session) is dict:
-            session = Session.read(session)
+            session = read_json(session)
             _set_session(self, session)
-        return session  # type: ignore[no-any-return]
+        return session if isinstance(session, Session) else None
+
+    @property
+    def malformed_session(self) -> str | None:
+        """The JSON type of a `session` that was no object; such a Message is not for handling (SESSION-1 §2.5)."""
+        session = self._session
+        return json_type(session.carrier) if type(session) is _Broken else None
 
     @property
     def session_id(self) -> str:
         """The conversation this belongs to; no session means the device's own."""
-        session = self.session
-        return "default" if session is None else session.session_id
+        session = self._session
+        if type(session) is dict:
+            session_id = session.get(SESSION_ID)
+            if session_id and type(session_id) is str:
+                return session_id
+            session = self.session
+        return session.session_id if isinstance(session, Session) else DEFAULT_SESSION_ID
 
     @property
     def utterance_id(self) -> str | None:
         """The lifecycle this belongs to, if any (PIPELINE-1 §9.1.1)."""
-        value = self._context.get("utterance_id")
-        return value if isinstance(value, str) else None
+        value = self._context.get(UTTERANCE_ID)
+        return value if type(value) is str else None
 
     def forward(self, type: str, data: Mapping[str, Any] = EMPTY) -> Message:
         """Another topic and payload in the same context (MSG-1 §5.1)."""
-        return _derived(self, type, data, self._context, self._session)
+        return _derive(self, type, data, self._context)
 
     def reply(self, type: str, data: Mapping[str, Any] = EMPTY) -> Message:
         """As `forward`, on the way back: `source` and `destination` swapped (MSG-1 §5.2)."""
-        source, destination = _ident(self._context.get(SOURCE)), _ident(self._context.get(DESTINATION))
-        context = self._context
-        if source is not None or destination is not None:
-            context = dict(self.context)
-            if destination is not None:
-                context[SOURCE] = destination
-            if source is not None:
-                context[DESTINATION] = source
-            context = Frozen(context)
-        return _derived(self, type, data, context, self._session)
+        return _derive(self, type, data, swapped(self.context))
 
     def response(self, data: Mapping[str, Any] = EMPTY) -> Message:
         """The answer to a request, on its topic plus `.response` (MSG-1 §5.3)."""
         return self.reply(response_topic(self.type), data)
 
-    def carrying(self, session: Session | None = _KEEP, **context: Any) -> Message:
-        """The same Message with another session, or with context keys set; None removes a key."""
-        merged: Any = self._context
+    def carrying(self, session: Session | None = _KEEP, /, **context: Any) -> Message:
+        """The same Message with another session, or with context keys set; None removes a key, or the session."""
+        if SESSION in context:
+            session = context.pop(SESSION)
+        if session is _KEEP:
+            carried: Any = self._session
+        else:
+            carried = _checked_session(session)
+        merged = self._context
         if context:
-            merged = {**self.context, **{key: freeze(value) for key, value in context.items()}}
-            merged = Frozen({key: value for key, value in merged.items() if value is not None or key not in context})
-        message = _new(Message)
-        _fill(message, self.type, self._data, merged, self._session if session is _KEEP else session, None)
-        return message
+            merged = dict(self.context)
+            for key, value in context.items():
+                if value is None:
+                    merged.pop(key, None)
+                else:
+                    merged[key] = freeze(value, 2)
+            merged = sendable(Frozen(merged))
+        return _make(self.type, self._data, merged, carried)
+
+    def within(self, context: Frozen, session: Session | None) -> Message:
+        """The same Message in another context, with another session."""
+        return _make(self.type, self._data, settled(context), session)
 
     def with_data(self, data: Mapping[str, Any]) -> Message:
         """The same Message with another payload."""
-        return _derived(self, self.type, data, self._context, self._session)
+        return _make(self.type, freeze_object(data), self._context, self._session)
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> Frozen:
         """The object that is written to the wire."""
-        wire: dict[str, Any] = {"type": self.type}
-        if self._data:
-            wire["data"] = self._data
-        session = self._session
-        if session is not None:
-            carrier = session if type(session) is dict else session.wire()
-            wire["context"] = {**self._context, SESSION: carrier}
-        elif self._context:
-            wire["context"] = self._context
-        return wire
+        session = self.session
+        carrier = session.wire() if session is not None else getattr(self._session, "carrier", None)
+        context = self.context if carrier is None else Frozen({**self.context, SESSION: carrier})
+        parts = {"data": self.data, "context": context}
+        return Frozen({"type": self.type, **{key: part for key, part in parts.items() if part}})
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Message) and (self.type, self.data, self.context, self.session) == (
-            other.type,
-            other.data,
-            other.context,
-            other.session,
-        )
+        return isinstance(other, Message) and _parts(self) == _parts(other)
 
     def __hash__(self) -> int:
         return hash((self.type, self.data))
@@ -160,53 +181,80 @@ class Message:
         return self
 
 
-# The slots are written once, here: `Message` itself refuses every assignment.
-_new = Message.__new__
-_set_type = Message.type.__set__  # type: ignore[attr-defined]
-_set_data = Message._data.__set__  # type: ignore[attr-defined]
-_set_context = Message._context.__set__  # type: ignore[attr-defined]
-_set_session = Message._session.__set__  # type: ignore[attr-defined]
-_set_malformed = Message.malformed_session.__set__  # type: ignore[attr-defined,union-attr]
-
-
-def _fill(message: Message, type: str, data: Any, context: Any, session: Any, malformed: str | None) -> None:
-    _set_type(message, type)
-    _set_data(message, data)
-    _set_context(message, context)
-    _set_session(message, session)
-    _set_malformed(message, malformed)
-
-
-def _derived(source: Message, topic: str, data: Mapping[str, Any], context: Any, session: Any) -> Message:
-    if not is_topic(topic):
-        raise MalformedMessage(f"{topic!r:.100} is no topic")
-    message = _new(Message)
-    _fill(message, topic, data if type(data) is Frozen else freeze_object(data), context, session, None)
-    return message
+# A `Message` refuses every assignment; a part that is opened goes round that.
+_set_data: Final[Any] = _Draft.__dict__["_data"].__set__
+_set_context: Final[Any] = _Draft.__dict__["_context"].__set__
+_set_session: Final[Any] = _Draft.__dict__["_session"].__set__
 
 
 def from_wire(topic: str, data: dict[str, Any], context: dict[str, Any]) -> Message:
     """The Message a decoded envelope stands for; takes over the two dicts and opens them on first use."""
-    if not is_topic(topic):
-        raise MalformedMessage(f"{topic!r:.100} is no topic")
-    malformed = None
     session = context.pop(SESSION, None)
     if session is not None and type(session) is not dict:
-        malformed, session = json_type(session), None
-    message = _new(Message)
-    _fill(message, topic, data, context, session, malformed)
+        session = _Broken(adopt(session))
+    settle(context)
+    return _make(_checked_topic(topic), data, context, session)
+
+
+def to_wire(message: Message) -> dict[str, Any]:
+    """What an encoder writes for `message`; shares its parts, so it is for encoders only."""
+    wire: dict[str, Any] = {"type": message.type}
+    if message._data:
+        wire["data"] = message._data
+    session = message._session
+    if session is None:
+        if message._context:
+            wire["context"] = message._context
+        return wire
+    carrier: Any = session
+    if isinstance(session, Session):
+        carrier = wire_form(session)
+    elif type(session) is _Broken:
+        carrier = session.carrier
+    wire["context"] = {**message._context, SESSION: carrier}
+    return wire
+
+
+def _make(topic: str, data: dict[str, Any], context: dict[str, Any], session: Any) -> Message:
+    # Made as what can be written, then turned into what cannot: half the time of going round `__setattr__`.
+    draft: Any = _Draft()
+    draft.type = topic
+    draft._data = data
+    draft._context = context
+    draft._session = session
+    draft.__class__ = Message
+    message: Message = draft
     return message
 
 
-def _ident(value: Any) -> str | None:
-    """One routing value, or None; a list is an older form, of which the first name counts (MSG-1 §3)."""
-    if isinstance(value, (list, tuple)):
-        value = next((item for item in value if item and isinstance(item, str)), None)
-    return value if value and isinstance(value, str) else None
+def _derive(message: Message, topic: str, data: Mapping[str, Any], context: dict[str, Any]) -> Message:
+    session = message._session
+    if type(session) is _Broken:
+        session = None
+    return _make(_checked_topic(topic), data if type(data) is Frozen else freeze_object(data), context, session)
 
 
-def _routed(context: Frozen) -> Frozen:
-    """`context` without empty routing keys, which nobody may send (MSG-1 §3.3)."""
-    if context.get(SOURCE, 1) and context.get(DESTINATION, 1):
-        return context
-    return Frozen({key: value for key, value in context.items() if value or key not in (SOURCE, DESTINATION)})
+def _checked_topic(topic: str) -> str:
+    if not is_topic(topic):
+        raise MalformedMessage(f"{topic!r:.100} is no topic: words of letters, digits, '_', '-' joined by '.'")
+    return topic if type(topic) is str else str.__str__(topic)
+
+
+def _checked_session(session: object) -> Session | None:
+    if session is None or isinstance(session, Session):
+        return session
+    raise MalformedMessage(f"a session is a Session, not {type(session).__name__}")
+
+
+def _carried(carrier: Any) -> Session | None:
+    """The session in a context that somebody writes."""
+    if carrier is None or isinstance(carrier, Session):
+        return carrier
+    if not isinstance(carrier, Mapping):
+        raise MalformedMessage(f"a session is a JSON object, not {json_type(carrier)}")
+    return Session.read(carrier)
+
+
+def _parts(message: Message) -> tuple[Any, ...]:
+    session = message.session
+    return message.type, message.data, message.context, message._session if session is None else session

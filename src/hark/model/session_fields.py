@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Generic, Literal, TypeVar, overload
 
 import msgspec
 
-from hark.spec.names import DENYLISTS, TRANSFORMER_PREFERENCES
+from hark.model.frozen import EMPTY, Frozen
 
 T = TypeVar("T")
 E = TypeVar("E")
 
-Class = Literal["identity", "override", "state"]
-"""How an omission reads: identity and override fall back to configuration, state to its empty value."""
+Resolution = Literal["override", "state", "identity"]
+"""How an omission reads: override as the reader's configuration, state as its empty value, identity as unknown."""
+
+_INT64: Final = msgspec.Meta(ge=-(2**63), le=2**63 - 1)
+_LATITUDE: Final = msgspec.Meta(ge=-90, le=90)
+_LONGITUDE: Final = msgspec.Meta(ge=-180, le=180)
+
+# A whole number stays one on the wire. One that no float can hold is no time.
+Seconds = Annotated[int, _INT64] | float
 
 
 class Handler(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An entry of `active_handlers` or `converse_handlers`."""
+    """An entry of `active_handlers` or `converse_handlers`; `activated_at` is in Unix seconds."""
 
     skill_id: str
-    activated_at: float
+    activated_at: Seconds
 
 
 class ResponseMode(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who is waiting for the user's next utterance, and until when."""
+    """Who is waiting for the user's next utterance, and until when, in Unix seconds."""
 
     skill_id: str
-    expires_at: float
+    expires_at: Seconds
 
 
 class Location(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Where the conversation takes place; `tz` is an IANA zone name."""
 
-    lat: Annotated[float, msgspec.Meta(ge=-90, le=90)] | None = None
-    lon: Annotated[float, msgspec.Meta(ge=-180, le=180)] | None = None
+    lat: Annotated[int, _LATITUDE] | Annotated[float, _LATITUDE] | None = None
+    lon: Annotated[int, _LONGITUDE] | Annotated[float, _LONGITUDE] | None = None
     tz: str | None = None
 
 
@@ -41,20 +49,31 @@ class ContextEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """One thing to remember. A `value` of None makes it a flag (CONTEXT-1 §2)."""
 
     value: str | None
-    expires_at: float | None = None
-    turns_remaining: int | None = None
+    expires_at: Seconds | None = None
+    turns_remaining: Annotated[int, _INT64] | None = None
+
+
+Texts = tuple[str, ...]
+Handlers = tuple[Handler, ...]
+Entries = dict[str, ContextEntry | None]
+IntentContext = Mapping[str, ContextEntry | None]
+"""What is remembered, by key; None in place of an entry marks a key that is to be removed."""
+
+NOWHERE: Final = Location()
+"""A location that says nothing, which is as good as none."""
 
 
 class Field(Generic[T, E]):
-    """A session field as an attribute: its value when present, else `empty`."""
+    """A session field as an attribute: its value where it is present, else `empty`."""
 
     name: str
 
-    def __init__(self, wire: Any, resolution: Class, empty: E) -> None:
+    def __init__(self, wire: Any, resolution: Resolution, empty: E, omits_empty: bool = False) -> None:
         self.wire = wire
         self.resolution = resolution
         self.empty: E = empty
-        FIELD_ORDER.append(self)
+        self.omits_empty = omits_empty
+        """Whether `[]` on the wire says the same as leaving the field out (SESSION-1 §3.4)."""
 
     def __set_name__(self, _owner: type, name: str) -> None:
         self.name = name
@@ -69,27 +88,68 @@ class Field(Generic[T, E]):
         value: T | E = session._fields.get(self.name, self.empty)
         return value
 
-    @property
-    def omits_empty(self) -> bool:
-        """Whether `[]` on the wire says the same as leaving the field out (SESSION-1 §3.4)."""
-        return self.resolution == "override" and self.wire == Texts
 
-
-FIELD_ORDER: Final[list[Field[Any, Any]]] = []
-
-Texts = tuple[str, ...]
-Handlers = tuple[Handler, ...]
-Entries = dict[str, ContextEntry | None]
-
-
-def text() -> Field[str, None]:
-    """A text that falls back to configuration when omitted."""
+def _text() -> Field[str, None]:
     return Field(str, "override", None)
 
 
-def texts() -> Field[Texts, None]:
-    """A list of texts that falls back to configuration when omitted or empty."""
-    return Field(Texts, "override", None)
+def _texts() -> Field[Texts, None]:
+    return Field(Annotated[Texts, msgspec.Meta(min_length=1)], "override", None, omits_empty=True)
 
 
-LIST_OVERRIDES: Final = ("pipeline", "secondary_langs", "fallback_handlers", *TRANSFORMER_PREFERENCES, *DENYLISTS)
+def _handlers() -> Field[Handlers, tuple[()]]:
+    return Field(Handlers, "state", ())
+
+
+class SessionFields:
+    """Every field a specification claims, but `session_id`."""
+
+    __slots__ = ("_exact", "_fields")
+
+    _fields: dict[str, Any]
+    """The fields that are present, typed; one that no specification claims is frozen JSON."""
+    _exact: Mapping[str, Any]
+    """How fields came that hold more than the typed value can; nobody has changed them since."""
+
+    lang = _text()
+    secondary_langs = _texts()
+    output_lang = _text()
+    stt_lang = _text()
+    request_lang = _text()
+    detected_lang = _text()
+    pipeline = _texts()
+    intent_context: Field[IntentContext, Frozen] = Field(Entries, "state", EMPTY)
+    active_handlers = _handlers()
+    converse_handlers = _handlers()
+    response_mode: Field[ResponseMode, None] = Field(ResponseMode, "state", None)
+    fallback_handlers = _texts()
+    persona_id: Field[str, None] = Field(str, "state", None)
+    audio_transformers = _texts()
+    utterance_transformers = _texts()
+    metadata_transformers = _texts()
+    intent_transformers = _texts()
+    dialog_transformers = _texts()
+    tts_transformers = _texts()
+    blacklisted_skills = _texts()
+    blacklisted_intents = _texts()
+    blacklisted_pipelines = _texts()
+    blacklisted_audio_transformers = _texts()
+    blacklisted_utterance_transformers = _texts()
+    blacklisted_metadata_transformers = _texts()
+    blacklisted_intent_transformers = _texts()
+    blacklisted_dialog_transformers = _texts()
+    blacklisted_tts_transformers = _texts()
+    site_id: Field[str, None] = Field(str, "identity", None)
+    location: Field[Location, None] = Field(Location, "override", None)
+
+
+FIELDS: Final[Mapping[str, Field[Any, Any]]] = {
+    name: field for name, field in vars(SessionFields).items() if isinstance(field, Field)
+}
+EMPTY_IS_OMITTED: Final = frozenset(name for name, field in FIELDS.items() if field.omits_empty)
+
+WIRE_TYPES: Final[Mapping[str, Any]] = {
+    "session_id": Annotated[str, msgspec.Meta(min_length=1)],
+    **{name: field.wire for name, field in FIELDS.items()},
+}
+"""The form in which a field says something: `read` takes any other one by its tolerant path."""

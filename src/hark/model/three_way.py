@@ -15,10 +15,10 @@ def advance(current: Session, base: Session, now: Session) -> Session:
         return current
     if current is base:
         return now
-    changed = {name: now.get(name) for name in now if name != "intent_context" and now.get(name) != base.get(name)}
+    names = dict.fromkeys((*base, *now))
+    changed = [name for name in names if name != "intent_context" and base.get(name) != now.get(name)]
+    advanced = current.taking(now, changed) if changed else current
     entries = intent_context.delta(base.intent_context, now.intent_context)
-    if entries:
-        changed["intent_context"] = intent_context.apply(current.intent_context, entries)
-    removed = tuple(name for name in base if name not in now and name not in changed)
-    advanced = current.without(*removed)
-    return advanced.trusted(**changed) if changed else advanced
+    if not entries:
+        return advanced
+    return advanced.trusted(intent_context=intent_context.apply(current.intent_context, entries))

@@ -36,3 +36,11 @@ class Plugin:
 
     async def stop(self) -> None:
         """Called once, after the last use."""
+
+    async def begin(self) -> None:
+        """What the frame calls to start the plugin; kinds that have more to do than `start` add it here."""
+        await self.start()
+
+    async def end(self) -> None:
+        """What the frame calls to stop the plugin."""
+        await self.stop()

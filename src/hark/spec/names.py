@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 DEFAULT_SESSION_ID: Final = "default"
@@ -22,6 +23,7 @@ CANCEL_REASONS: Final = ("stop_word", "transcription_invalid", "policy_block", "
 SOURCE: Final = "source"
 DESTINATION: Final = "destination"
 SESSION: Final = "session"
+SESSION_ID: Final = "session_id"
 UTTERANCE_ID: Final = "utterance_id"
 SKILL_ID: Final = "skill_id"
 PIPELINE_ID: Final = "pipeline_id"
@@ -30,7 +32,7 @@ CANCEL_REASON: Final = "cancel_reason"
 CANCEL_BY: Final = "cancel_by"
 CANCEL_KEYS: Final = (CANCELED, CANCEL_REASON, CANCEL_BY)
 
-STAMP_KEYS: Final[dict[TransformerType, str]] = {kind: f"{kind}_transformer_ids" for kind in TRANSFORMER_TYPES}
+STAMP_KEYS: Final[Mapping[TransformerType, str]] = {kind: f"{kind}_transformer_ids" for kind in TRANSFORMER_TYPES}
 
 FRAME_KEYS: Final = frozenset({SESSION, UTTERANCE_ID, *CANCEL_KEYS, *STAMP_KEYS.values()})
 """Context keys only the frame writes; a transformer that tries is refused."""

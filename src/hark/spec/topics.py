@@ -22,7 +22,7 @@ HANDLER_ERROR: Final = "ovos.intent.handler.error"
 # Sessions (SESSION-1 §2.5).
 SESSION_REJECTED: Final = "ovos.session.rejected"
 
-# Registration (INTENT-4 §§5–8, §10).
+# Registration (INTENT-4 §5 to §8, §10).
 REGISTER_KEYWORD: Final = "ovos.intent.register.keyword"
 REGISTER_TEMPLATE: Final = "ovos.intent.register.template"
 ENTITY_REGISTER: Final = "ovos.entity.register"
@@ -56,10 +56,18 @@ _TOPIC = re.compile(r"[A-Za-z0-9_-]+(?:[.:][A-Za-z0-9_-]+)*")
 _RESPONSE = ".response"
 
 
-@lru_cache(maxsize=4096)
-def is_topic(topic: str) -> bool:
+def is_topic(topic: object) -> bool:
     """Whether `topic` has the shape MSG-1 §2.1 asks of every topic, with at most one colon."""
+    return isinstance(topic, str) and (_is_topic(topic) if len(topic) <= _REMEMBERED else _has_shape(topic))
+
+
+def _has_shape(topic: str) -> bool:
     return _TOPIC.fullmatch(topic) is not None and topic.count(":") <= 1
+
+
+# Topics are few and come again and again. What a stranger sends as one may be a megabyte, which is not worth keeping.
+_is_topic = lru_cache(maxsize=4096)(_has_shape)
+_REMEMBERED: Final = 200
 
 
 def is_dispatch_topic(topic: str) -> bool:

@@ -58,6 +58,10 @@ class Endings:
             last = life.current() if life.dispatch is None else life.dispatch
             self._end(life, "broken", None, last.forward if life.dispatch else last.reply)
 
+    def unborn(self, entry: Message) -> None:
+        """Not even a lifecycle could be opened: the marker alone."""
+        self._emit(entry.reply(topics.UTTERANCE_HANDLED))
+
     def sync(self, life: Lifecycle) -> None:
         """Bring what the turn changed to the store of the default session, and the turn up to date with it."""
         if life.session.is_default:

@@ -66,7 +66,12 @@ class Orchestrator:
 
     async def handle(self, entry: Message) -> None:
         """See one utterance through. Whatever happens on the way, it ends."""
-        life = take_in(entry, self._options, self._store, self._traces)
+        try:
+            life = take_in(entry, self._options, self._store, self._traces)
+        except Exception:
+            log.exception("an utterance could not be taken in")
+            self._endings.unborn(entry)
+            return
         self._open.add(life)
         try:
             if entry.malformed_session is not None:

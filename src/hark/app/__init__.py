@@ -1,0 +1,1 @@
+"""The composition root: settings, command line, and the house they put together."""

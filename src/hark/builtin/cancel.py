@@ -1,0 +1,55 @@
+"""Taking back what one is just saying."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hark.builtin.cancel_phrases import CANCEL_PHRASES
+from hark.intents import words
+from hark.plugins import Ctx, UtteranceTransformer
+
+
+class Cancel(UtteranceTransformer):
+    """Cancels an utterance that ends with "never mind", or is just that.
+
+    Phrases of the utterance's language count; when nobody stated one, those of all languages. The likeliest candidate
+    decides.
+    """
+
+    id = "cancel"
+    priority = 20
+    quick = True
+
+    @dataclass(frozen=True)
+    class Settings:
+        """What a deployer may set."""
+
+        phrases: tuple[str, ...] = ()
+        """Further phrases that cancel, in any language."""
+
+    settings: Settings
+
+    async def start(self) -> None:
+        """Prepare the phrases: by language, and by how many words they have."""
+        own = self.settings.phrases
+        everything = [phrase for phrases in CANCEL_PHRASES.values() for phrase in phrases]
+        self._of_language = {lang: _by_length((*phrases, *own), lang) for lang, phrases in CANCEL_PHRASES.items()}
+        self._of_any = _by_length((*everything, *own))
+        self._own = _by_length(own)
+
+    def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
+        """As promised by `UtteranceTransformer`."""
+        if utterances and self._takes_back(utterances[0], ctx.lang):
+            ctx.cancel("stop_word")
+        return utterances
+
+    def _takes_back(self, utterance: str, lang: str | None) -> bool:
+        phrases = self._of_any if lang is None else self._of_language.get(lang.partition("-")[0].lower(), self._own)
+        said = words(utterance, lang or "")
+        return any(tuple(said[-length:]) in known for length, known in phrases.items())
+
+
+def _by_length(phrases: Iterable[str], lang: str = "") -> dict[int, frozenset[tuple[str, ...]]]:
+    split = {tuple(words(phrase, lang)) for phrase in phrases} - {()}
+    return {length: frozenset(p for p in split if len(p) == length) for length in {len(p) for p in split}}

@@ -1,0 +1,57 @@
+"""An intent as the matcher holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hark.intents.grammar import Sentence
+
+Key = tuple[str, str]
+"""What can be enabled and disabled: a label and a folded language tag."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TemplateIntent:
+    """One registered template intent in one language, compiled (INTENT-4 §6). Compared by identity."""
+
+    skill_id: str
+    intent_name: str
+    lang: str
+    """The tag in its usual case, as it is reported."""
+    order: int
+    """Place among all registrations; a replacement keeps its predecessor's."""
+    sentences: tuple[Sentence, ...]
+    slots: tuple[str, ...]
+    """Every slot some sentence has, in the order of writing."""
+    required_slots: tuple[str, ...] = ()
+    blacklist: tuple[str, ...] = ()
+    """Phrases that rule the intent out."""
+    required_keywords: tuple[str, ...] = ()
+    """Phrases of which one has to occur, if there are any."""
+    slot_blacklist: Mapping[str, frozenset[str]] | None = None
+    """Values a slot cannot take."""
+    requires_context: tuple[Any, ...] = ()
+    excludes_context: tuple[Any, ...] = ()
+    payload: Mapping[str, Any] | None = None
+    """What it was read from."""
+
+    @property
+    def label(self) -> str:
+        """`skill_id:intent_name`."""
+        return f"{self.skill_id}:{self.intent_name}"
+
+    @property
+    def tag(self) -> str:
+        """The language, folded for comparison."""
+        return self.lang.lower()
+
+    @property
+    def key(self) -> Key:
+        """Label and folded language."""
+        return self.label, self.tag
+
+    def bars(self, slot: str, value: str) -> bool:
+        """Whether `slot` cannot take `value`, given as folded text."""
+        return self.slot_blacklist is not None and value in self.slot_blacklist.get(slot, ())

@@ -1,0 +1,192 @@
+"""Which template intents there are, for whom, and which of them are switched off (INTENT-4 §6 to §8, §11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+from typing import Any, Final
+
+from hark.intents.definition import Key, TemplateIntent
+from hark.intents.registration import Skipped, read_entity, read_intent, read_lang, read_name
+from hark.intents.trie import Node
+from hark.spec import DEFAULT_SESSION_ID, dispatch_topic, topics
+
+
+class Scope:
+    """What was registered and switched off under one session id."""
+
+    __slots__ = ("disabled", "entities", "intents", "roots")
+
+    def __init__(self) -> None:
+        self.intents: dict[str, dict[str, TemplateIntent]] = {}
+        """By label, then by folded language."""
+        self.roots: dict[str, Node] = {}
+        """All sentences of a folded language."""
+        self.entities: dict[tuple[str, str, str], frozenset[str]] = {}
+        """Values by skill, slot and folded language."""
+        self.disabled: frozenset[Key] = frozenset()
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there is nothing left to keep."""
+        return not self.intents and not self.entities and not self.disabled
+
+    def holds(self, key: Key) -> bool:
+        """Whether an intent is registered here in that language."""
+        return key[1] in self.intents.get(key[0], ())
+
+
+NOTHING: Final = Scope()
+
+
+class TemplatePool:
+    """The registrations of all sessions. `default` is everybody's; a session's own come on top.
+
+    `apply` takes the messages of INTENT-4 as they are. A registration can be found as soon as `apply` returned, and
+    costs what its own sentences cost, however many others there are.
+    """
+
+    def __init__(self) -> None:
+        self._order = count()
+        self._scopes: dict[str, Scope] = {DEFAULT_SESSION_ID: Scope()}
+        self._tags: dict[str, tuple[str, ...]] = {}
+        self._apply: Mapping[str, Callable[[Mapping[str, Any], str], list[Skipped]]] = {
+            topics.REGISTER_TEMPLATE: self._register,
+            topics.ENTITY_REGISTER: self._register_entity,
+            topics.INTENT_DEREGISTER: self._deregister,
+            topics.ENTITY_DEREGISTER: self._deregister_entity,
+            topics.SKILL_DEREGISTER: self._deregister_skill,
+            topics.INTENT_ENABLE: self._enable,
+            topics.INTENT_DISABLE: self._disable,
+        }
+
+    def apply(self, topic: str, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
+        """Let a registration message take effect; returns what was left out, raises `Rejected` when it has none."""
+        return self._apply[topic](data, session_id)
+
+    def scope(self, session_id: str) -> Scope:
+        """What belongs to one session id alone."""
+        return self._scopes.get(session_id, NOTHING)
+
+    def tags(self, lang: str) -> tuple[str, ...]:
+        """The folded languages to look in, best first: the very tag, then the others of the same primary language."""
+        tag = lang.lower()
+        known = self._tags.get(tag.partition("-")[0], ())
+        if not known or known[0] == tag or tag not in known:
+            return known
+        return (tag, *(other for other in known if other != tag))
+
+    def intents(self, session_id: str) -> Iterator[TemplateIntent]:
+        """Everything a session can reach, switched off or not."""
+        for scope_id in dict.fromkeys((DEFAULT_SESSION_ID, session_id)):
+            for languages in self.scope(scope_id).intents.values():
+                yield from languages.values()
+
+    def _register(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
+        old = self._registered(data, session_id)
+        if old is not None and old.payload == data:
+            return []  # skills announce themselves again whenever somebody got ready
+        # A replacement does not change who comes first.
+        intent, skipped = read_intent(data, next(self._order) if old is None else old.order)
+        scope = self._scopes.setdefault(session_id, Scope())
+        scope.roots.setdefault(intent.tag, Node()).add(intent)
+        scope.intents.setdefault(intent.label, {})[intent.tag] = intent
+        if old is not None:
+            scope.roots[intent.tag].remove(old)
+        primary = intent.tag.partition("-")[0]
+        self._tags[primary] = tuple(sorted({*self._tags.get(primary, ()), intent.tag}))
+        return skipped
+
+    def _registered(self, data: Mapping[str, Any], session_id: str) -> TemplateIntent | None:
+        """What a registration would replace."""
+        label, lang = _target(data)
+        return self.scope(session_id).intents.get(label, {}).get(lang.lower()) if lang is not None else None
+
+    def _register_entity(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
+        key, values, skipped = read_entity(data)
+        self._scopes.setdefault(session_id, Scope()).entities[key] = values
+        return skipped
+
+    def _deregister(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
+        label, lang = _target(data)
+        self._drop(session_id, lambda intent: intent.label == label and lang in (None, intent.lang))
+        return []
+
+    def _deregister_entity(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
+        name, lang = (read_name(data, "skill_id"), read_name(data, "entity_name")), read_lang(data, required=False)
+        self._drop_entities(session_id, lambda key: key[:2] == name and (lang is None or key[2] == lang.lower()))
+        return []
+
+    def _deregister_skill(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
+        skill_id = read_name(data, "skill_id")
+        self._drop_entities(session_id, lambda key: key[0] == skill_id)
+        self._drop(session_id, lambda intent: intent.skill_id == skill_id)
+        return []
+
+    def _enable(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
+        label, lang = _target(data)
+        scope = self._scopes.get(session_id)
+        if scope is not None:
+            scope.disabled -= {key for key in scope.disabled if key[0] == label and _covers(lang, key[1])}
+            self._forget_bare(session_id)
+        return []
+
+    def _disable(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
+        label, lang = _target(data)
+        known = {
+            intent.key
+            for scope in self._reach(session_id)
+            for intent in scope.intents.get(label, {}).values()
+            if lang in (None, intent.lang)
+        }
+        if known:
+            self._scopes.setdefault(session_id, Scope()).disabled |= known
+        return []
+
+    def _reach(self, session_id: str) -> list[Scope]:
+        """The scopes a switch under `session_id` acts on: the device's own session speaks for all of them."""
+        if session_id == DEFAULT_SESSION_ID:
+            return list(self._scopes.values())
+        return [self.scope(DEFAULT_SESSION_ID), self.scope(session_id)]
+
+    def _drop(self, session_id: str, unwanted: Callable[[TemplateIntent], bool]) -> None:
+        scope = self.scope(session_id)
+        gone = [intent for languages in scope.intents.values() for intent in languages.values() if unwanted(intent)]
+        for intent in gone:
+            del scope.intents[intent.label][intent.tag]
+            if not scope.intents[intent.label]:
+                del scope.intents[intent.label]
+            scope.roots[intent.tag].remove(intent)
+            if scope.roots[intent.tag].is_bare:
+                del scope.roots[intent.tag]
+        if gone:
+            self._forget_switches({intent.key for intent in gone})
+        self._forget_bare(session_id)
+
+    def _drop_entities(self, session_id: str, unwanted: Callable[[tuple[str, str, str]], bool]) -> None:
+        scope = self.scope(session_id)
+        for key in [key for key in scope.entities if unwanted(key)]:
+            del scope.entities[key]
+        self._forget_bare(session_id)
+
+    def _forget_switches(self, keys: set[Key]) -> None:
+        """A switch lasts as long as there is something it switches: who comes back later starts enabled."""
+        for session_id, scope in list(self._scopes.items()):
+            for key in scope.disabled & keys:
+                if not any(other.holds(key) for other in self._reach(session_id)):
+                    scope.disabled -= {key}
+            self._forget_bare(session_id)
+
+    def _forget_bare(self, session_id: str) -> None:
+        if session_id != DEFAULT_SESSION_ID and session_id in self._scopes and self._scopes[session_id].is_bare:
+            del self._scopes[session_id]
+
+
+def _target(data: Mapping[str, Any]) -> tuple[str, str | None]:
+    """The label and the language (None: all) that a message is about."""
+    label = dispatch_topic(read_name(data, "skill_id"), read_name(data, "intent_name"))
+    return label, read_lang(data, required=False)
+
+
+def _covers(lang: str | None, tag: str) -> bool:
+    return lang is None or lang.lower() == tag

@@ -1,0 +1,124 @@
+"""Reading registration payloads (INTENT-4 §5 to §8): tolerant of single items, strict about identity and structure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from hark.intents.definition import TemplateIntent
+from hark.intents.grammar import Sentence, TemplateError, is_slot, phrases, sentences
+from hark.model.lang import canonical, is_tag
+from hark.spec import RESERVED_INTENT_NAMES, is_intent_name, is_skill_id
+
+T = TypeVar("T")
+
+
+class Rejected(ValueError):
+    """A registration message that has no effect, and why."""
+
+
+class Skipped(NamedTuple):
+    """One item that was left out of a registration, and why."""
+
+    item: str
+    reason: str
+
+
+def read_name(data: Mapping[str, Any], field: str) -> str:
+    """An identity field that has to be there: `skill_id`, `intent_name`, `entity_name`."""
+    value = data.get(field)
+    if not isinstance(value, str) or not value:
+        raise Rejected(f"{field} is missing")
+    if field == "intent_name" and value in RESERVED_INTENT_NAMES:
+        raise Rejected(f"intent_name {value!r} is reserved")
+    if not (is_intent_name(value) if field == "intent_name" else is_skill_id(value)):
+        raise Rejected(f"{field} {value!r} is malformed: letters, digits, '_', '-' and '.' only")
+    return value
+
+
+def read_lang(data: Mapping[str, Any], required: bool = True) -> str | None:
+    """The language, in its usual case; None, for all languages, only where it may be left out."""
+    if "lang" not in data and not required:
+        return None
+    value = data.get("lang")
+    if not isinstance(value, str) or not value:
+        raise Rejected("lang is missing")
+    if not is_tag(value):
+        raise Rejected(f"lang {value!r} is no BCP-47 tag")
+    return canonical(value)
+
+
+def read_intent(data: Mapping[str, Any], order: int) -> tuple[TemplateIntent, list[Skipped]]:
+    """The intent a payload of `ovos.intent.register.template` describes, and the items that were left out."""
+    skill_id, intent_name = read_name(data, "skill_id"), read_name(data, "intent_name")
+    lang = read_lang(data) or ""
+    skipped: list[Skipped] = []
+    found: list[Sentence] = _items(data, "samples", lang, sentences, skipped)
+    if not found:
+        raise Rejected("samples hold no usable template")
+    slots = tuple(dict.fromkeys(word[1:-1] for sentence in found for word in sentence if is_slot(word)))
+    required = tuple(_array(data, "required_slots"))
+    for name in required:
+        if name not in slots:
+            raise Rejected(f"required_slots names {name!r}, which no template has")
+    intent = TemplateIntent(
+        skill_id,
+        intent_name,
+        lang,
+        order,
+        sentences=tuple(dict.fromkeys(found)),
+        slots=slots,
+        required_slots=required,
+        blacklist=tuple(_items(data, "blacklist", lang, phrases, skipped)),
+        required_keywords=tuple(_items(data, "required_keywords", lang, phrases, skipped)),
+        slot_blacklist=_slot_blacklist(data, lang, skipped),
+        requires_context=tuple(_array(data, "requires_context")),
+        excludes_context=tuple(_array(data, "excludes_context")),
+        payload=data,
+    )
+    return intent, skipped
+
+
+def read_entity(data: Mapping[str, Any]) -> tuple[tuple[str, str, str], frozenset[str], list[Skipped]]:
+    """Skill, slot and folded language of an entity registration, its values, and the items that were left out."""
+    skill_id, entity_name = read_name(data, "skill_id"), read_name(data, "entity_name")
+    lang = read_lang(data) or ""
+    skipped: list[Skipped] = []
+    values = _items(data, "samples", lang, phrases, skipped)
+    if not values:
+        raise Rejected("samples hold no usable value")
+    return (skill_id, entity_name, lang.lower()), frozenset(values), skipped
+
+
+def _array(data: Mapping[str, Any], field: str) -> tuple[Any, ...] | list[Any]:
+    value = data.get(field, ())
+    if not isinstance(value, (tuple, list)):
+        raise Rejected(f"{field} is no array")
+    return value
+
+
+def _items(
+    data: Mapping[str, Any],
+    field: str,
+    lang: str,
+    read: Callable[[str, str], tuple[T, ...]],
+    skipped: list[Skipped],
+) -> list[T]:
+    """What the templates of one field stand for; those that are malformed are skipped one by one."""
+    found: list[T] = []
+    for item in _array(data, field):
+        if not isinstance(item, str):
+            skipped.append(Skipped(repr(item), f"{field} takes text"))
+            continue
+        try:
+            found += read(item, lang)
+        except TemplateError as error:
+            skipped.append(Skipped(item, f"{field}: {error}"))
+    return found
+
+
+def _slot_blacklist(data: Mapping[str, Any], lang: str, skipped: list[Skipped]) -> dict[str, frozenset[str]] | None:
+    value = data.get("slot_blacklist", {})
+    if not isinstance(value, dict):
+        raise Rejected("slot_blacklist is no object")
+    return {slot: frozenset(_items(value, slot, lang, phrases, skipped)) for slot in value} or None

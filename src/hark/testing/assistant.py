@@ -1,0 +1,175 @@
+"""A whole assistant in a test."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from itertools import count
+from types import TracebackType
+from typing import Any, Final
+
+from hark.app.house import House
+from hark.app.settings import Settings, settings_from
+from hark.builtin.template import TemplateMatcher
+from hark.bus import LocalBus
+from hark.model import Clock, Message, Session
+from hark.plugins import PipelinePlugin, Plugin
+from hark.speak import Spoken
+from hark.spec import topics
+from hark.testing.clock import FakeClock
+from hark.trace import TurnTrace, render
+
+_MARK: Final = "hark_heard"
+_PATIENCE: Final = 30.0
+
+
+class Assistant:
+    """An assistant with these plugins and skills, the template matcher, and nothing else.
+
+    `async with Assistant(MySkill()) as assistant: await assistant.hears("...")`. Time stands still unless the test
+    advances `assistant.clock`.
+    """
+
+    def __init__(
+        self,
+        *plugins: Plugin,
+        settings: Settings | Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+        bus: type[LocalBus] = LocalBus,
+    ) -> None:
+        self.clock: Any = clock or FakeClock()
+        self._plugins = (*plugins, TemplateMatcher())
+        self._settings = self._filled(settings)
+        self._bus_type = bus
+        self._marks = count(1)
+        self._turns: dict[str, Hearing] = {}
+        self.messages: list[Message] = []
+        """Every Message on the bus, in order."""
+        self.house: House
+
+    @property
+    def bus(self) -> LocalBus:
+        """The bus everything runs on."""
+        return self.house.bus
+
+    async def __aenter__(self) -> Assistant:
+        bus = self._bus_type()
+        bus.tap(self._saw)
+        self.house = House(
+            self._settings, bus, self.clock, self._plugins, render=self._rendered, serves=lambda _id: True
+        )
+        await self.house.start()
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        closing = asyncio.ensure_future(self.house.stop())
+        while not closing.done():
+            # Grace periods of the shutdown are time too.
+            if isinstance(self.clock, FakeClock):
+                await self.clock.advance(1.0)
+            else:
+                await asyncio.wait({closing}, timeout=0.05)
+        await closing
+        await self.bus.close()
+
+    async def hears(
+        self,
+        text: str | list[str],
+        *,
+        lang: str | None = None,
+        session: Session | str | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> list[str]:
+        """Say something to the assistant; what it answered, once the turn ended and its speech was rendered."""
+        hearing = self.say(text, lang=lang, session=session, context=context)
+        try:
+            await asyncio.wait_for(hearing.over.wait(), _PATIENCE)
+        except TimeoutError:
+            raise AssertionError(f"the turn did not end within {_PATIENCE:g} s:\n{self.why()}") from None
+        return hearing.spoken
+
+    def say(
+        self,
+        text: str | list[str],
+        *,
+        lang: str | None = None,
+        session: Session | str | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Hearing:
+        """As `hears`, without waiting: several turns can be under way."""
+        mark = f"heard-{next(self._marks)}"
+        hearing = self._turns[mark] = Hearing()
+        data: dict[str, Any] = {"utterances": [text] if isinstance(text, str) else text}
+        if lang is not None:
+            data["lang"] = lang
+        if isinstance(session, str):
+            session = Session(session)
+        self.bus.emit(Message(topics.UTTERANCE_HANDLE, data, {**(context or {}), _MARK: mark}, session))
+        return hearing
+
+    def topics(self) -> list[str]:
+        """The topics of every Message on the bus, Hark's private ones apart."""
+        return [message.type for message in self.messages if not message.type.startswith("hark.")]
+
+    def of(self, topic: str) -> list[Message]:
+        """The Messages on one topic."""
+        return [message for message in self.messages if message.type == topic]
+
+    def trace(self, utterance_id: str = "") -> TurnTrace:
+        """The trace of the last turn, or of the one with this id."""
+        trace = self.house.traces.find(utterance_id)
+        if trace is None:
+            raise LookupError("no turn has begun")
+        return trace
+
+    def why(self, utterance_id: str = "") -> str:
+        """The last turn's trace, for people."""
+        return render(self.trace(utterance_id).record())
+
+    def _saw(self, message: Message) -> None:
+        self.messages.append(message)
+        hearing = self._turns.get(message.context.get(_MARK, ""))
+        if hearing is not None:
+            hearing.saw(message)
+
+    def _rendered(self, spoken: Spoken) -> None:
+        hearing = self._turns.get(spoken.message.context.get(_MARK, ""))
+        if hearing is not None:
+            hearing.spoken.append(spoken.text)
+
+    def _filled(self, settings: Settings | Mapping[str, Any] | None) -> Settings:
+        """The settings, with the given pipeline plugins ahead of the template matcher unless they say otherwise."""
+        if isinstance(settings, Settings):
+            return settings
+        tree = {key: dict(value) for key, value in (settings or {}).items()}
+        pipeline = [
+            plugin.id for plugin in self._plugins if isinstance(plugin, PipelinePlugin) and hasattr(plugin, "id")
+        ]
+        tree.setdefault("assistant", {}).setdefault("pipeline", pipeline)
+        return settings_from(tree)
+
+
+class Hearing:
+    """A turn under way in a test."""
+
+    def __init__(self) -> None:
+        self.spoken: list[str] = []
+        """What was answered so far."""
+        self.over = asyncio.Event()
+        """Set when the turn ended and its speech was rendered."""
+        self.markers = 0
+        """End markers seen; more than one is a fault."""
+        self._unrendered = 0
+
+    def saw(self, message: Message) -> None:
+        """Take note of a Message of this turn."""
+        if message.type == topics.UTTERANCE_SPEAK:
+            self._unrendered += 1
+        elif message.type == topics.SPEECH_RENDERED:
+            self._unrendered -= 1
+        elif message.type == topics.UTTERANCE_HANDLED:
+            self.markers += 1
+        if self.markers and not self._unrendered:
+            self.over.set()
