@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from hark.plugins import Session, Turn
 from hark.skills import Skill, intent
@@ -57,7 +56,14 @@ class ClockSkill(Skill):
         if not zone:
             return datetime.fromtimestamp(wall).astimezone(), ""
         try:
-            return datetime.fromtimestamp(wall, ZoneInfo(zone)), ""
+            return datetime.fromtimestamp(wall, _zone(zone)), ""
         except (KeyError, ValueError, OSError):  # an unknown name, or no time zone database on this machine
             self.host.log.warning("the time zone %r is not known here", zone)
             return datetime.fromtimestamp(wall).astimezone(), "I do not know your time zone; on this device it is"
+
+
+def _zone(name: str) -> tzinfo:
+    # Imported when it is first needed: it is slow to import, and most conversations have no location.
+    from zoneinfo import ZoneInfo
+
+    return ZoneInfo(name)

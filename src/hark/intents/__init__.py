@@ -2,7 +2,7 @@
 
 from hark.intents.definition import TemplateIntent
 from hark.intents.grammar import MAX_SENTENCES, TemplateError, expand, phrases, sentences
-from hark.intents.lookup import Found, lookup
+from hark.intents.matching import Found, lookup
 from hark.intents.pool import TemplatePool
 from hark.intents.registration import Rejected, Skipped
 from hark.intents.text import words

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hark.intents.grammar import Sentence
+from hark.spec import dispatch_topic
 
 Key = tuple[str, str]
 """What can be enabled and disabled: a label and a folded language tag."""
@@ -37,20 +38,18 @@ class TemplateIntent:
     payload: Mapping[str, Any] | None = None
     """What it was read from."""
 
-    @property
-    def label(self) -> str:
-        """`skill_id:intent_name`."""
-        return f"{self.skill_id}:{self.intent_name}"
+    label: str = field(init=False)
+    """`skill_id:intent_name`."""
+    tag: str = field(init=False)
+    """The language, folded for comparison."""
+    key: Key = field(init=False)
+    """Label and folded language."""
 
-    @property
-    def tag(self) -> str:
-        """The language, folded for comparison."""
-        return self.lang.lower()
-
-    @property
-    def key(self) -> Key:
-        """Label and folded language."""
-        return self.label, self.tag
+    def __post_init__(self) -> None:
+        # Asked for with every utterance, so worked out once.
+        object.__setattr__(self, "label", dispatch_topic(self.skill_id, self.intent_name))
+        object.__setattr__(self, "tag", self.lang.lower())
+        object.__setattr__(self, "key", (self.label, self.tag))
 
     def bars(self, slot: str, value: str) -> bool:
         """Whether `slot` cannot take `value`, given as folded text."""

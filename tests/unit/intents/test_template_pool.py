@@ -251,7 +251,7 @@ def test_messages_without_their_identity_are_rejected(pool: TemplatePool, topic:
 
 
 def test_an_entity_needs_language_and_values(pool: TemplatePool) -> None:
-    data = {"skill_id": "a.b", "entity_name": "engine", "lang": "en-US"}
+    data: dict[str, Any] = {"skill_id": "a.b", "entity_name": "engine", "lang": "en-US"}
     for bad, named in (({"samples": ["x"], "lang": ""}, "lang"), ({"samples": []}, "samples"), ({}, "samples")):
         with pytest.raises(Rejected, match=named):
             apply(pool, topics.ENTITY_REGISTER, **{**data, **bad})

@@ -1,0 +1,74 @@
+"""A host and a turn for plugins under test."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hark.model import Clock, Frozen, Message, Session, Timer
+from hark.plugins import Ctx, Plugin, Turn
+
+NOON = 1_767_268_800.0
+"""2026-01-01 12:00 UTC, a Thursday."""
+
+
+class StoppedClock(Clock):
+    """Always the same moment."""
+
+    def wall(self) -> float:
+        return NOON
+
+    def monotonic(self) -> float:
+        return 0.0
+
+    def after(self, seconds: float, callback: Callable[[], object]) -> Timer:
+        raise NotImplementedError
+
+
+class FakeHost:
+    """Enough of `Host` for what is built in: Messages are delivered at once."""
+
+    def __init__(self, name: str) -> None:
+        self.clock = StoppedClock()
+        self.log = logging.getLogger(f"test.{name}")
+        self.sent: list[Message] = []
+        self._listeners: dict[str, list[Callable[[Message], Any]]] = {}
+
+    def on(self, topic: str, listener: Callable[[Message], Any]) -> None:
+        self._listeners.setdefault(topic, []).append(listener)
+
+    def emit(self, topic: str, data: Mapping[str, Any] | None = None, *, session: Session | None = None) -> None:
+        self.send(Message(topic, dict(data or {}), session=session))
+
+    def send(self, message: Message) -> None:
+        self.sent.append(message)
+
+    def hears(self, topic: str, data: Mapping[str, Any], session_id: str = "default", **context: Any) -> None:
+        """Let a Message arrive."""
+        message = Message(topic, dict(data), context, Session(session_id))
+        for listener in self._listeners.get(topic, ()):
+            listener(message)
+
+
+async def begin(plugin: Plugin, **settings: Any) -> FakeHost:
+    """Start a plugin as the frame would."""
+    host = FakeHost(plugin.id)
+    plugin.settings = plugin.Settings(**settings)
+    plugin.host = host  # type: ignore[assignment]
+    await plugin.begin()
+    return host
+
+
+def turn(topic: str, utterance: str, slots: Mapping[str, str] | None = None, session: Session | None = None) -> Turn:
+    """What a handler would hold."""
+    data = {"utterance": utterance, "lang": "en-US", "slots": dict(slots or {})}
+
+    async def mute(_message: Message, _wait: bool) -> None: ...
+
+    return Turn(Message(topic, data, session=session), StoppedClock(), lambda _message: None, mute)
+
+
+def ctx(lang: str | None = None) -> Ctx:
+    """What a transformer would see."""
+    return Ctx(Frozen(), Session(), lang, True)
