@@ -49,8 +49,7 @@ class TemplateMatcher(PipelinePlugin):
 
     async def start(self) -> None:
         """Listen for registrations, and for those who ask what there is to match."""
-        for topic in _CONSUMED:
-            self.host.on(topic, self._registration)
+        self.host.on(_CONSUMED, self._registration)
         self.host.on(topics.pipeline_intents_list(self.id), self._list)
 
     def match(self, utterances: Sequence[str], lang: str, session: Session) -> Match | Declined:

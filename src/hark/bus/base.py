@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from hark.model import Message
@@ -33,14 +33,14 @@ class Bus(Protocol):
 
     def on(
         self,
-        topic: str,
+        topic: str | Sequence[str],
         listener: Listener,
         *,
         name: str = "",
         concurrent: bool = False,
         group: str | None = None,
     ) -> Subscription:
-        """Call `listener` for every Message on `topic`, one at a time and in order.
+        """Call `listener` for every Message on `topic` (or on any of several), one at a time and in order.
 
         `concurrent` starts a task for each Message instead, in that order. Of the listeners that name the same
         `group`, each Message reaches one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from threading import get_ident
 from typing import Final
 
@@ -29,7 +29,8 @@ class LocalBus:
         self._thread = get_ident()
         self._topics: dict[str, tuple[LocalSubscription | Group, ...]] = {}
         self._taps: tuple[Callable[[Message], None], ...] = ()
-        self._ready: deque[LocalSubscription] = deque()
+        self._pending: deque[tuple[LocalSubscription, Message]] = deque()
+        """Deliveries to come, in the order of emission: also a listener to several topics sees that order."""
         self._pumping = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -43,7 +44,7 @@ class LocalBus:
 
     def on(
         self,
-        topic: str,
+        topic: str | Sequence[str],
         listener: Listener,
         *,
         name: str = "",
@@ -51,34 +52,40 @@ class LocalBus:
         group: str | None = None,
     ) -> LocalSubscription:
         """As promised by `Bus`."""
+        names = (topic,) if isinstance(topic, str) else tuple(topic)
+        subscription = LocalSubscription(names, listener, name, concurrent, self._detach)
+        for one in names:
+            self._attach(one, subscription, group)
+        return subscription
+
+    def _attach(self, topic: str, subscription: LocalSubscription, group: str | None) -> None:
         if not topics.is_topic(topic):
             raise ValueError(f"{topic!r} is no topic")
-        subscription = LocalSubscription(topic, listener, name, concurrent, self._detach)
         present = self._topics.get(topic, ())
         if group is None:
             self._topics[topic] = (*present, subscription)
-            return subscription
+            return
         shared = next((target for target in present if isinstance(target, Group) and target.name == group), None)
         if shared is None:
             shared = Group(group)
             self._topics[topic] = (*present, shared)
         shared.members.append(subscription)
-        return subscription
 
     def _detach(self, subscription: LocalSubscription) -> None:
-        targets: list[LocalSubscription | Group] = []
-        for target in self._topics.get(subscription.topic, ()):
-            if isinstance(target, Group):
-                if subscription in target.members:
-                    target.members.remove(subscription)
-                if target.members:
+        for topic in subscription.topics:
+            targets: list[LocalSubscription | Group] = []
+            for target in self._topics.get(topic, ()):
+                if isinstance(target, Group):
+                    if subscription in target.members:
+                        target.members.remove(subscription)
+                    if target.members:
+                        targets.append(target)
+                elif target is not subscription:
                     targets.append(target)
-            elif target is not subscription:
-                targets.append(target)
-        if targets:
-            self._topics[subscription.topic] = tuple(targets)
-        else:
-            self._topics.pop(subscription.topic, None)
+            if targets:
+                self._topics[topic] = tuple(targets)
+            else:
+                self._topics.pop(topic, None)
 
     def tap(self, watcher: Callable[[Message], None]) -> Callable[[], None]:
         """As promised by `Bus`."""
@@ -93,7 +100,7 @@ class LocalBus:
         """As promised by `Bus`."""
         self._closed = True
         self._topics.clear()
-        self._ready.clear()
+        self._pending.clear()
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -111,10 +118,10 @@ class LocalBus:
             except Exception:
                 log.exception("bus: a tap failed on %s", message.type)
         for target in self._topics.get(message.type, ()):
-            subscription = target.pick() if type(target) is Group else target
-            if subscription.put(message):  # type: ignore[union-attr]
-                self._ready.append(subscription)  # type: ignore[arg-type]
-        if self._ready and not self._pumping:
+            subscription = target.pick() if isinstance(target, Group) else target
+            subscription.expect()
+            self._pending.append((subscription, message))
+        if self._pending and not self._pumping:
             self._pumping = True
             self._loop.call_soon(self._pump)
 
@@ -126,30 +133,27 @@ class LocalBus:
         self._route(Message(topics.SESSION_REJECTED, payload, kept))
 
     def _pump(self) -> None:
-        """Deliver what is ready, a message per listener in turn, then let the loop breathe."""
-        self._pumping = False
-        ready = self._ready
+        """Deliver what is pending, in order, then let the loop do other things."""
+        pending = self._pending
         for _ in range(_BATCH):
-            if not ready:
-                return
-            subscription = ready.popleft()
-            queue = subscription.queue
-            if not queue:
-                subscription.busy = False
-            elif subscription.is_async and not subscription.concurrent:
-                self._start(self._serve(subscription))
+            if not pending:
+                break
+            subscription, message = pending.popleft()
+            if subscription.closed:
+                continue
+            if not subscription.is_async:
+                subscription.waiting -= 1
+                self._call_now(subscription, message)
+            elif subscription.concurrent:
+                subscription.waiting -= 1
+                self._start(self._call(subscription, message))
             else:
-                message = queue.popleft()
-                if subscription.concurrent:
-                    self._start(self._call(subscription, message))
-                else:
-                    self._call_now(subscription, message)
-                if queue:
-                    ready.append(subscription)
-                else:
-                    subscription.busy = False
-        if ready and not self._pumping:
-            self._pumping = True
+                subscription.queue.append(message)
+                if not subscription.busy:
+                    subscription.busy = True
+                    self._start(self._serve(subscription))
+        self._pumping = bool(pending)
+        if pending:
             self._loop.call_soon(self._pump)
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
@@ -175,6 +179,8 @@ class LocalBus:
         """Empty an async listener's queue, one Message after the other."""
         try:
             while subscription.queue:
-                await self._call(subscription, subscription.queue.popleft())
+                message = subscription.queue.popleft()
+                subscription.waiting -= 1
+                await self._call(subscription, message)
         finally:
             subscription.busy = False

@@ -18,43 +18,50 @@ VERY_LONG: Final = 100_000
 
 
 class LocalSubscription:
-    """A first-in, first-out queue in front of a listener."""
+    """A listener and what waits for it."""
 
-    __slots__ = ("_detach", "busy", "closed", "concurrent", "is_async", "listener", "name", "queue", "topic")
+    __slots__ = (
+        "_detach",
+        "busy",
+        "closed",
+        "concurrent",
+        "is_async",
+        "listener",
+        "name",
+        "queue",
+        "topics",
+        "waiting",
+    )
 
     def __init__(
         self,
-        topic: str,
+        topics: tuple[str, ...],
         listener: Listener,
         name: str,
         concurrent: bool,
         detach: Callable[[LocalSubscription], None],
     ) -> None:
         self._detach = detach
-        self.topic = topic
+        self.topics = topics
         self.listener = listener
         self.name = name or getattr(listener, "__qualname__", repr(listener))
         self.concurrent = concurrent
         self.is_async = inspect.iscoroutinefunction(listener)
         if concurrent and not self.is_async:
             raise TypeError(f"{self.name}: concurrent=True needs an async def listener")
+        self.waiting = 0
+        """Messages on their way to the listener."""
         self.queue: deque[Message] = deque()
+        """What an async listener has before it; the others are called as the bus gets to them."""
         self.busy = False
-        """Whether somebody has taken on to empty the queue."""
+        """Whether a task is emptying the queue."""
         self.closed = False
 
-    def put(self, message: Message) -> bool:
-        """Queue a Message; true when nobody has yet taken on to deliver it."""
-        if self.closed:
-            return False
-        self.queue.append(message)
-        waiting = len(self.queue)
-        if waiting >= LONG and waiting % LONG == 0:
-            self._complain(waiting)
-        if self.busy:
-            return False
-        self.busy = True
-        return True
+    def expect(self) -> None:
+        """Count a Message that is on its way, and complain when there are too many."""
+        self.waiting += 1
+        if self.waiting >= LONG and self.waiting % LONG == 0:
+            self._complain()
 
     def close(self) -> None:
         """As promised by `Subscription`."""
@@ -63,13 +70,14 @@ class LocalSubscription:
             self.queue.clear()
             self._detach(self)
 
-    def _complain(self, waiting: int) -> None:
+    def _complain(self) -> None:
+        topics = ", ".join(self.topics)
         # Memory is the limit of last resort: a listener that far behind will not catch up.
-        if waiting >= VERY_LONG:
-            log.error("bus: %s has %d messages waiting on %s and was detached", self.name, waiting, self.topic)
+        if self.waiting >= VERY_LONG:
+            log.error("bus: %s has %d messages waiting on %s and was detached", self.name, self.waiting, topics)
             self.close()
         else:
-            log.warning("bus: %s has %d messages waiting on %s", self.name, waiting, self.topic)
+            log.warning("bus: %s has %d messages waiting on %s", self.name, self.waiting, topics)
 
 
 class Group:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +45,9 @@ class PluginHost:
         directory.mkdir(parents=True, exist_ok=True)
         return directory
 
-    def on(self, topic: str, listener: Callable[[Message], Awaitable[None] | None]) -> None:
+    def on(self, topic: str | Sequence[str], listener: Callable[[Message], Awaitable[None] | None]) -> None:
         """As promised by `Host`."""
-        name = f"{self._plugin.id} on {topic}"
+        name = f"{self._plugin.id} on {topic if isinstance(topic, str) else ', '.join(topic)}"
         entry = Loaded(self._plugin, listener, limit=60.0)
         if self._plugin.quick and not inspect.iscoroutinefunction(listener):
             call: Callable[[Message], Any] = lambda message: self._runner.call_now(entry, message)  # noqa: E731

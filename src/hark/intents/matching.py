@@ -77,8 +77,9 @@ def _claims(shared: Scope, own: Scope, tag: str, said: list[str]) -> tuple[list[
         return root.walk(said) if root is not None else ([], None)
     claims, furthest = own_root.walk(said)
     if root is not None:
-        more, _ = root.walk(said)
+        more, further = root.walk(said)
         claims = sorted([*claims, *more], key=by_rank)
+        furthest = further if further.literals > furthest.literals else furthest
     return claims, furthest
 
 

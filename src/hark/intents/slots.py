@@ -42,13 +42,15 @@ def bind(shape: Shape, words: list[str], score: Score | None = None) -> dict[str
     names, chunks = shape.names, shape.chunks
     if len(names) == 1:
         return {names[0]: (len(chunks[0]), len(words) - len(chunks[1]))}
+    if score is None:
+        return dict(zip(names, next(_divisions(chunks, words), ()), strict=False))
     best: dict[str, Span] = {}
-    best_score = 0
-    for spans in islice(_divisions(chunks, words), _TRIED if score is not None else 1):
+    best_points = 0
+    for spans in islice(_divisions(chunks, words), _TRIED):
         bound = dict(zip(names, spans, strict=True))
-        points = sum(score(name, span) for name, span in bound.items()) if score is not None else 0
-        if not best or points > best_score:
-            best, best_score = bound, points
+        points = sum([score(name, span) for name, span in bound.items()])
+        if not best or points > best_points:
+            best, best_points = bound, points
     return best
 
 
@@ -63,7 +65,7 @@ def _placed(inner: list[list[str]], words: list[str], start: int, end: int) -> I
         if start < end:
             yield [(start, end)]
         return
-    *rest, chunk = inner
+    rest, chunk = inner[:-1], inner[-1]
     size = len(chunk)
     # A word at least for the slot behind the chunk, and one for the slot before it.
     for place in range(end - 1 - size, start, -1):

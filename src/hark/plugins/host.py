@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,8 +25,11 @@ class Host(Protocol):
     def data_dir(self) -> Path:
         """A directory of the plugin's own, made on first use."""
 
-    def on(self, topic: str, listener: Callable[[Message], Awaitable[None] | None]) -> None:
-        """Call `listener` for every Message on `topic`, one at a time; its failures are caught and named."""
+    def on(self, topic: str | Sequence[str], listener: Callable[[Message], Awaitable[None] | None]) -> None:
+        """Call `listener` for every Message on `topic` (or on any of several), one at a time and in order.
+
+        Its failures are caught and named.
+        """
 
     def emit(self, topic: str, data: Mapping[str, Any] | None = None, *, session: Session | None = None) -> None:
         """Emit a fresh Message that carries this plugin's identity."""

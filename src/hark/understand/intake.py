@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from itertools import count
+from typing import Final
 from uuid import uuid4
 
 from hark.model import Frozen, Message, Session
-from hark.model.merge import Denials
 from hark.spec.names import CANCEL_KEYS, UTTERANCE_ID
 from hark.trace import TraceStore
 from hark.understand.lifecycle import Lifecycle
@@ -15,20 +16,26 @@ from hark.understand.store import DefaultSession
 
 log = logging.getLogger("hark.understand")
 
+_CANCEL_KEYS: Final = frozenset(CANCEL_KEYS)
+
+# Unique in the deployment by the process, in the process by a count: a random id for each turn costs more.
+_PROCESS: Final = uuid4().hex[:12]
+_numbers = count(1)
+
 
 def take_in(entry: Message, options: Options, store: DefaultSession, traces: TraceStore) -> Lifecycle:
     """The lifecycle that an entry Message opens. Whatever is wrong with the Message, it gets one, and so its end."""
-    utterance_id = uuid4().hex
+    utterance_id = f"{_PROCESS}-{next(_numbers)}"
     context = {**entry.context, UTTERANCE_ID: utterance_id}
-    for key in CANCEL_KEYS:
-        if context.pop(key, None) is not None:
-            log.warning("an utterance arrived with context key %r, which only a transformer may cause", key)
+    if not _CANCEL_KEYS.isdisjoint(context):
+        log.warning("an utterance arrived with keys of a cancellation, which only a transformer may cause")
+        context = {key: value for key, value in context.items() if key not in _CANCEL_KEYS}
     carrier = entry.session or Session()
     session = store.open(carrier) if carrier.is_default else carrier
     utterances = _texts(entry)
     trace = traces.begin(utterance_id, session.session_id, utterances)
     message = entry.within(Frozen(context), None)
-    return Lifecycle(message, utterances, session, Denials(options.denied_to(session)), trace)
+    return Lifecycle(message, utterances, session, options.denials_for(session), trace)
 
 
 def _texts(entry: Message) -> tuple[str, ...]:

@@ -61,8 +61,7 @@ class Manifest:
         self._by_topic: dict[str, list[Definition]] = {}
         self._guarded: set[str] = set()
         """Dispatch topics for which some definition sets conditions."""
-        for topic in topics.REGISTRATION:
-            bus.on(topic, self.observe, name=f"manifest on {topic}")
+        bus.on(topics.REGISTRATION, self.observe, name="manifest")
 
     def __iter__(self) -> Iterator[Definition]:
         return iter(self._definitions.values())

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
 from hark.model import Frozen, Session
 from hark.model.frozen import EMPTY
+from hark.model.merge import Denials
 from hark.spec.names import DENYLISTS
+
+_DENYLISTS: Final = frozenset(DENYLISTS)
+_NOTHING_DENIED: Final = Denials()
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -45,7 +50,13 @@ class Options(msgspec.Struct, frozen=True):
         """What an entry of the pipeline stands for."""
         return self.entries.get(name) or Entry(name)
 
-    def denied_to(self, session: Session) -> dict[str, tuple[str, ...]]:
+    def denials_for(self, session: Session) -> Denials:
         """The denylists in force for a session: its own where it has one, else the deployment's."""
-        lists = {name: session.get(name) or self.denylists.get(name) for name in DENYLISTS}
-        return {name: denied for name, denied in lists.items() if denied}
+        if _DENYLISTS.isdisjoint(session):
+            return self._deployed
+        own = {name: session.get(name) for name in DENYLISTS if name in session}
+        return Denials({**self.denylists, **own})
+
+    @property
+    def _deployed(self) -> Denials:
+        return Denials(self.denylists) if self.denylists else _NOTHING_DENIED

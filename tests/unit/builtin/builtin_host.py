@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hark.model import Clock, Frozen, Message, Session, Timer
@@ -35,8 +35,9 @@ class FakeHost:
         self.sent: list[Message] = []
         self._listeners: dict[str, list[Callable[[Message], Any]]] = {}
 
-    def on(self, topic: str, listener: Callable[[Message], Any]) -> None:
-        self._listeners.setdefault(topic, []).append(listener)
+    def on(self, topic: str | Sequence[str], listener: Callable[[Message], Any]) -> None:
+        for one in (topic,) if isinstance(topic, str) else topic:
+            self._listeners.setdefault(one, []).append(listener)
 
     def emit(self, topic: str, data: Mapping[str, Any] | None = None, *, session: Session | None = None) -> None:
         self.send(Message(topic, dict(data or {}), session=session))

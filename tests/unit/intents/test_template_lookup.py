@@ -170,6 +170,8 @@ def test_a_decline_names_what_comes_nearest(pool: TemplatePool) -> None:
     assert isinstance(reason, str)
     assert reason.startswith("no template has these words; nearest: clock.skill:time 'what time is it")
     assert ask(pool, "good morning") == "no template begins like this"
+    register(pool, "sat.skill:what", "what else", scope="sat-3")
+    assert ask(pool, "what time was it", Session("sat-3")) == reason
 
 
 def test_a_long_utterance_is_no_danger(pool: TemplatePool) -> None:
