@@ -95,7 +95,9 @@ class Measured:
 
     def stages(self) -> list[str]:
         """What is loaded, read back from the running house."""
-        chained = [f"{kind}:{entry.id}" for kind, chain in self.house.chains.items() for entry in chain.composition.deployed()]
+        chained = [
+            f"{kind}:{entry.id}" for kind, chain in self.house.chains.items() for entry in chain.composition.deployed()
+        ]
         return [*chained, *(f"pipeline:{name}" for name in self.house.settings.assistant.pipeline)]
 
     def _handled(self, message: Message) -> None:
@@ -110,7 +112,9 @@ class Measured:
         self.unmatched.clear()
         self._done = asyncio.get_running_loop().create_future()
         session_id = f"bench-{number}"
-        entry = Message(topics.UTTERANCE_HANDLE, {"utterances": [utterance.text], "lang": "en-US"}, {}, Session(session_id))
+        entry = Message(
+            topics.UTTERANCE_HANDLE, {"utterances": [utterance.text], "lang": "en-US"}, {}, Session(session_id)
+        )
         began = time.perf_counter()
         self.bus.emit(entry)
         await self._done
@@ -136,7 +140,9 @@ class Noop(UtteranceTransformer):
 async def transformer_loop(house: House) -> dict[str, float]:
     """Seconds per utterance through the utterance chain with 0, 1, 5 and 20 no-op transformers."""
     chain = house.chains["utterance"]
-    entry = Message(topics.UTTERANCE_HANDLE, {"utterances": ["turn on the light"]}, {"utterance_id": "x", "source": "a"})
+    entry = Message(
+        topics.UTTERANCE_HANDLE, {"utterances": ["turn on the light"]}, {"utterance_id": "x", "source": "a"}
+    )
     session, denials, clock = Session("x"), Denials(), house.clock
     costs: dict[str, float] = {}
     for size in (0, 1, 5, 20):

@@ -47,9 +47,7 @@ def test_a_key_is_bare_or_prefixed_by_one_owner(key: str) -> None:
 
 @pytest.mark.spec("CONTEXT-1/2.b")
 @pytest.mark.parametrize("key", ["", ":", "a:", ":b", "a:b:c", "a::b"])
-def test_a_key_with_another_shape_is_dropped_before_the_match_round(
-    key: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_key_with_another_shape_is_dropped_before_the_match_round(key: str, caplog: pytest.LogCaptureFixture) -> None:
     assert not is_key(key)
     assert prune({key: entry(), "ok": entry()}, NOW) == {"ok": entry()}
     assert repr(key) in caplog.text

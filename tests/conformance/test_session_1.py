@@ -224,9 +224,7 @@ def test_a_session_id_is_opaque(session_id: str) -> None:
 @pytest.mark.spec("SESSION-1/3.4.d")
 @pytest.mark.spec("SESSION-1/3.4.a")
 @pytest.mark.parametrize("name", OVERRIDE_LISTS)
-def test_an_empty_list_on_an_override_reads_and_writes_as_omitted(
-    name: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_empty_list_on_an_override_reads_and_writes_as_omitted(name: str, caplog: pytest.LogCaptureFixture) -> None:
     for session in (session_of({name: []}), Session(**{name: []}), Session(**{name: ["a"]}).replace(**{name: ()})):
         assert session == Session()
         assert name not in session
@@ -395,7 +393,16 @@ def test_secondary_languages_of_somebody_else_are_passed_on_as_they_came() -> No
 @pytest.mark.spec("SESSION-1/3.5.a")
 @pytest.mark.parametrize(
     "location",
-    [{"lat": 90.1}, {"lat": -91}, {"lon": 180.5}, {"lon": -181}, {"lat": "38"}, {"tz": 1}, {"city": "x"}, {"lat": True}],
+    [
+        {"lat": 90.1},
+        {"lat": -91},
+        {"lon": 180.5},
+        {"lon": -181},
+        {"lat": "38"},
+        {"tz": 1},
+        {"city": "x"},
+        {"lat": True},
+    ],
 )
 def test_a_location_out_of_its_bounds_cannot_be_set(location: dict[str, Any]) -> None:
     with pytest.raises(MalformedSession, match="location"):

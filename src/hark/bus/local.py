@@ -32,6 +32,9 @@ class LocalBus:
         self._pending: deque[tuple[LocalSubscription, Message]] = deque()
         """Deliveries to come, in the order of emission: also a listener to several topics sees that order."""
         self._pumping = False
+        """Whether a delivery is going on: what listeners emit meanwhile comes after it."""
+        self._scheduled = False
+        """Whether the loop has been asked to go on with what is pending."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -39,8 +42,22 @@ class LocalBus:
         """As promised by `Bus`."""
         if get_ident() == self._thread:
             self._route(message)
-        elif not self._closed:
-            self._loop.call_soon_threadsafe(self._route, message)
+            # Here and not in a moment: a trip through the event loop costs as much as ten deliveries.
+            if not self._pumping and self._pending:
+                self._pump()
+        else:
+            self.post(message)
+
+    def post(self, message: Message) -> None:
+        """As promised by `Bus`."""
+        if get_ident() != self._thread:
+            if not self._closed:
+                self._loop.call_soon_threadsafe(self.emit, message)
+            return
+        self._route(message)
+        if self._pending and not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._pump_later)
 
     def on(
         self,
@@ -121,9 +138,6 @@ class LocalBus:
             subscription = target.pick() if isinstance(target, Group) else target
             subscription.expect()
             self._pending.append((subscription, message))
-        if self._pending and not self._pumping:
-            self._pumping = True
-            self._loop.call_soon(self._pump)
 
     def _reject(self, message: Message) -> None:
         """A carrier that is no object: the Message is dropped, and one observer's note says so (SESSION-1 §2.5)."""
@@ -133,7 +147,8 @@ class LocalBus:
         self._route(Message(topics.SESSION_REJECTED, payload, kept))
 
     def _pump(self) -> None:
-        """Deliver what is pending, in order, then let the loop do other things."""
+        """Deliver what is pending, in order; after a batch, let the loop do other things first."""
+        self._pumping = True
         pending = self._pending
         for _ in range(_BATCH):
             if not pending:
@@ -152,9 +167,15 @@ class LocalBus:
                 if not subscription.busy:
                     subscription.busy = True
                     self._start(self._serve(subscription))
-        self._pumping = bool(pending)
-        if pending:
-            self._loop.call_soon(self._pump)
+        self._pumping = False
+        if pending and not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._pump_later)
+
+    def _pump_later(self) -> None:
+        self._scheduled = False
+        if self._pending:
+            self._pump()
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
         task = self._loop.create_task(work)

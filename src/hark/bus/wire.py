@@ -12,3 +12,7 @@ class WireBus(LocalBus):
     def emit(self, message: Message) -> None:
         """As promised by `Bus`."""
         super().emit(decode(encode(message)))
+
+    def post(self, message: Message) -> None:
+        """As promised by `Bus`."""
+        super().post(decode(encode(message)))

@@ -71,7 +71,7 @@ class PluginHost:
             message = message.carrying(**{key: (*stamps, plugin.id)})
         elif not isinstance(plugin, PipelinePlugin):
             message = message.carrying(**{SKILL_ID: plugin.id})
-        self._bus.emit(message)
+        self._bus.post(message)
 
     def speak(self, text: str, *, session: Session | None = None, lang: str | None = None) -> None:
         """As promised by `Host`."""

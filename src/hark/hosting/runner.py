@@ -61,9 +61,9 @@ class Runner:
 
     def call_now(self, entry: Loaded[Any], *args: Any) -> Outcome:
         """Call a quick plugin on the spot."""
-        self.inline_now = entry
+        around, self.inline_now = self.inline_now, entry
         outcome = self.attempt(entry, *args)
-        self.inline_now = None
+        self.inline_now = around
         if outcome.seconds > QUICK_LIMIT and entry.mode == "inline":
             entry.demote(outcome.seconds)
             log.warning("%s is not quick: %s; it runs on a worker from now on%s", entry.id, entry.demoted, entry.stall)

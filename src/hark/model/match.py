@@ -34,8 +34,8 @@ class Match(msgspec.Struct, frozen=True):
         if type(slots) is dict:
             msgspec.structs.force_setattr(self, "slots", Sealed(slots))
         elif isinstance(slots, dict) and not isinstance(slots, Sealed):
-            # `dict.copy` takes what is in there, whatever a subclass has made of looking at it.
-            msgspec.structs.force_setattr(self, "slots", Sealed(dict.copy(slots)))
+            # `dict.items` takes what is in there, whatever a subclass has made of looking at it.
+            msgspec.structs.force_setattr(self, "slots", Sealed(dict.items(slots)))
 
     @property
     def topic(self) -> str:

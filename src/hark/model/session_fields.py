@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar, overload
 
 import msgspec
 
-from hark.model.frozen import EMPTY, Frozen
+from hark.model.frozen import EMPTY
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -97,7 +97,7 @@ def _texts() -> Field[Texts, None]:
     return Field(Annotated[Texts, msgspec.Meta(min_length=1)], "override", None, omits_empty=True)
 
 
-def _handlers() -> Field[Handlers, tuple[()]]:
+def _handlers() -> Field[Handlers, Handlers]:
     return Field(Handlers, "state", ())
 
 
@@ -118,7 +118,7 @@ class SessionFields:
     request_lang = _text()
     detected_lang = _text()
     pipeline = _texts()
-    intent_context: Field[IntentContext, Frozen] = Field(Entries, "state", EMPTY)
+    intent_context: Field[IntentContext, IntentContext] = Field(Entries, "state", EMPTY)
     active_handlers = _handlers()
     converse_handlers = _handlers()
     response_mode: Field[ResponseMode, None] = Field(ResponseMode, "state", None)

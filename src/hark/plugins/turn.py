@@ -94,7 +94,8 @@ class Turn:
 
     def derive(self, topic: str, data: Mapping[str, object]) -> Message:
         """A Message of this turn, carrying the session as it is now."""
-        return self.message.forward(topic, data).carrying(self._session)
+        derived = self.message.forward(topic, data)
+        return derived if self._session is self.message.session else derived.carrying(self._session)
 
     def _stored(self, key: str, shared: bool) -> str:
         return key if shared else private_key(self.skill_id, key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hark.model import Message
+from hark.model import Frozen, Message
 from hark.spec import topics
 from hark.spec.names import CANCEL_BY, CANCEL_REASON
 from hark.trace import TraceStore
@@ -24,19 +24,21 @@ class Endings:
     def unmatched(self, life: Lifecycle) -> None:
         """Nobody claimed the utterance; the language is named when anybody was asked."""
         self.sync(life)
-        data: dict[str, object] = {"utterances": life.utterances}
+        data = Frozen(utterances=life.utterances)
         if life.lang is not None:
-            data["lang"] = life.lang
-        self._end(life, "unmatched", life.current().reply(topics.INTENT_UNMATCHED, data), life.current().reply)
+            data = Frozen(data, lang=life.lang)
+        closing = life.current().reply(topics.INTENT_UNMATCHED, data)
+        self._end(life, "unmatched", closing, closing.forward)
 
     def cancelled(self, life: Lifecycle) -> None:
         """A transformer cancelled the utterance."""
         self.sync(life)
         context = life.message.context
         data = {CANCEL_REASON: context[CANCEL_REASON], CANCEL_BY: context[CANCEL_BY]}
-        self._end(life, "cancelled", life.current().reply(topics.UTTERANCE_CANCELLED, data), life.current().reply)
+        closing = life.current().reply(topics.UTTERANCE_CANCELLED, data)
+        self._end(life, "cancelled", closing, closing.forward)
 
-    def handled(self, life: Lifecycle, dispatch: Message, done: Done, intent: dict[str, object]) -> None:
+    def handled(self, life: Lifecycle, dispatch: Message, done: Done, intent: Frozen) -> None:
         """A handler is done, or there is no hope of it."""
         self.sync(life)
         last = dispatch.carrying(life.session)
@@ -71,11 +73,12 @@ class Endings:
         if life.ended:
             return
         life.ended = True
+        # Noted before the marker is out: whoever sees it may ask at once.
+        self._traces.ended(life.trace, outcome)
+        if life.session.is_default:
+            self._store.saved()
         try:
             if closing is not None:
                 self._emit(closing)
         finally:
             self._emit(derive(topics.UTTERANCE_HANDLED))
-            self._traces.ended(life.trace, outcome)
-            if life.session.is_default:
-                self._store.saved()

@@ -7,9 +7,9 @@ import logging
 from collections.abc import Mapping
 
 from hark.bus import Bus, Poll
-from hark.chains import Chain
+from hark.chains import Chain, Flow
 from hark.hosting import Registry, Runner
-from hark.model import Match, Message
+from hark.model import Frozen, Match, Message
 from hark.model import context as intent_context
 from hark.model.lang import resolve
 from hark.model.merge import Writes, activate, commit
@@ -120,22 +120,36 @@ class Orchestrator:
         match, pipeline_id = found
         self._commit(life, match)
         self._tick(life)
-        flow = life.flow(match.replace(updated_session=None), None)
-        await self._chains["intent"].run(flow, life.trace)
+        if match.updated_session is not None:
+            match = match.replace(updated_session=None)
+        flow = await self._run("intent", life, match)
+        if flow is not None:
+            if flow.cancelled:
+                self._endings.cancelled(life)
+                return
+            match = flow.artifact
+        await self._dispatch(life, match, pipeline_id)
+
+    async def _run(
+        self, kind: TransformerType, life: Lifecycle, artifact: object, lang: str | None = None
+    ) -> Flow | None:
+        """Take the turn through one of its chains; None when nothing runs in it."""
+        chain = self._chains[kind]
+        if not chain.composition.effective(life.session, life.denials):
+            return None
+        flow = life.flow(artifact, lang)
+        await chain.run(flow, life.trace)
         life.take(flow)
-        if flow.cancelled:
-            self._endings.cancelled(life)
-            return
-        await self._dispatch(life, flow.artifact, pipeline_id)
+        return flow
 
     async def _transformed(self, life: Lifecycle) -> bool:
         """Run the utterance chain; false when it cancelled."""
         if not life.utterances:
             return True
         stated = life.message.data.get("lang")
-        flow = life.flow(life.utterances, stated if isinstance(stated, str) else None)
-        await self._chains["utterance"].run(flow, life.trace)
-        life.take(flow)
+        flow = await self._run("utterance", life, life.utterances, stated if isinstance(stated, str) else None)
+        if flow is None:
+            return True
         life.utterances = flow.artifact
         if flow.lang != stated:
             data = {key: value for key, value in life.message.data.items() if key != "lang"}
@@ -144,10 +158,8 @@ class Orchestrator:
 
     async def _transformed_metadata(self, life: Lifecycle) -> bool:
         """Run the metadata chain; false when it cancelled."""
-        flow = life.flow(None, None)
-        await self._chains["metadata"].run(flow, life.trace)
-        life.take(flow)
-        return not flow.cancelled
+        flow = await self._run("metadata", life, None)
+        return flow is None or not flow.cancelled
 
     def _prune(self, life: Lifecycle) -> None:
         context = life.session.intent_context
@@ -184,14 +196,18 @@ class Orchestrator:
         self._endings.sync(life)
         life.session = activate(life.session, match.skill_id, match.intent_name, self._clock.wall())
         self._endings.sync(life)
-        said = {"lang": match.lang, "utterance": match.utterance, "slots": match.slots}
-        intent: dict[str, object] = {"skill_id": match.skill_id, "intent_name": match.intent_name}
+        # Frozen by hand: every value was checked when the claim was.
+        said = Frozen(lang=match.lang, utterance=match.utterance, slots=Frozen(match.slots))
+        intent = Frozen(skill_id=match.skill_id, intent_name=match.intent_name)
         entry = life.current()
-        dispatch = entry.reply(match.topic, said).carrying(**{SKILL_ID: match.skill_id, PIPELINE_ID: pipeline_id})
+        called = entry.reply(match.topic, said)
+        stamped = Frozen(called.context, **{SKILL_ID: match.skill_id, PIPELINE_ID: pipeline_id})
+        dispatch = called.within(stamped, life.session)
         life.dispatch = dispatch
         done = self._dispatches.expect(dispatch)
         try:
-            self._bus.emit(entry.forward(topics.INTENT_MATCHED, {**intent, **said, PIPELINE_ID: pipeline_id}))
+            claim = Frozen(intent, **said, pipeline_id=pipeline_id)
+            self._bus.emit(entry.forward(topics.INTENT_MATCHED, claim))
             self._bus.emit(dispatch.forward(topics.HANDLER_START, intent))
             self._bus.emit(dispatch)
             ended = await done

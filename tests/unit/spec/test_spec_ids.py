@@ -24,7 +24,8 @@ def test_letters_digits_underscore_and_hyphen_make_an_identifier(is_id: Any, val
     assert is_id(value) is True
 
 
-@pytest.mark.spec("PIPELINE-1/3.1.b")
+@pytest.mark.spec("PIPELINE-1/3.a")
+@pytest.mark.spec("TRANSFORM-1/1.1.b")
 def test_a_pipeline_id_has_no_dot_but_the_others_may() -> None:
     assert not is_pipeline_id("a.b")
     assert is_transformer_id("a.b")

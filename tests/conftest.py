@@ -1,0 +1,63 @@
+"""What all tests share: an assistant on each kind of bus, whose turns are checked when the test is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+import pytest
+
+from hark.app.settings import Settings
+from hark.model import Clock
+from hark.plugins import Plugin
+from hark.spec import topics
+from hark.testing import Assistant, LocalBus, WireBus
+
+MakeAssistant = Callable[..., Assistant]
+
+LIFECYCLE = frozenset(
+    {topics.INTENT_MATCHED, topics.INTENT_UNMATCHED, topics.HANDLER_START, topics.HANDLER_COMPLETE, topics.HANDLER_ERROR}
+)
+
+
+class WatchedAssistant(Assistant):
+    """An assistant that fails its test when an utterance did not get exactly one end marker, after everything else."""
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await super().__aexit__(kind, error, trace)
+        if error is None:
+            self.check_markers()
+
+    def check_markers(self) -> None:
+        """Exactly one marker for each utterance, and nothing of its lifecycle after it."""
+        entries = len(self.of(topics.UTTERANCE_HANDLE))
+        markers = [message.utterance_id for message in self.of(topics.UTTERANCE_HANDLED)]
+        assert len(markers) == len(set(markers)) == entries, f"{entries} utterances, markers {markers}"
+        ended: set[str | None] = set()
+        for message in self.messages:
+            if message.type == topics.UTTERANCE_HANDLED:
+                ended.add(message.utterance_id)
+            elif message.type in LIFECYCLE or ":" in message.type:
+                assert message.utterance_id not in ended, f"{message.type} after its end marker"
+
+
+@pytest.fixture(params=[LocalBus, WireBus], ids=["local", "wire"])
+def bus_type(request: pytest.FixtureRequest) -> type[LocalBus]:
+    """Each kind of bus there is."""
+    kind: type[LocalBus] = request.param
+    return kind
+
+
+@pytest.fixture
+def assistant(bus_type: type[LocalBus]) -> MakeAssistant:
+    """Makes assistants: `async with assistant(Plugin(), settings={...}) as hark: ...`."""
+
+    def make(
+        *plugins: Plugin, settings: Settings | Mapping[str, Any] | None = None, clock: Clock | None = None
+    ) -> Assistant:
+        return WatchedAssistant(*plugins, settings=settings, clock=clock, bus=bus_type)
+
+    return make
