@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -96,7 +97,7 @@ def declines(plugin_id: str = "declines", seen: list[Any] | None = None, *, answ
 
 
 def _quick(work: Work, quick: bool | None) -> bool:
-    return not asyncio.iscoroutinefunction(work) if quick is None else quick
+    return not inspect.iscoroutinefunction(work) if quick is None else quick
 
 
 def _handlers(handlers: Mapping[str, Work]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from uuid import uuid4
 from hark.act.speech import Speech
 from hark.bus import Bus, Subscription
 from hark.hosting import Loaded, Outcome, Runner
-from hark.model import Message
+from hark.model import Frozen, Message
 from hark.model.frozen import EMPTY
 from hark.plugins import Plugin, Turn
 from hark.plugins.handlers import handlers_of
@@ -44,6 +44,8 @@ class HandlerHost:
         for intent_name, method in handlers_of(plugin).items():
             topic = dispatch_topic(plugin.id, intent_name)
             entry = Loaded(plugin, method, limit=float("inf"))
+            if inspect.isasyncgenfunction(method):
+                entry = Loaded(plugin, partial(self._speak_each, method), limit=float("inf"))
             run = partial(self._handle, entry)
             subscriptions.append(self._bus.on(topic, run, name=f"handler {topic}", concurrent=True))
 
@@ -68,7 +70,7 @@ class HandlerHost:
         if task is not None:
             task.set_name(dispatch.type)
             self._running.add(task)
-        self._bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, {"topic": dispatch.type, "host": self._id}))
+        self._bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, Frozen(topic=dispatch.type, host=self._id)))
         if not self._beating:
             self._beat_later()
         turn = Turn(dispatch, self._runner.clock, self._bus.emit, self._speech.say)
@@ -79,22 +81,18 @@ class HandlerHost:
         finally:
             self._running.discard(task)
             self._note(dispatch, failure, self._runner.clock.monotonic() - began)
-            data = {"topic": dispatch.type, "outcome": "raised", "exception": failure} if failure else \
-                   {"topic": dispatch.type, "outcome": "returned"}  # fmt: skip
-            self._bus.emit(turn.derive(topics.HANDLER_DONE, data))
+            data = {"exception": failure} if failure else {}
+            self._bus.emit(turn.derive(topics.HANDLER_DONE, Frozen(data, topic=dispatch.type)))
 
     async def _run(self, entry: Loaded[Any], turn: Turn) -> str:
         """Run a handler to its end; what went wrong, in words, or nothing."""
-        method: Callable[..., Any] = entry.call
-        if inspect.isasyncgenfunction(method):
-            outcome = await self._guarded(self._speak_each(method, turn))
-        elif entry.mode == "loop":
-            outcome = await self._guarded(method(turn))
+        if entry.mode == "loop":
+            outcome = await self._guarded(entry.call(turn))
         else:
             outcome = await self._runner.call(entry, turn)
         if outcome.error is not None:
             log.error("handler %s failed: %s", turn.message.type, outcome.failure, exc_info=outcome.error)
-            return outcome.failure
+            return outcome.failure.encode(errors="replace").decode()
         if outcome.value is None:
             return ""
         if not isinstance(outcome.value, str):

@@ -37,6 +37,7 @@ class Cancel(UtteranceTransformer):
         self._of_language = {lang: _by_length((*phrases, *own), lang) for lang, phrases in CANCEL_PHRASES.items()}
         self._of_any = _by_length((*everything, *own))
         self._own = _by_length(own)
+        self._ends = frozenset(phrase[-1] for known in self._of_any.values() for phrase in known)
 
     def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
         """As promised by `UtteranceTransformer`."""
@@ -46,6 +47,10 @@ class Cancel(UtteranceTransformer):
 
     def _takes_back(self, utterance: str, lang: str | None) -> bool:
         phrases = self._of_any if lang is None else self._of_language.get(lang.partition("-")[0].lower(), self._own)
+        # Most utterances end in a word that no phrase ends in: that much can be seen without reading all of it.
+        last = utterance.rsplit(None, 1)[-1:]
+        if last and "'" not in last[0] and last[0].isascii() and not self._ends.intersection(words(last[0])):
+            return False
         said = words(utterance, lang or "")
         return any(tuple(said[-length:]) in known for length, known in phrases.items())
 

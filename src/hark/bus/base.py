@@ -42,12 +42,14 @@ class Bus(Protocol):
         *,
         name: str = "",
         concurrent: bool = False,
+        eager: bool = False,
         group: str | None = None,
     ) -> Subscription:
         """Call `listener` for every Message on `topic` (or on any of several), one at a time and in order.
 
-        `concurrent` starts a task for each Message instead, in that order. Of the listeners that name the same
-        `group`, each Message reaches one.
+        `concurrent` starts a task for each Message instead, in that order; `eager` does so without waiting for the
+        event loop, for listeners that do not ask for their own task before their first wait. Of the listeners that
+        name the same `group`, each Message reaches one.
         """
 
     def tap(self, watcher: Callable[[Message], None]) -> Callable[[], None]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Final
 
 from hark.bus.base import Listener
+from hark.bus.eager import start
 from hark.bus.subscription import Group, LocalSubscription
 from hark.model import Message
 from hark.model.frozen import Frozen
@@ -66,11 +67,12 @@ class LocalBus:
         *,
         name: str = "",
         concurrent: bool = False,
+        eager: bool = False,
         group: str | None = None,
     ) -> LocalSubscription:
         """As promised by `Bus`."""
         names = (topic,) if isinstance(topic, str) else tuple(topic)
-        subscription = LocalSubscription(names, listener, name, concurrent, self._detach)
+        subscription = LocalSubscription(names, listener, name, concurrent or eager, eager, self._detach)
         for one in names:
             self._attach(one, subscription, group)
         return subscription
@@ -159,14 +161,17 @@ class LocalBus:
             if not subscription.is_async:
                 subscription.waiting -= 1
                 self._call_now(subscription, message)
+            elif subscription.eager:
+                subscription.waiting -= 1
+                self._keep(start(self._call(subscription, message), self._loop))
             elif subscription.concurrent:
                 subscription.waiting -= 1
-                self._start(self._call(subscription, message))
+                self._keep(self._loop.create_task(self._call(subscription, message)))
             else:
                 subscription.queue.append(message)
                 if not subscription.busy:
                     subscription.busy = True
-                    self._start(self._serve(subscription))
+                    self._keep(self._loop.create_task(self._serve(subscription)))
         self._pumping = False
         if pending and not self._scheduled:
             self._scheduled = True
@@ -177,10 +182,10 @@ class LocalBus:
         if self._pending:
             self._pump()
 
-    def _start(self, work: Coroutine[None, None, None]) -> None:
-        task = self._loop.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def _keep(self, task: asyncio.Task[None] | None) -> None:
+        if task is not None:
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     def _call_now(self, subscription: LocalSubscription, message: Message) -> None:
         try:

@@ -25,6 +25,7 @@ class LocalSubscription:
         "busy",
         "closed",
         "concurrent",
+        "eager",
         "is_async",
         "listener",
         "name",
@@ -39,6 +40,7 @@ class LocalSubscription:
         listener: Listener,
         name: str,
         concurrent: bool,
+        eager: bool,
         detach: Callable[[LocalSubscription], None],
     ) -> None:
         self._detach = detach
@@ -46,6 +48,7 @@ class LocalSubscription:
         self.listener = listener
         self.name = name or getattr(listener, "__qualname__", repr(listener))
         self.concurrent = concurrent
+        self.eager = eager
         self.is_async = inspect.iscoroutinefunction(listener)
         if concurrent and not self.is_async:
             raise TypeError(f"{self.name}: concurrent=True needs an async def listener")

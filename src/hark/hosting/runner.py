@@ -40,13 +40,18 @@ class Late(TimeoutError):
 
 
 def describe(error: BaseException) -> str:
-    """An exception in one line, with the place it was raised at."""
+    """An exception in one line, with the place it was raised at, as text that can be sent."""
     trace = error.__traceback__
     place = ""
     while trace is not None:
         place = f" ({trace.tb_frame.f_code.co_filename}:{trace.tb_lineno})"
         trace = trace.tb_next
-    return f"{type(error).__name__}: {error}{place}" if str(error) else f"{type(error).__name__}{place}"
+    try:
+        said = str(error)
+    except BaseException:  # its words are somebody's code as well
+        said = "it cannot say what went wrong"
+    told = f"{type(error).__name__}: {said}{place}" if said else f"{type(error).__name__}{place}"
+    return told if told.isascii() else told.encode(errors="replace").decode()
 
 
 class Runner:

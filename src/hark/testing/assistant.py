@@ -158,9 +158,11 @@ class Hearing:
         self.spoken: list[str] = []
         """What was answered so far."""
         self.over = asyncio.Event()
-        """Set when the turn ended and its speech was rendered."""
+        """Set when the turn ended, with those that its handler began, and all speech was rendered."""
+        self.entries = 0
+        """Utterances seen: the one that was said, and those its handler emitted."""
         self.markers = 0
-        """End markers seen; more than one is a fault."""
+        """End markers seen; more than utterances is a fault."""
         self._unrendered = 0
 
     def saw(self, message: Message) -> None:
@@ -169,7 +171,9 @@ class Hearing:
             self._unrendered += 1
         elif message.type == topics.SPEECH_RENDERED:
             self._unrendered -= 1
+        elif message.type == topics.UTTERANCE_HANDLE:
+            self.entries += 1
         elif message.type == topics.UTTERANCE_HANDLED:
             self.markers += 1
-        if self.markers and not self._unrendered:
+        if self.entries == self.markers and not self._unrendered:
             self.over.set()

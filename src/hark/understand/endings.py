@@ -73,11 +73,11 @@ class Endings:
         if life.ended:
             return
         life.ended = True
-        # Noted before the marker is out: whoever sees it may ask at once.
-        self._traces.ended(life.trace, outcome)
-        if life.session.is_default:
-            self._store.saved()
         try:
+            # Noted before the marker is out: whoever sees it may ask at once.
+            self._traces.ended(life.trace, outcome)
+            if life.session.is_default:
+                self._store.saved()
             if closing is not None:
                 self._emit(closing)
         finally:

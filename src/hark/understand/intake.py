@@ -26,15 +26,16 @@ _numbers = count(1)
 def take_in(entry: Message, options: Options, store: DefaultSession, traces: TraceStore) -> Lifecycle:
     """The lifecycle that an entry Message opens. Whatever is wrong with the Message, it gets one, and so its end."""
     utterance_id = f"{_PROCESS}-{next(_numbers)}"
-    context = {**entry.context, UTTERANCE_ID: utterance_id}
+    context = Frozen(entry.context, **{UTTERANCE_ID: utterance_id})
     if not _CANCEL_KEYS.isdisjoint(context):
         log.warning("an utterance arrived with keys of a cancellation, which only a transformer may cause")
-        context = {key: value for key, value in context.items() if key not in _CANCEL_KEYS}
-    carrier = entry.session or Session()
-    session = store.open(carrier) if carrier.is_default else carrier
+        context = Frozen({key: value for key, value in context.items() if key not in _CANCEL_KEYS})
+    session = entry.session or Session()
+    if session.is_default and entry.malformed_session is None:
+        session = store.open(session)
     utterances = _texts(entry)
     trace = traces.begin(utterance_id, session.session_id, utterances)
-    message = entry.within(Frozen(context), None)
+    message = entry.within(context, None)
     return Lifecycle(message, utterances, session, options.denials_for(session), trace)
 
 

@@ -38,7 +38,11 @@ class MatchRound:
             loaded = self._askable(name, entry, life)
             if loaded is None:
                 continue
-            outcome = await self._ask(loaded, name, entry, life, lang)
+            arguments = self._arguments(loaded, name, entry, life, lang)
+            if loaded.mode == "inline":
+                outcome = self._runner.call_now(loaded, *arguments)
+            else:
+                outcome = await self._runner.call(loaded, *arguments)
             match = self._claim(name, outcome, life)
             if match is not None:
                 return match, loaded.id
@@ -60,16 +64,15 @@ class MatchRound:
             return None
         return loaded
 
-    async def _ask(
+    def _arguments(
         self, loaded: Loaded[PipelinePlugin], name: str, entry: Entry, life: Lifecycle, lang: str
-    ) -> Outcome:
-        arguments: tuple[Any, ...] = (life.utterances, lang, life.session)
-        if self._round_wanted(loaded):
-            message = life.current()
-            arguments = (*arguments, Round(name, entry.config, message, partial(self._ask_around, message)))
-        if loaded.mode == "inline":
-            return self._runner.call_now(loaded, *arguments)
-        return await self._runner.call(loaded, *arguments)
+    ) -> tuple[Any, ...]:
+        """What `match` is called with."""
+        if not self._round_wanted(loaded):
+            return life.utterances, lang, life.session
+        message = life.current()
+        around = Round(name, entry.config, message, partial(self._ask_around, message))
+        return life.utterances, lang, life.session, around
 
     def _round_wanted(self, loaded: Loaded[PipelinePlugin]) -> bool:
         wanted = self._wants_round.get(loaded.id)

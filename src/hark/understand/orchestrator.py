@@ -55,9 +55,8 @@ class Orchestrator:
         self._endings = Endings(bus.emit, store, traces)
         self._open: set[Lifecycle] = set()
         self._all_ended = asyncio.Event()
-        self._entry = bus.on(
-            topics.UTTERANCE_HANDLE, self.handle, name="understand", concurrent=True, group="understand"
-        )
+        self._closing = False
+        self._entry = bus.on(topics.UTTERANCE_HANDLE, self.handle, name="understand", eager=True, group="understand")
 
     @property
     def open_turns(self) -> int:
@@ -77,6 +76,9 @@ class Orchestrator:
             if entry.malformed_session is not None:
                 log.warning("an utterance was refused: its session is a %s", entry.malformed_session)
                 self._endings.refused(life, entry.type)
+            elif self._closing:
+                log.warning("shutdown: an utterance was turned away")
+                self._endings.unmatched(life)
             elif len(self._open) > self._options.max_open_turns:
                 log.error("overload: %d turns are open, an utterance was turned away", len(self._open) - 1)
                 self._endings.unmatched(life)
@@ -91,8 +93,8 @@ class Orchestrator:
                 self._all_ended.set()
 
     async def close(self) -> None:
-        """Take in nothing more, give open turns their grace, end the rest with an error."""
-        self._entry.close()
+        """Turn new utterances away, give open turns their grace, end the rest with an error."""
+        self._closing = True
         if self._open:
             self._all_ended.clear()
             try:
@@ -104,6 +106,7 @@ class Orchestrator:
                 await asyncio.sleep(0)
                 for life in list(self._open):
                     self._endings.broken(life)
+        self._entry.close()
         self._dispatches.close()
         self._poll.close()
 
@@ -193,6 +196,8 @@ class Orchestrator:
 
     async def _dispatch(self, life: Lifecycle, match: Match, pipeline_id: str) -> None:
         """Call the handler and wait for it."""
+        if life.ended:  # at shutdown: a claim that comes after the end marker calls nobody
+            return
         self._endings.sync(life)
         life.session = activate(life.session, match.skill_id, match.intent_name, self._clock.wall())
         self._endings.sync(life)

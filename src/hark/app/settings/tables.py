@@ -1,0 +1,155 @@
+"""Every table and key of the settings file, with its default and what it is for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from hark.app.settings.kinds import ById, Count, Flag, Lang, Langs, Names, Pause, Seconds
+from hark.model.lang import canonical
+from hark.spec import TransformerType
+from hark.spec.names import DENYLISTS
+from hark.understand import Entry, Options
+
+DENIES = "blacklisted_"
+"""What the session calls a key of [deny] is this and the key."""
+
+
+class AssistantTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Language and pipeline."""
+
+    lang: Lang = "en-US"
+    """The language of an utterance that shows no other."""
+    langs: Langs = ()
+    """Further languages the assistant understands."""
+    pipeline: Names = ("template",)
+    """Who is asked to claim an utterance, in order: ids of pipeline plugins, or names of [pipeline.<name>] tables."""
+
+
+class TransformersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which transformers run in each chain, in this order. A chain that is not named here runs all that are loaded,
+    by their priority.
+    """
+
+    audio: Names | None = None
+    """On recorded speech, before it is recognised."""
+    utterance: Names | None = None
+    """On what was said, before anybody is asked to claim it."""
+    metadata: Names | None = None
+    """On the context of an utterance: session, routing."""
+    intent: Names | None = None
+    """On a claim, before its handler is called."""
+    dialog: Names | None = None
+    """On an answer, before it is spoken."""
+    tts: Names | None = None
+    """On synthesised speech, before it is played."""
+
+    def order(self, kind: TransformerType) -> tuple[str, ...] | None:
+        """The explicit order of one chain, or None to go by priority."""
+        named: tuple[str, ...] | None = getattr(self, kind)
+        return named
+
+
+class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How long plugins may take, how often they may fail, and how much goes on at once."""
+
+    transformer: Seconds = 5.0
+    """Seconds one call of a transformer may take."""
+    match: Seconds = 10.0
+    """Seconds one pipeline plugin may take to decide."""
+    start: Seconds = 30.0
+    """Seconds a plugin may take to start, and to stop."""
+    handler: Seconds | None = None
+    """Seconds a handler may take; without it, all the time it wants."""
+    failures: Count = 5
+    """Failures in a row after which a plugin is left out for a while."""
+    retry_after: Pause = 60.0
+    """Seconds until a plugin that was left out is tried again."""
+    open_turns: Count = 1_000
+    """Turns under way at once, beyond which utterances are turned away."""
+    grace: Pause = 5.0
+    """Seconds that open turns are given at shutdown."""
+    plugins: ById = {}
+    """Seconds for single plugins, by id, in place of transformer or match."""
+
+
+class TraceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The story of each turn, which "hark why" tells."""
+
+    size: Count = 1_000
+    """Turns kept in memory."""
+    disk: Flag = True
+    """Whether the last 1,000 turns are also kept on disk. They hold what people said."""
+
+
+class DenyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is denied to every session that brings no list of its own."""
+
+    skills: Names = ()
+    """Skills whose claims are passed over."""
+    intents: Names = ()
+    """Single intents that are passed over, as "skill_id:intent_name"."""
+    pipelines: Names = ()
+    """Pipeline plugins that are not asked."""
+    audio_transformers: Names = ()
+    """Audio transformers that do not run."""
+    utterance_transformers: Names = ()
+    """Utterance transformers that do not run."""
+    metadata_transformers: Names = ()
+    """Metadata transformers that do not run."""
+    intent_transformers: Names = ()
+    """Intent transformers that do not run."""
+    dialog_transformers: Names = ()
+    """Dialog transformers that do not run."""
+    tts_transformers: Names = ()
+    """TTS transformers that do not run."""
+
+    def lists(self) -> dict[str, tuple[str, ...]]:
+        """The lists that deny anything, by session field."""
+        named = {name: getattr(self, name.removeprefix(DENIES)) for name in DENYLISTS}
+        return {name: denied for name, denied in named.items() if denied}
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """All of it, checked."""
+
+    assistant: AssistantTable = AssistantTable()
+    transformers: TransformersTable = TransformersTable()
+    limits: LimitsTable = LimitsTable()
+    trace: TraceTable = TraceTable()
+    deny: DenyTable = DenyTable()
+    entries: dict[str, Entry] = {}
+    """`[pipeline.<name>]`: entries that are more than a plugin's id."""
+    plugins: dict[str, dict[str, Any]] = {}
+    """`[plugins.<id>]`: what each plugin's own `Settings` checks when it is loaded."""
+
+    def speaking(self, lang: str) -> Settings:
+        """The same settings with another main language; the one they had is still understood."""
+        told = self.assistant
+        table = msgspec.structs.replace(told, lang=lang, langs=(*told.langs, told.lang))
+        return msgspec.structs.replace(self, assistant=table)
+
+    def understanding(self) -> Options:
+        """What the understanding room needs of it."""
+        lang = canonical(self.assistant.lang)
+        return Options(
+            lang=lang,
+            langs=frozenset((lang, *map(canonical, self.assistant.langs))),
+            pipeline=self.assistant.pipeline,
+            entries=self.entries,
+            denylists=self.deny.lists(),
+            max_open_turns=self.limits.open_turns,
+            handler_limit=self.limits.handler,
+            grace=self.limits.grace,
+        )
+
+
+TABLES: dict[str, type[msgspec.Struct]] = {
+    "assistant": AssistantTable,
+    "transformers": TransformersTable,
+    "limits": LimitsTable,
+    "trace": TraceTable,
+    "deny": DenyTable,
+}
+"""The tables whose keys are fixed, in the order in which they are documented."""
