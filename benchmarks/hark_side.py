@@ -52,16 +52,20 @@ class BenchmarkError(Exception):
     """Hark did not do what was measured; no figure of this run may be used."""
 
 
-def synthetic(wanted: Wanted, ran: list[tuple[str, str]]) -> Skill:
-    """A skill as an author writes it: five intents, silent handlers."""
-    members: dict[str, Any] = {"id": wanted.skill_id}
+def synthetic(wanted: Wanted, ran: list[tuple[str, str]], quick: bool) -> Skill:
+    """A skill as an author writes it: five intents, silent handlers, `async def` or quick plain ones."""
+    members: dict[str, Any] = {"id": wanted.skill_id, "quick": quick}
 
     def silent(name: str) -> Callable[..., Any]:
         async def handler(_self: Skill, _turn: Turn) -> None:
             ran.append((wanted.skill_id, name))
 
-        handler.__name__ = name
-        return handler
+        def plain(_self: Skill, _turn: Turn) -> None:
+            ran.append((wanted.skill_id, name))
+
+        chosen = plain if quick else handler
+        chosen.__name__ = name
+        return chosen
 
     for one in wanted.intents:
         members[one.name] = intent(*one.samples)(silent(one.name))
@@ -72,13 +76,18 @@ def synthetic(wanted: Wanted, ran: list[tuple[str, str]]) -> Skill:
 class Measured:
     """A running house, and what was seen on its bus."""
 
-    def __init__(self, skills: int, bus: LocalBus) -> None:
+    def __init__(self, skills: int, bus: LocalBus, quick: bool = False) -> None:
         self.ran: list[tuple[str, str]] = []
         self.ended: list[tuple[str, float]] = []
         self.unmatched: list[str] = []
         self.bus = bus
         self._skills = skills
-        plugins = [Normalize(), Cancel(), TemplateMatcher(), *(synthetic(one, self.ran) for one in workload(skills))]
+        plugins = [
+            Normalize(),
+            Cancel(),
+            TemplateMatcher(),
+            *(synthetic(one, self.ran, quick) for one in workload(skills)),
+        ]
         settings = settings_from({"assistant": {"pipeline": ["template"]}, "trace": {"disk": False}})
         self.house = House(settings, bus, SystemClock(), plugins, render=lambda _spoken: None, serves=lambda _id: True)
         bus.on(topics.UTTERANCE_HANDLED, self._handled)
@@ -204,7 +213,7 @@ def process_start() -> float:
 
 async def measure(options: argparse.Namespace) -> dict[str, Any]:
     """All figures of one run."""
-    measured = Measured(options.skills, BUSES[options.bus]())
+    measured = Measured(options.skills, BUSES[options.bus](), options.handler == "quick")
     await measured.start()
     ready = time.clock_gettime(time.CLOCK_BOOTTIME)
     result: dict[str, Any] = {
@@ -212,6 +221,7 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
         "skills": options.skills,
         "stages": measured.stages(),
         "bus": options.bus,
+        "handler": options.handler,
         "ready_seconds": ready - process_start(),
         "rss_bytes": resident_bytes(),
     }
@@ -232,6 +242,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--skills", type=int, default=1)
     parser.add_argument("--bus", choices=BUSES, default="local")
+    parser.add_argument("--handler", choices=("async", "quick"), default="async")
     parser.add_argument("--turns", type=int, default=2_000)
     parser.add_argument("--warmup", type=int, default=100)
     print(json.dumps(asyncio.run(measure(parser.parse_args()))))

@@ -34,6 +34,8 @@ class HandlerHost:
         self._id = uuid4().hex
         self._speech = Speech(bus, runner.clock)
         self._running: set[asyncio.Task[Any]] = set()
+        self._open = 0
+        """Handlers under way, with or without a task."""
         self._beating = False
         self._closed = False
         self._subscriptions: dict[str, list[Subscription]] = {}
@@ -46,8 +48,10 @@ class HandlerHost:
             entry = Loaded(plugin, method, limit=float("inf"))
             if inspect.isasyncgenfunction(method):
                 entry = Loaded(plugin, partial(self._speak_each, method), limit=float("inf"))
-            run = partial(self._handle, entry)
-            subscriptions.append(self._bus.on(topic, run, name=f"handler {topic}", concurrent=True))
+            # A quick handler has nothing to wait for: it needs neither a task nor a trip through the event loop.
+            quick = entry.mode == "inline"
+            run = partial(self._handle, entry, not quick)
+            subscriptions.append(self._bus.on(topic, run, name=f"handler {topic}", concurrent=True, eager=quick))
 
     def detach(self, plugin_id: str) -> None:
         """Call a plugin's handlers no more; those that run go on."""
@@ -65,11 +69,12 @@ class HandlerHost:
             await asyncio.gather(*self._running, return_exceptions=True)
         self._speech.close()
 
-    async def _handle(self, entry: Loaded[Any], dispatch: Message) -> None:
-        task = asyncio.current_task()
+    async def _handle(self, entry: Loaded[Any], has_task: bool, dispatch: Message) -> None:
+        task = asyncio.current_task() if has_task else None
         if task is not None:
             task.set_name(dispatch.type)
             self._running.add(task)
+        self._open += 1
         self._bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, Frozen(topic=dispatch.type, host=self._id)))
         if not self._beating:
             self._beat_later()
@@ -79,7 +84,9 @@ class HandlerHost:
         try:
             failure = await self._run(entry, turn)
         finally:
-            self._running.discard(task)
+            self._open -= 1
+            if task is not None:
+                self._running.discard(task)
             self._note(dispatch, failure, self._runner.clock.monotonic() - began)
             data = {"exception": failure} if failure else {}
             self._bus.emit(turn.derive(topics.HANDLER_DONE, Frozen(data, topic=dispatch.type)))
@@ -126,6 +133,6 @@ class HandlerHost:
 
     def _show_life(self) -> None:
         self._beating = False
-        if self._running and not self._closed:
+        if self._open and not self._closed:
             self._bus.emit(Message(topics.HOST_ALIVE, {"host": self._id}, EMPTY))
             self._beat_later()

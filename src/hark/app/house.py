@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from hark.act import HandlerHost
 from hark.app.settings import Settings
+from hark.app.stoppable import StoppableClock
 from hark.bus import LocalBus
 from hark.chains import Chain
 from hark.hosting import Limits, Loaded, PluginHost, Refusal, Registry, Runner, Watchdog
@@ -41,7 +42,7 @@ class House:
     ) -> None:
         self.settings = settings
         self.bus = bus
-        self.clock = clock
+        self.clock = clock = StoppableClock(clock)
         self.runner = Runner(clock)
         self.traces = TraceStore(clock, settings.trace.size, on_trace)
         self.store = DefaultSession(restored, save)
@@ -75,6 +76,10 @@ class House:
         """Everything that is not loaded, and why."""
         return [refusal for registry in self._registries() for refusal in registry.refusals]
 
+    def ids(self) -> Iterator[str]:
+        """The id of everything that is loaded."""
+        return (entry.id for registry in self._registries() for entry in registry)
+
     async def start(self) -> None:
         """Start every plugin, then say that the house is ready."""
         for registry in self._registries():
@@ -84,7 +89,7 @@ class House:
         self.bus.emit(Message(topics.READY))
 
     async def stop(self) -> None:
-        """Let open turns come to their end, then stop everything."""
+        """Let open turns come to their end, then stop everything: no task of ours and no timer outlives this."""
         await self.orchestrator.close()
         await self.handlers.close()
         for registry in self._registries():
@@ -93,6 +98,7 @@ class House:
         await self.speaker.close()
         self.watchdog.stop()
         self.runner.workers.close()
+        self.clock.stop()
 
     def _registries(self) -> tuple[Registry[Any], ...]:
         # Matchers before skills: who registers an intent is heard.
@@ -132,9 +138,13 @@ class House:
             registry.remove(entry.id)
             registry.refuse(Refusal(registry.kind, entry.id, f"it did not start: {outcome.failure}", "", entry.origin))
             self.handlers.detach(entry.id)
+            del self._hosts[id(plugin)]
             await host.close()
 
     async def _stop(self, entry: Loaded[Any]) -> None:
+        host = self._hosts.pop(id(entry.plugin), None)
+        if host is None:  # the house was closed before this one was started
+            return
         self.handlers.detach(entry.id)
         await self.runner.call(Loaded(entry.plugin, entry.plugin.end, limit=self.settings.limits.start))
-        await self._hosts[id(entry.plugin)].close()
+        await host.close()

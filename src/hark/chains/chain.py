@@ -36,13 +36,13 @@ class Chain:
         self._stamp = stamp_key(kind)
         self._stops_on_empty = kind == "utterance"
 
-    async def run(self, flow: Flow, trace: TurnTrace) -> None:
-        """Take `flow` through the chain this session is to have.
+    async def run(self, flow: Flow, trace: TurnTrace, members: Chained | None = None) -> None:
+        """Take `flow` through `members`, or else through the chain its session is to have.
 
         A transformer that fails, is late or returns the wrong shape counts as if it had returned its input.
         Ends early when one cancels, or when no utterance is left.
         """
-        chain = self.composition.effective(flow.session, flow.denials)
+        chain = self.composition.effective(flow.session, flow.denials) if members is None else members
         at = 0
         while at < len(chain) and not self._ended(flow):
             entry = chain[at]
@@ -50,7 +50,7 @@ class Chain:
                 at += await self._run_on_worker(self._workers_from(chain, at), flow, trace)
                 continue
             at += 1
-            if self._skipped(entry, trace):
+            if (entry.failures or entry.unloaded) and self._skipped(entry, trace):
                 continue
             ctx = Ctx(flow.context, flow.session, flow.lang, self.kind.has_lang)
             arguments = self.kind.given(flow.artifact, ctx)
@@ -64,7 +64,7 @@ class Chain:
         return flow.cancelled or (self._stops_on_empty and not flow.artifact)
 
     def _skipped(self, entry: Loaded[Transformer], trace: TurnTrace) -> bool:
-        if (entry.failures or entry.unloaded) and not entry.available(self._runner.clock.monotonic()):
+        if not entry.available(self._runner.clock.monotonic()):
             why = entry.unloaded or f"it failed {entry.failures} times in a row"
             trace.step(self.kind.name, entry.id, "skipped", 0.0, why)
             return True
@@ -115,7 +115,8 @@ class Chain:
             self._runner.note_misshape(entry, str(misshapen))
             trace.step(self.kind.name, entry.id, "malformed", outcome.seconds, str(misshapen))
             return
-        changes = _describe(flow, ctx)
+        untouched = ctx._changes is None and ctx._session is flow.session and ctx._lang == flow.lang
+        changes = "" if untouched else _describe(flow, ctx)
         context = flow.context if ctx._changes is None else ctx._merged()
         flow.context = Frozen(context, **{self._stamp: (*context.get(self._stamp, ()), entry.id)})
         flow.artifact = artifact
@@ -143,8 +144,6 @@ class Chain:
 
 def _describe(flow: Flow, ctx: Ctx) -> str:
     """What a transformer changed beside its artifact, in words."""
-    if ctx._changes is None and ctx._session is flow.session and ctx._lang == flow.lang:
-        return ""
     told = []
     if ctx._lang != flow.lang:
         told.append(f"lang {flow.lang} → {ctx._lang}")

@@ -45,6 +45,8 @@ def resolve(stated: object, session: Session, enabled: Collection[str], default:
     """The language of an utterance: the first enabled one of `stated` (its `data.lang`), `stt_lang`,
     `detected_lang`, `request_lang` and `lang`, else `default` (SESSION-1 §3.2.7). `enabled` holds canonical tags.
     """
+    if stated in enabled:
+        return str(stated)
     for evidence in (stated, session.stt_lang, session.detected_lang, session.request_lang, session.lang):
         if isinstance(evidence, str) and is_tag(evidence):
             tag = canonical(evidence)

@@ -15,7 +15,7 @@ from hark.bus import LocalBus
 from hark.model import Clock, Message, Session
 from hark.plugins import PipelinePlugin, Plugin
 from hark.speak import Spoken
-from hark.spec import topics
+from hark.spec import is_pipeline_id, topics
 from hark.testing.clock import FakeClock
 from hark.trace import TurnTrace, render
 
@@ -144,9 +144,8 @@ class Assistant:
         if isinstance(settings, Settings):
             return settings
         tree = {key: dict(value) for key, value in (settings or {}).items()}
-        pipeline = [
-            plugin.id for plugin in self._plugins if isinstance(plugin, PipelinePlugin) and hasattr(plugin, "id")
-        ]
+        matchers = [plugin for plugin in self._plugins if isinstance(plugin, PipelinePlugin)]
+        pipeline = [plugin.id for plugin in matchers if is_pipeline_id(getattr(plugin, "id", None))]
         tree.setdefault("assistant", {}).setdefault("pipeline", pipeline)
         return settings_from(tree)
 

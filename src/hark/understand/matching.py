@@ -109,10 +109,11 @@ class MatchRound:
             return ("late" if isinstance(outcome.error, Late) else "failed"), outcome.failure
         if match is None:
             return "declined", ""
-        if isinstance(match, Declined):
-            return "declined", str(match.reason)
-        if not isinstance(match, Match):
-            return "malformed", f"match() returned a {type(match).__name__}, not a Match"
+        kind = type(match)  # not isinstance: it believes what an object says about itself
+        if issubclass(kind, Declined):
+            return "declined", match.reason if type(match.reason) is str else "its reason is no text"
+        if not issubclass(kind, Match):
+            return "malformed", f"match() returned a {kind.__name__}, not a Match"
         defect = match.defect()
         if defect is not None:
             return "malformed", defect

@@ -138,10 +138,11 @@ class Orchestrator:
     ) -> Flow | None:
         """Take the turn through one of its chains; None when nothing runs in it."""
         chain = self._chains[kind]
-        if not chain.composition.effective(life.session, life.denials):
+        members = chain.composition.effective(life.session, life.denials)
+        if not members:
             return None
         flow = life.flow(artifact, lang)
-        await chain.run(flow, life.trace)
+        await chain.run(flow, life.trace, members)
         life.take(flow)
         return flow
 
@@ -190,6 +191,8 @@ class Orchestrator:
 
     def _tick(self, life: Lifecycle) -> None:
         context = life.session.intent_context
+        if not context:
+            return
         ticked = intent_context.tick(context, life.pruned)
         if ticked is not context:
             life.session = life.session.trusted(intent_context=ticked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from itertools import pairwise
 
 
 def field_docs(shape: type) -> dict[str, str]:
@@ -22,7 +23,7 @@ def _own_docs(shape: type) -> dict[str, str]:
         return {}
     body = tree.body[0].body if tree.body and isinstance(tree.body[0], ast.ClassDef) else []
     docs = {}
-    for field, below in zip(body, body[1:], strict=False):
+    for field, below in pairwise(body):
         named = isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
         if named and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
             docs[field.target.id] = inspect.cleandoc(str(below.value.value))  # type: ignore[attr-defined]

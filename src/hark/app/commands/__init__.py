@@ -1,0 +1,1 @@
+"""What `hark` can be told to do, a module for each command."""

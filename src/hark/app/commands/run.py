@@ -1,0 +1,94 @@
+"""`hark run`: an assistant, and a conversation with it in the terminal or over standard input."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import signal
+import sys
+from contextlib import closing
+from typing import Final
+
+from hark import __version__
+from hark.app.commands.common import ANSWERED, complain, settings_of, state_of
+from hark.app.control.server import listening
+from hark.app.conversation import Conversation
+from hark.app.household import Household
+from hark.app.house import House
+from hark.app.line_reader import Descriptor, LineReader
+from hark.app.loading import plugins
+from hark.app.screen import Screen
+from hark.app.settings import Settings, read_settings
+from hark.app.state.directory import Held, StateError
+from hark.app.state.keeping import State
+from hark.app.terminal import Terminal
+from hark.hosting import Refusal
+from hark.model import SystemClock
+
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run an assistant until the input ends or somebody stops it."""
+    path, named = settings_of(options)
+    settings = read_settings(path, named=named)
+    if options.lang is not None:
+        settings = settings.speaking(options.lang)
+    try:
+        state = State(state_of(options), SystemClock(), traces=settings.trace.disk)
+    except Held as held:
+        raise StateError(f"{held}; talk to that one with: hark say, or choose another with --state") from None
+    with closing(state):
+        asyncio.run(_live(options, settings, state))
+    return ANSWERED
+
+
+async def _live(options: argparse.Namespace, settings: Settings, state: State) -> None:
+    stop = asyncio.Event()
+    _stop_on_signals(stop)
+    with Terminal(sys.stdin, sys.stdout) as terminal, listening(state.directory) as door:
+        screen = Screen(sys.stdout, stop.set, prompts=terminal.is_interactive)
+        logging.getLogger("hark.hosting").addFilter(_is_no_refusal)
+        clock = SystemClock()
+        household = Household(settings, plugins(installed=options.plugins), clock, screen.show, state=state, door=door)
+        async with household:
+            _tell_refusals(household.house)
+            if terminal.is_interactive:
+                _greet(household.house, settings)
+            reader = LineReader(terminal.read if terminal.is_interactive else Descriptor(sys.stdin.fileno()))
+            conversation = Conversation(household.talk, clock, reader, screen, options.state)
+            await conversation.go_on(stop, patient=not terminal.is_interactive)
+            if options.stay:
+                await stop.wait()
+
+
+def _stop_on_signals(stop: asyncio.Event) -> None:
+    loop = asyncio.get_running_loop()
+
+    def stop_now() -> None:
+        stop.set()
+        for name in _SIGNALS:  # who asks twice does not want to wait for a clean end
+            loop.remove_signal_handler(name)
+
+    for name in _SIGNALS:
+        loop.add_signal_handler(name, stop_now)
+
+
+def _is_no_refusal(record: logging.LogRecord) -> bool:
+    """Refusals are told in one piece, once everything was tried."""
+    return not (isinstance(record.args, tuple) and record.args and isinstance(record.args[0], Refusal))
+
+
+def _tell_refusals(house: House) -> None:
+    refusals = house.refusals
+    if refusals:
+        complain(f"{len(refusals)} plugins are not loaded:" if len(refusals) > 1 else "a plugin is not loaded:")
+        complain("\n".join(f"  {refusal}" for refusal in refusals))
+
+
+def _greet(house: House, settings: Settings) -> None:
+    transformers = sum(map(len, house.transformers.values()))
+    loaded = f"{len(house.skills)} skills, {len(house.pipeline)} matchers, {transformers} transformers"
+    print(f'Hark {__version__}, {settings.assistant.lang}: {loaded}. "help" gives examples; Ctrl-D leaves.',
+          file=sys.stderr)  # fmt: skip

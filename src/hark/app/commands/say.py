@@ -1,0 +1,56 @@
+"""`hark say`: one utterance, to the assistant that runs, or else to one of its own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from hark.app.commands.common import ANSWERED, MISTAKE, UNANSWERED, complain, state_of
+from hark.app.control.client import Connection, Silent, connect
+from hark.app.control.protocol import Ended, Explained, Refused, Say, Spoken, Why
+from hark.app.words import lines_of, one_line, remark, why_command
+
+
+def say(options: argparse.Namespace) -> int:
+    """Say something and print the answer."""
+    connection = connect(state_of(options))
+    if connection is not None:
+        with connection:
+            try:
+                return _say_to(connection, options)
+            except Silent as silent:
+                complain(f"the assistant that runs does not answer ({silent}); this one is asked of another")
+    # Only now: whoever finds an assistant running need not load one.
+    from hark.app.commands.say_alone import say_alone
+
+    return say_alone(options)
+
+
+def _say_to(connection: Connection, options: argparse.Namespace) -> int:
+    for answer in connection.ask(Say(" ".join(options.text), options.lang)):
+        if isinstance(answer, Spoken):
+            print(one_line(answer.text), flush=True)
+        elif isinstance(answer, Refused):
+            complain(answer.reason)
+            return MISTAKE
+        elif isinstance(answer, Ended):
+            return tell_end(answer.outcome, answer.detail, answer.utterance_id, options, _story(connection, answer, options))
+    return UNANSWERED
+
+
+def _story(connection: Connection, ended: Ended, options: argparse.Namespace) -> str | None:
+    if not options.why:
+        return None
+    answer = next(iter(connection.ask(Why(ended.utterance_id))), None)
+    return answer.text if isinstance(answer, Explained) else "the assistant has forgotten this turn"
+
+
+def tell_end(outcome: str, detail: str, utterance_id: str, options: argparse.Namespace, story: str | None) -> int:
+    """Say how the turn ended, with its story if there is one; the exit status."""
+    told = remark(outcome, detail, why_command(utterance_id, options.state))
+    if told is not None:
+        print(told)
+    if story is not None:
+        print(lines_of(story))
+    sys.stdout.flush()
+    return ANSWERED if outcome == "complete" else UNANSWERED

@@ -1,0 +1,66 @@
+"""Talking to the assistant that runs. Plain sockets: a command that only asks should not have to load an assistant."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from hark.app.control.address import NAME, short
+from hark.app.control.protocol import Answer, Heard, Request, Spoken, decode_answer, line
+
+PATIENCE: Final = 5.0
+"""Seconds a running assistant has to answer at all."""
+
+
+class Silent(Exception):
+    """There is a socket, but nobody answers, or not what was agreed."""
+
+
+def connect(directory: Path) -> Connection | None:
+    """A connection to the assistant that has the state directory; None when none is listening there."""
+    try:
+        with short(directory) as reachable:
+            channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                channel.settimeout(PATIENCE)
+                channel.connect(str(reachable / NAME))
+            except BaseException:
+                channel.close()
+                raise
+    except OSError:  # no directory, no socket, or one that a killed process left behind
+        return None
+    return Connection(channel)
+
+
+class Connection:
+    """One conversation with a running assistant."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._received = channel.makefile("rb")
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._received.close()
+        self._channel.close()
+
+    def ask(self, request: Request) -> Iterator[Answer]:
+        """The answers to a request, up to the one that ends it; raises `Silent`."""
+        try:
+            self._channel.settimeout(PATIENCE)
+            self._channel.sendall(line(request))
+            while True:
+                answer = decode_answer(self._received.readline() or b"nothing")
+                yield answer
+                if isinstance(answer, Heard):
+                    self._channel.settimeout(None)  # a handler may take all the time it wants
+                elif not isinstance(answer, Spoken):
+                    return
+        except (OSError, msgspec.DecodeError) as error:
+            raise Silent(str(error)) from None

@@ -1,0 +1,153 @@
+"""Answering other processes on the control socket."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from hark import __version__
+from hark.app.control.address import NAME, short
+from hark.app.control.protocol import (
+    Answer,
+    Ended,
+    Explained,
+    Heard,
+    Ping,
+    Pong,
+    Refused,
+    Request,
+    Say,
+    Spoken,
+    Why,
+    decode_request,
+    line,
+)
+from hark.app.state.directory import StateError
+from hark.app.talk import Talk
+from hark.model import MalformedMessage
+from hark.model.lang import canonical
+from hark.trace import TraceStore, render
+
+log = logging.getLogger("hark.app")
+
+_NEW: Final = f"{NAME}.new"
+_LONGEST_LINE: Final = 1_000_000
+
+
+def listening(directory: Path) -> socket.socket:
+    """The control socket of a state directory that is ours; raises `StateError`.
+
+    Whoever connects before the assistant is ready waits until it is. A socket that a killed process left behind is
+    replaced, and at no moment can anybody else connect.
+    """
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with short(directory, len(_NEW)) as reachable:
+            new = reachable / _NEW
+            new.unlink(missing_ok=True)
+            channel.bind(str(new))
+            new.chmod(0o600)
+            channel.listen()
+            new.replace(reachable / NAME)
+    except OSError as error:
+        channel.close()
+        why = f"the control socket {directory / NAME} cannot be made: {error}"
+        raise StateError(f"{why}; choose another directory with --state") from None
+    return channel
+
+
+class Control:
+    """Serves `say`, `why` and `ping`. Nothing a client sends, or leaves unread, can hurt the assistant."""
+
+    def __init__(self, channel: socket.socket, directory: Path, talk: Talk, traces: TraceStore, langs: frozenset[str]):
+        self._channel = channel
+        self._directory = directory
+        self._talk = talk
+        self._traces = traces
+        self._langs = langs
+        self._numbers = count(1)
+        self._server: asyncio.Server | None = None
+        self._clients: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Begin to answer."""
+        self._server = await asyncio.start_unix_server(self._serve, sock=self._channel, limit=_LONGEST_LINE)
+
+    async def close(self) -> None:
+        """Answer no more."""
+        (self._directory / NAME).unlink(missing_ok=True)
+        if self._server is not None:
+            self._server.close()
+        for client in self._clients:
+            client.cancel()
+        if self._clients:
+            await asyncio.gather(*self._clients, return_exceptions=True)
+        self._channel.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._clients.add(task)
+            task.add_done_callback(self._clients.discard)
+        try:
+            while (request := await reader.readline()).endswith(b"\n"):
+                await self._answer(request, writer)
+                await writer.drain()
+        except ValueError:
+            _send(writer, Refused(f"a request has at most {_LONGEST_LINE} bytes"))
+        except ConnectionError:
+            log.debug("a client of the control socket went away")
+        except asyncio.CancelledError:
+            log.debug("the control socket is closed while a client waits")
+        finally:
+            writer.close()
+
+    async def _answer(self, received: bytes, writer: asyncio.StreamWriter) -> None:
+        try:
+            request: Request = decode_request(received)
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+            _send(writer, Refused(f"this is no request: {error}"))
+            return
+        if isinstance(request, Ping):
+            _send(writer, Pong(os.getpid(), __version__))
+        elif isinstance(request, Why):
+            _send(writer, self._explained(request))
+        else:
+            await self._say(request, writer)
+
+    def _explained(self, request: Why) -> Answer:
+        trace = self._traces.find(request.id)
+        if trace is None:
+            what = f"whose id begins with {request.id}" if request.id else "yet"
+            return Refused(f"this assistant had no turn {what}")
+        return Explained(render(trace.record()))
+
+    async def _say(self, request: Say, writer: asyncio.StreamWriter) -> None:
+        if request.lang is not None and canonical(request.lang) not in self._langs:
+            known = ", ".join(sorted(self._langs))
+            _send(writer, Refused(f"this assistant does not understand {request.lang}; it understands {known}"))
+            return
+        _send(writer, Heard())
+        try:
+            asked = await self._talk.ask(
+                request.utterance,
+                lambda text: _send(writer, Spoken(text)),
+                lang=request.lang,
+                session_id=f"say-{next(self._numbers)}",
+            )
+        except MalformedMessage as error:
+            _send(writer, Refused(f"this is no utterance: {error}"))
+            return
+        _send(writer, Ended(asked.outcome, asked.utterance_id, asked.detail))
+
+
+def _send(writer: asyncio.StreamWriter, answer: Answer) -> None:
+    if not writer.is_closing():
+        writer.write(line(answer))

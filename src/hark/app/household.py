@@ -1,0 +1,90 @@
+"""A house that is lived in: with those who talk to it, what it remembers, and its door."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable, Iterable
+from types import TracebackType
+
+from hark.app.advice import advice
+from hark.app.control.server import Control
+from hark.app.house import House
+from hark.app.settings import Settings
+from hark.app.state.keeping import State
+from hark.app.talk import Talk
+from hark.bus import LocalBus
+from hark.hosting import Refusal
+from hark.model import Clock
+from hark.plugins import Plugin
+
+log = logging.getLogger("hark.app")
+
+
+class Household:
+    """An assistant as a process runs it: `async with Household(...) as household: await household.talk.ask(...)`."""
+
+    house: House
+    talk: Talk
+
+    def __init__(
+        self,
+        settings: Settings,
+        plugins: Iterable[Plugin | Refusal],
+        clock: Clock,
+        aside: Callable[[str], None],
+        *,
+        state: State | None = None,
+        door: socket.socket | None = None,
+    ) -> None:
+        self._settings = settings
+        self._plugins = plugins
+        self._clock = clock
+        self._aside = aside
+        self._state = state
+        self._door = door
+        self._control: Control | None = None
+
+    async def __aenter__(self) -> Household:
+        bus = LocalBus()
+        state = self._state
+        self.talk = Talk(bus, self._clock, self._aside)
+        self.house = House(
+            self._settings,
+            bus,
+            self._clock,
+            self._plugins,
+            render=self.talk.render,
+            serves=self.talk.serves,
+            restored=state.restored if state is not None else None,
+            save=state.writer.session if state is not None else None,
+            on_trace=state.writer.trace if state is not None else None,
+            data_root=state.plugin_data if state is not None else None,
+        )
+        try:
+            await self._open()
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    async def _open(self) -> None:
+        await self.house.start()
+        for hint in advice(self.house):
+            log.warning("%s", hint)
+        if self._state is not None and self._door is not None:
+            langs = self._settings.understanding().langs
+            self._control = Control(self._door, self._state.directory, self.talk, self.house.traces, langs)
+            await self._control.start()
+
+    async def _close(self) -> None:
+        # The door last but one: whoever waits there for an answer gets it within the grace.
+        await self.house.stop()
+        if self._control is not None:
+            await self._control.close()
+        await self.house.bus.close()

@@ -1,0 +1,59 @@
+"""The state directory: private, and one assistant's at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+_LOCK: Final = "lock"
+
+
+class StateError(Exception):
+    """The state directory cannot be used; the text says why, and what to do."""
+
+
+class Held(StateError):
+    """Another assistant has the state directory."""
+
+
+def make_directory(path: Path) -> None:
+    """Make the directory, for its owner alone, or check one that is there; raises `StateError`.
+
+    What is there already keeps its mode: it may be a directory that holds other things. But where others can write,
+    they could take the place of the control socket.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise StateError(f"{path} cannot be used for state: {error.strerror}; choose another with --state") from None
+    if mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise StateError(f"{path} can be written to by others; chmod go-w {path}, or choose another with --state")
+
+
+class Lock:
+    """Holds a state directory until it is released or the process is gone, however it goes."""
+
+    def __init__(self, directory: Path) -> None:
+        """Take the lock; raises `Held` when somebody else has it."""
+        file = directory / _LOCK
+        try:
+            self._descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise StateError(f"{file} cannot be opened: {error.strerror}; choose another with --state") from None
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.read(self._descriptor, 100).decode(errors="replace").strip()
+            os.close(self._descriptor)
+            raise Held(f"{directory} is in use by {holder or 'another assistant'}") from None
+        os.ftruncate(self._descriptor, 0)
+        os.write(self._descriptor, f"the assistant with process id {os.getpid()}\n".encode())
+
+    def release(self) -> None:
+        """Let others have it."""
+        os.close(self._descriptor)

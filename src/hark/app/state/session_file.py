@@ -1,0 +1,69 @@
+"""The default session on disk."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from hark.model import Session
+
+log = logging.getLogger("hark.app")
+
+_NAME: Final = "session.json"
+
+
+class SessionFile:
+    """`session.json` in a state directory: the session as it is written on the wire, whole or not at all."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / _NAME
+        self._new = directory / f"{_NAME}.new"
+
+    def restore(self) -> Session | None:
+        """The session as it was last written; a file that cannot be used is set aside, and the log says so."""
+        try:
+            return _session(self.path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, RecursionError) as error:
+            self._set_aside(error)
+            return None
+
+    def write(self, session: Session) -> None:
+        """Put `session` in place of what was written before; not yet safe from a power cut."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        with open(os.open(self._new, flags, 0o600), "wb") as file:  # noqa: PTH123 - the mode from the first moment on
+            file.write(msgspec.json.encode(session.wire()))
+        self._new.replace(self.path)
+
+    def sync(self) -> None:
+        """Make what was written last safe from a power cut."""
+        for path in (self.path, self.path.parent):
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def _set_aside(self, error: Exception) -> None:
+        broken = self.path.with_name(f"{_NAME}.broken")
+        try:
+            self.path.replace(broken)
+            kept = f"it is kept as {broken}"
+        except OSError as failure:
+            kept = f"it could not be set aside: {failure.strerror}"
+        log.warning("%s cannot be used: %s; %s, and the conversation starts anew", self.path, error, kept)
+
+
+def _session(octets: bytes) -> Session:
+    carrier = msgspec.json.decode(octets)
+    if not isinstance(carrier, dict):
+        raise ValueError(f"it holds a {type(carrier).__name__} in place of a session")
+    session = Session.read(carrier)
+    if not session.is_default:
+        raise ValueError(f"it holds the session {session.session_id!r} in place of the default one")
+    return session
