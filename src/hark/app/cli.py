@@ -10,26 +10,19 @@ from typing import Final
 
 from hark import __version__
 from hark.app.commands.common import ANSWERED, MISTAKE, complain, set_up_log
-from hark.app.places import NoPlace
+from hark.app.commands.parser import make_parser
+from hark.app.trouble import Trouble
 
-_SIGINT: Final = 130
-
-_EXAMPLES: Final = """\
-examples:
-  hark run                               talk to the assistant in this terminal
-  printf 'what time is it\\n' | hark run  answer each line, then leave
-  hark say what time is it               one question, one answer
-  hark say "what time is it" --why       ... and every step on the way to it
-  hark why                               explain the last turn, from any shell
-  hark settings > hark.toml              a settings file with every key
-"""
+_INTERRUPTED: Final = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says; the exit status: 0 answered, 1 not answered, 2 something to be put right."""
-    options = _parser().parse_args(arguments)
+    _open_missing_streams()
+    parser = make_parser(__version__)
+    options = parser.parse_args(arguments)
     if options.command is None:
-        _parser().print_help(sys.stderr)
+        parser.print_help(sys.stderr)
         return MISTAKE
     set_up_log(options.verbose)
     try:
@@ -40,17 +33,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ANSWERED
     except KeyboardInterrupt:
-        return _SIGINT
-    except Exception as error:
-        if not _is_users(error):
-            raise
-        complain(str(error))
+        return _INTERRUPTED
+    except Trouble as trouble:
+        complain(str(trouble))
         return MISTAKE
     return status
 
 
 def _command(name: str) -> Callable[[argparse.Namespace], int]:
-    # Each imports what it needs and no more: asking a running assistant takes a tenth of what being one takes.
+    # Each imports what it needs and no more: asking a running assistant takes a fraction of what being one takes.
     if name == "run":
         from hark.app.commands.run import run
 
@@ -66,3 +57,10 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
     from hark.app.commands.show_settings import show_settings
 
     return show_settings
+
+
+def _open_missing_streams() -> None:
+    """A process may be started without them; then there is nothing to read, and nobody reads what is written."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 - stays open

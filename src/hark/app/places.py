@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from hark.app.trouble import Trouble
 
-class NoPlace(Exception):
+
+class NoPlace(Trouble):
     """The environment names no home directory; the text says which option helps."""
 
 

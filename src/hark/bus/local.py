@@ -11,7 +11,7 @@ from typing import Final
 
 from hark.bus.base import Listener
 from hark.bus.eager import start
-from hark.bus.subscription import Group, LocalSubscription
+from hark.bus.subscription import LONG, Group, LocalSubscription
 from hark.model import Message
 from hark.model.frozen import Frozen
 from hark.spec import topics
@@ -119,6 +119,7 @@ class LocalBus:
         """As promised by `Bus`."""
         self._closed = True
         self._topics.clear()
+        self._taps = ()
         self._pending.clear()
         for task in self._tasks:
             task.cancel()
@@ -126,7 +127,8 @@ class LocalBus:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _route(self, message: Message) -> None:
-        if self._closed:
+        targets = self._topics.get(message.type)
+        if targets is None and not self._taps:
             return
         if message.malformed_session is not None and message.type != topics.UTTERANCE_HANDLE:
             self._reject(message)
@@ -136,9 +138,11 @@ class LocalBus:
                 watcher(message)
             except Exception:
                 log.exception("bus: a tap failed on %s", message.type)
-        for target in self._topics.get(message.type, ()):
+        for target in targets or ():
             subscription = target.pick() if isinstance(target, Group) else target
-            subscription.expect()
+            subscription.waiting += 1
+            if subscription.waiting >= LONG:
+                subscription.complain()
             self._pending.append((subscription, message))
 
     def _reject(self, message: Message) -> None:

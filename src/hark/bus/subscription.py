@@ -60,12 +60,6 @@ class LocalSubscription:
         """Whether a task is emptying the queue."""
         self.closed = False
 
-    def expect(self) -> None:
-        """Count a Message that is on its way, and complain when there are too many."""
-        self.waiting += 1
-        if self.waiting >= LONG and self.waiting % LONG == 0:
-            self._complain()
-
     def close(self) -> None:
         """As promised by `Subscription`."""
         if not self.closed:
@@ -73,7 +67,10 @@ class LocalSubscription:
             self.queue.clear()
             self._detach(self)
 
-    def _complain(self) -> None:
+    def complain(self) -> None:
+        """Say that too many Messages are waiting, at every thousand; give up on a listener that is hopelessly behind."""
+        if self.waiting % LONG:
+            return
         topics = ", ".join(self.topics)
         # Memory is the limit of last resort: a listener that far behind will not catch up.
         if self.waiting >= VERY_LONG:

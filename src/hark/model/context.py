@@ -44,7 +44,7 @@ def prune(context: IntentContext, now: float) -> IntentContext:
         return context
     for key in context:
         if not is_key(key):
-            log.warning("intent context: dropped the malformed key %r", key)
+            log.warning("intent context: dropped the malformed key %.80r", key)
     return Sealed({key: entry for key, entry in context.items() if is_live(entry, now) and is_key(key)})
 
 
@@ -64,7 +64,7 @@ def evict(context: IntentContext, limit: int = MAX_ENTRIES) -> IntentContext:
         return context
     evicted = sorted(context, key=lambda key: _remaining(context[key]))[:excess]
     for key in evicted:
-        log.warning("intent context: more than %d entries, evicted %r", limit, key)
+        log.warning("intent context: more than %d entries, evicted %.80r", limit, key)
     gone = frozenset(evicted)
     return Sealed({key: entry for key, entry in context.items() if key not in gone})
 
@@ -109,5 +109,5 @@ def _long_form(gate: Any) -> tuple[str, str]:
         key, scope = gate.get("key"), gate.get("scope", "private")
         if isinstance(key, str) and scope in ("private", "shared"):
             return key, scope
-    log.debug("intent context: a malformed gate never opens: %r", gate)
+    log.debug("intent context: a malformed gate never opens: %.80r", gate)
     return "", "malformed"

@@ -95,7 +95,7 @@ def check_text(text: str) -> str:
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise MalformedMessage(f"text holds a lone surrogate: {text!r:.80}") from None
+            raise MalformedMessage(f"text holds a lone surrogate: {text[:80]!r}") from None
     return text
 
 

@@ -45,11 +45,20 @@ def resolve(stated: object, session: Session, enabled: Collection[str], default:
     """The language of an utterance: the first enabled one of `stated` (its `data.lang`), `stt_lang`,
     `detected_lang`, `request_lang` and `lang`, else `default` (SESSION-1 §3.2.7). `enabled` holds canonical tags.
     """
-    if stated in enabled:
-        return str(stated)
-    for evidence in (stated, session.stt_lang, session.detected_lang, session.request_lang, session.lang):
-        if isinstance(evidence, str) and is_tag(evidence):
-            tag = canonical(evidence)
-            if tag in enabled:
-                return tag
-    return default
+    return (
+        _if_enabled(stated, enabled)
+        or _if_enabled(session.stt_lang, enabled)
+        or _if_enabled(session.detected_lang, enabled)
+        or _if_enabled(session.request_lang, enabled)
+        or _if_enabled(session.lang, enabled)
+        or default
+    )
+
+
+def _if_enabled(evidence: object, enabled: Collection[str]) -> str | None:
+    if not isinstance(evidence, str):
+        return None
+    if evidence in enabled:
+        return evidence
+    tag = canonical(evidence) if is_tag(evidence) else None
+    return tag if tag in enabled else None

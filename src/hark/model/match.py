@@ -56,9 +56,9 @@ class Match(msgspec.Struct, frozen=True):
         if not (type(skill_id) is type(intent_name) is type(lang) is type(utterance) is str):
             return _not_text(skill_id=skill_id, intent_name=intent_name, lang=lang, utterance=utterance)
         if not _dispatchable(skill_id, intent_name):
-            return f"{self.topic!r:.80} is no dispatch topic: ids hold letters, digits, '_', '-' and '.', no ':'"
+            return f"{self.topic[:80]!r} is no dispatch topic: ids hold letters, digits, '_', '-' and '.', no ':'"
         if not is_tag(lang):
-            return f"lang {lang!r:.40} is no BCP-47 tag"
+            return f"lang {lang[:40]!r} is no BCP-47 tag"
         if not utterance:
             return "utterance must not be empty"
         in_parts = _slots_defect(self.slots) or _session_defect(self.updated_session)
@@ -93,9 +93,9 @@ def _slots_defect(slots: object) -> str | None:
         if type(key) is not str:
             return f"slots must be named by text, not {type(key).__name__}"
         if type(value) is not str:
-            return f"slot {key!r:.40} must be text, not {type(value).__name__}"
+            return f"slot {key[:40]!r} must be text, not {type(value).__name__}"
         if not (key.isascii() and value.isascii()):
-            defect = _text_defect("the name of a slot", key) or _text_defect(f"slot {key!r:.40}", value)
+            defect = _text_defect("the name of a slot", key) or _text_defect(f"slot {key[:40]!r}", value)
             if defect:
                 return defect
     return None

@@ -54,7 +54,7 @@ class Message(_Draft):
     ) -> Message:
         """A fresh Message; raises `MalformedMessage` for a bad topic or anything JSON cannot say."""
         if not isinstance(context, (dict, Mapping)):
-            raise MalformedMessage(f"context is a JSON object, not {json_type(context)}")
+            raise MalformedMessage(f"context is a JSON object, not {context.__class__.__name__}")
         if SESSION in context:
             context = dict(context)
             carrier = context.pop(SESSION)
@@ -236,7 +236,8 @@ def _derive(message: Message, topic: str, data: Mapping[str, Any], context: dict
 
 def _checked_topic(topic: str) -> str:
     if not is_topic(topic):
-        raise MalformedMessage(f"{topic!r:.100} is no topic: words of letters, digits, '_', '-' joined by '.'")
+        shown = repr(topic[:100]) if isinstance(topic, str) else f"a {type(topic).__name__}"
+        raise MalformedMessage(f"{shown} is no topic: words of letters, digits, '_', '-' joined by '.'")
     return topic if type(topic) is str else str.__str__(topic)
 
 
@@ -251,7 +252,7 @@ def _carried(carrier: Any) -> Session | None:
     if carrier is None or isinstance(carrier, Session):
         return carrier
     if not isinstance(carrier, Mapping):
-        raise MalformedMessage(f"a session is a JSON object, not {json_type(carrier)}")
+        raise MalformedMessage(f"a session is a JSON object, not {type(carrier).__name__}")
     return Session.read(carrier)
 
 

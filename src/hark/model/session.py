@@ -178,7 +178,7 @@ def _checked(name: str, value: Any) -> Any:
     if value is None:
         raise MalformedSession(f"session field {name!r} cannot be null: leave it out, or use without({name!r})")
     if not name.isidentifier():
-        raise MalformedSession(f"{name!r:.80} is no name for a session field")
+        raise MalformedSession(f"{name[:80]!r} is no name for a session field")
     wire = WIRE_TYPES.get(name)
     try:
         # Frozen first, so that typed values are checked as strictly as what comes from the wire.

@@ -146,7 +146,7 @@ def _salvage_context(value: Mapping[str, Any]) -> tuple[Any, Any]:
             entries[key] = kept[key] = None
             continue
         if not isinstance(entry, dict) or not isinstance(entry.get("value", 0), str | None):
-            log.warning("session: intent_context entry %r is malformed and was dropped", key)
+            log.warning("session: intent_context entry %.80r is malformed and was dropped", key)
             continue
         kept[key] = _without_bad_timers(key, entry)
         listed = _listed(kept[key], ContextEntry)
@@ -161,14 +161,14 @@ def _without_bad_timers(key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         try:
             msgspec.convert({"value": None, timer: entry.get(timer)}, ContextEntry)
         except msgspec.ValidationError as error:
-            log.warning("session: intent_context entry %r: %s counts as absent: %s", key, timer, error)
+            log.warning("session: intent_context entry %.80r: %s counts as absent: %s", key, timer, error)
             del kept[timer]
     return kept
 
 
 def _log_omitted(name: str, value: Any, error: object = None) -> None:
     reason = f": {error}" if error is not None else ""
-    log.warning("session: field %s counts as omitted, it is %s on the wire%s", name, json_type(value), reason)
+    log.warning("session: field %.80s counts as omitted, it is %s on the wire%s", name, json_type(value), reason)
 
 
 @lru_cache(maxsize=1024)

@@ -28,7 +28,7 @@ class PollFn(Protocol):
         candidates: Sequence[str],
         window: float,
         *,
-        answer_topic: str,
+        answer_topic: str | None = None,
         rank: Callable[[Message], float] | None = None,
     ) -> list[Message]:
         """The answers, best first."""
@@ -44,8 +44,8 @@ class Round(msgspec.Struct, frozen=True):
     message: Message
     """The entry Message as the chains left it."""
     poll: PollFn
-    """`await round.poll(topic, data, candidates, window, answer_topic=...)`: the candidates' answers, in the order of
-    `candidates` or, with `rank`, highest first."""
+    """`await round.poll(topic, data, candidates, window)`: the candidates' answers, in the order of `candidates` or, with
+    `rank`, highest first. A `.ping` is answered by a `.pong`, anything else by `.response`, unless `answer_topic` says."""
 
 
 class PipelinePlugin(Plugin):

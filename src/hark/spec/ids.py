@@ -8,7 +8,7 @@ from hark.spec.names import RESERVED_INTENT_NAMES
 
 _PIPELINE_ID = re.compile(r"[A-Za-z0-9_-]+")
 _TRANSFORMER_ID = re.compile(r"[A-Za-z0-9._-]+")
-_DOTTED = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
+_DOTTED = re.compile(r"[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]++)*+")
 
 
 def is_pipeline_id(text: object) -> bool:

@@ -52,7 +52,7 @@ HOST_ALIVE: Final = "hark.host.alive"
 SPEECH_RENDERED: Final = "hark.speech.rendered"
 READY: Final = "hark.ready"
 
-_TOPIC = re.compile(r"[A-Za-z0-9_-]+(?:[.:][A-Za-z0-9_-]+)*")
+_TOPIC = re.compile(r"[A-Za-z0-9_-]++(?:[.:][A-Za-z0-9_-]++)*+")
 _RESPONSE = ".response"
 
 
@@ -91,6 +91,11 @@ def response_topic(topic: str) -> str:
     if ":" in topic or topic.endswith(_RESPONSE):
         raise ValueError(f"{topic!r} has no .response topic: name the answer topic and use reply()")
     return topic + _RESPONSE
+
+
+def answer_topic(topic: str) -> str:
+    """Where a poll or request is answered: a `.ping` by a `.pong`, anything else by its `.response`."""
+    return topic.removesuffix(".ping") + ".pong" if topic.endswith(".ping") else response_topic(topic)
 
 
 def transformer_list(kind: TransformerType) -> str:

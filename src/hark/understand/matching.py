@@ -11,6 +11,7 @@ from hark.bus import Poll
 from hark.hosting import Late, Loaded, Outcome, Registry, Runner, wants_round
 from hark.model import Match, Message
 from hark.plugins import Declined, PipelinePlugin, Round
+from hark.spec import topics
 from hark.understand.lifecycle import Lifecycle
 from hark.understand.manifest import Manifest
 from hark.understand.options import Entry, Options
@@ -88,10 +89,11 @@ class MatchRound:
         candidates: Sequence[str],
         window: float,
         *,
-        answer_topic: str,
+        answer_topic: str | None = None,
         rank: Callable[[Message], float] | None = None,
     ) -> list[Message]:
-        answers = await self._poll.run(message, topic, answer_topic, candidates, window, data=data)
+        answers_on = answer_topic or topics.answer_topic(topic)
+        answers = await self._poll.run(message, topic, answers_on, candidates, window, data=data)
         found = list(answers.values())
         return found if rank is None else sorted(found, key=rank, reverse=True)
 

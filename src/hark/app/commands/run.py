@@ -14,8 +14,8 @@ from hark import __version__
 from hark.app.commands.common import ANSWERED, complain, settings_of, state_of
 from hark.app.control.server import listening
 from hark.app.conversation import Conversation
-from hark.app.household import Household
 from hark.app.house import House
+from hark.app.household import Household
 from hark.app.line_reader import Descriptor, LineReader
 from hark.app.loading import plugins
 from hark.app.screen import Screen

@@ -34,7 +34,9 @@ def _say_to(connection: Connection, options: argparse.Namespace) -> int:
             complain(answer.reason)
             return MISTAKE
         elif isinstance(answer, Ended):
-            return tell_end(answer.outcome, answer.detail, answer.utterance_id, options, _story(connection, answer, options))
+            return tell_end(
+                answer.outcome, answer.detail, answer.utterance_id, options, _story(connection, answer, options)
+            )
     return UNANSWERED
 
 

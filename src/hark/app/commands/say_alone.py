@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from contextlib import closing, nullcontext
 
 from hark.app.commands.common import MISTAKE, complain, settings_of, state_of
 from hark.app.commands.say import tell_end
 from hark.app.household import Household
 from hark.app.loading import plugins
+from hark.app.screen import Screen
 from hark.app.settings import Settings, read_settings
 from hark.app.state.directory import Held
 from hark.app.state.keeping import State
-from hark.app.words import one_line
 from hark.model import MalformedMessage, SystemClock
 from hark.trace import render
 
@@ -34,12 +35,11 @@ def say_alone(options: argparse.Namespace) -> int:
 
 
 async def _turn(options: argparse.Namespace, settings: Settings, state: State | None) -> int:
-    def show(text: str) -> None:
-        print(one_line(text), flush=True)
-
-    async with Household(settings, plugins(installed=options.plugins), SystemClock(), show, state=state) as household:
+    screen = Screen(sys.stdout, lambda: None)
+    household = Household(settings, plugins(installed=options.plugins), SystemClock(), screen.show, state=state)
+    async with household:
         try:
-            asked = await household.talk.ask(" ".join(options.text), show)
+            asked = await household.talk.ask(" ".join(options.text), screen.show)
         except MalformedMessage as error:
             complain(f"this cannot be said: {error}")
             return MISTAKE

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import msgspec
 
+from hark.app.trouble import Trouble
+
 
 class Mistake(msgspec.Struct, frozen=True):
     """One thing that is wrong: where, what, and what to do about it."""
@@ -23,7 +25,7 @@ class Mistake(msgspec.Struct, frozen=True):
         return f"{place}: {told}" if place else told
 
 
-class SettingsError(ValueError):
+class SettingsError(Trouble, ValueError):
     """Settings that cannot be used, with everything that is wrong with them."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:

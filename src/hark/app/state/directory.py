@@ -8,10 +8,12 @@ import stat
 from pathlib import Path
 from typing import Final
 
+from hark.app.trouble import Trouble
+
 _LOCK: Final = "lock"
 
 
-class StateError(Exception):
+class StateError(Trouble):
     """The state directory cannot be used; the text says why, and what to do."""
 
 

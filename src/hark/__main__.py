@@ -1,0 +1,8 @@
+"""`python -m hark` is `hark`."""
+
+import sys
+
+from hark.app.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

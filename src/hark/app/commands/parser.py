@@ -1,0 +1,125 @@
+"""What can be typed after `hark`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import Final
+
+_EXAMPLES: Final = """\
+examples:
+  hark run                               talk to the assistant in this terminal
+  printf 'what time is it\\n' | hark run  answer each line, then leave
+  hark say what time is it               one question, one answer
+  hark say "what time is it" --why       ... and every step on the way to it
+  hark why                               explain the last turn, from any shell
+  hark settings > hark.toml              a settings file with every key
+"""
+_RUN: Final = """\
+Runs an assistant and lets you talk to it. In a terminal it is a conversation that Ctrl-D ends. When standard input is
+not a terminal, each line is an utterance; it is answered before the next one is read, and the assistant leaves after
+the last. Answers go to standard output, a line each, everything else to standard error.
+
+examples:
+  hark run
+  printf 'what time is it\\nsay hello world\\n' | hark run
+  hark run --stay </dev/null             as a service, until SIGTERM
+  hark run --state /tmp/try --no-plugins
+"""
+_SAY: Final = """\
+Says something to the assistant that runs, in a session of its own; when none runs, to one that is started for this
+and continues the device's own session. The exit status is 0 when it was answered, 1 when it was not, 2 when something
+has to be put right first.
+
+examples:
+  hark say what time is it
+  hark say "what time is it" --why
+"""
+_WHY: Final = """\
+Tells who did what with an utterance: which transformer changed it, who declined it and why, who answered, and how long
+each step took. Asks the assistant that runs; when none runs, looks into what the last one left on disk.
+
+examples:
+  hark why                               the last turn
+  hark why 3f2a                          the last turn whose id begins so
+"""
+_SETTINGS: Final = """\
+Prints a settings file with every key, its default and what it is for. The file is read from
+$XDG_CONFIG_HOME/hark/hark.toml, or ~/.config/hark/hark.toml, unless --settings names another.
+
+example:
+  hark settings > ~/.config/hark/hark.toml
+"""
+
+_TAG: Final = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
+
+
+def make_parser(version: str) -> argparse.ArgumentParser:
+    """A parser for everything `hark` understands."""
+    parser = argparse.ArgumentParser(
+        prog="hark", description="A voice operating system.", epilog=_EXAMPLES, formatter_class=_Plain
+    )
+    parser.add_argument("--version", action="version", version=f"hark {version}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+
+    run = _command(commands, "run", "run an assistant and talk to it", _RUN)
+    _add_settings(run)
+    _add_state(run)
+    _add_lang(run)
+    run.add_argument("--stay", action="store_true", help="go on when the input ends, until somebody stops it")
+
+    say = _command(commands, "say", "say one thing and print the answer", _SAY)
+    say.add_argument("text", nargs="+", metavar="TEXT", help="what to say")
+    say.add_argument("--why", action="store_true", help="print every step on the way to the answer as well")
+    _add_settings(say)
+    _add_state(say)
+    _add_lang(say)
+
+    why = _command(commands, "why", "explain a turn", _WHY)
+    why.add_argument("id", nargs="?", default="", metavar="ID", help="how the id of the turn begins; else the last one")
+    _add_state(why)
+
+    settings = _command(commands, "settings", "print a settings file with every key", _SETTINGS)
+    _add_plugins(settings)
+    return parser
+
+
+class _Plain(argparse.RawDescriptionHelpFormatter):
+    """Keeps descriptions as they are written."""
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, short: str, long: str
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=short, description=long, formatter_class=_Plain)
+    command.add_argument("-v", "--verbose", action="count", default=0, help="log more; -vv logs everything")
+    return command
+
+
+def _add_settings(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--settings", metavar="FILE", help="the settings file; see: hark settings --help")
+    _add_plugins(command)
+
+
+def _add_plugins(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--no-plugins", dest="plugins", action="store_false", help="only what comes with Hark, no installed plugins"
+    )
+
+
+def _add_state(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--state",
+        metavar="DIR",
+        help="where the assistant keeps its state; else $XDG_STATE_HOME/hark or ~/.local/state/hark",
+    )
+
+
+def _add_lang(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--lang", type=_lang, metavar="TAG", help="the language that is spoken, such as de-DE")
+
+
+def _lang(text: str) -> str:
+    if _TAG.fullmatch(text) is None:
+        raise argparse.ArgumentTypeError(f'{text!r} is not a language tag such as "en-US"')
+    return text
