@@ -949,11 +949,12 @@ async def test_a_turn_within_a_turn_has_its_own_id_and_its_own_marker(assistant:
 
     async with assistant(matcher("m", match, outer=outer, inner=inner)) as hark:
         assert await hark.hears("lights on", session="x") == ["which room?", "so the kitchen", "done"]
-        first, second = hark.of(topics.UTTERANCE_HANDLED)
-        assert first.utterance_id != second.utterance_id
-        assert [m.type for m in hark.messages if m.utterance_id == first.utterance_id and "inner" in m.type]
-        assert second.utterance_id == hark.of("m:outer")[0].utterance_id
-        assert hark.of("m:outer")[0].utterance_id == hark.of(topics.UTTERANCE_SPEAK)[0].utterance_id
+        [outer_call], [inner_call] = hark.of("m:outer"), hark.of("m:inner")
+        ended = [marker.utterance_id for marker in hark.of(topics.UTTERANCE_HANDLED)]
+        spoke = [speak.utterance_id for speak in hark.of(topics.UTTERANCE_SPEAK)]
+    assert outer_call.utterance_id != inner_call.utterance_id
+    assert sorted(ended) == sorted([outer_call.utterance_id, inner_call.utterance_id])
+    assert spoke == [outer_call.utterance_id, inner_call.utterance_id, outer_call.utterance_id]
 
 
 # §7: the dispatch.

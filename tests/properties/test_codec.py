@@ -6,12 +6,16 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hark.model import Frozen, MalformedMessage, Message, Session, decode, encode, thaw
 from hark.model.codec import _depth
 from hark.model.frozen import MAX_DEPTH
+
+# How long an example takes says something about the machine, not about us.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 numbers = st.integers() | st.integers(-(10**400), 10**400) | st.floats(allow_nan=False, allow_infinity=False)

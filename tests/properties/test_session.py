@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hark.model import ContextEntry, Handler, MalformedSession, Message, Session, decode, encode, thaw
@@ -32,6 +32,10 @@ def _quiet() -> Iterator[None]:
     yield
     logger.setLevel(level)
 
+
+# How long an example takes says something about the machine, not about us.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts

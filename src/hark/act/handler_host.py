@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from hark.act.speech import Speech
 from hark.bus import Bus, Subscription
-from hark.hosting import Loaded, Outcome, Runner
+from hark.hosting import Loaded, Outcome, Runner, describe
 from hark.model import Frozen, Message
 from hark.model.frozen import EMPTY
 from hark.plugins import Plugin, Turn
@@ -83,6 +83,9 @@ class HandlerHost:
         began = self._runner.clock.monotonic()
         try:
             failure = await self._run(entry, turn)
+        except Exception as error:
+            log.exception("what handler %s returned could not be said", dispatch.type)
+            failure = describe(error)
         finally:
             self._open -= 1
             if task is not None:
@@ -99,7 +102,7 @@ class HandlerHost:
             outcome = await self._runner.call(entry, turn)
         if outcome.error is not None:
             log.error("handler %s failed: %s", turn.message.type, outcome.failure, exc_info=outcome.error)
-            return outcome.failure.encode(errors="replace").decode()
+            return outcome.failure
         if outcome.value is None:
             return ""
         if not isinstance(outcome.value, str):

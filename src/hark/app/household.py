@@ -83,7 +83,8 @@ class Household:
             await self._control.start()
 
     async def _close(self) -> None:
-        # The door last but one: whoever waits there for an answer gets it within the grace.
+        await self.talk.all_said(self._settings.limits.grace)
+        # The door after the house: whoever waits there for an answer gets it within the grace.
         await self.house.stop()
         if self._control is not None:
             await self._control.close()

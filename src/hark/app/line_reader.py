@@ -24,7 +24,7 @@ class LineReader:
         threading.Thread(target=self._serve, name="hark-stdin", daemon=True).start()
 
     async def line(self) -> str | None:
-        """The next line without its end, or None when there is no more; raises `UnicodeError` for one that is no text."""
+        """The next line without its end, or None when there is no more; raises `UnicodeError` for what is no text."""
         wanted: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         self._wanted.put(wanted)
         return await wanted

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from hark.builtin import DEFAULT_PLUGINS
 from hark.hosting import Refusal, discover
 from hark.plugins import Plugin
 
+_PACKAGES: Final = (".dist-info", ".egg-info")
 _ANY_GROUP: Final = b"[hark."
 
 
@@ -18,17 +20,26 @@ def plugins(*, installed: bool) -> Iterator[Plugin | Refusal]:
     """The plugins that come with Hark and, if asked for, those that installed packages offer."""
     for made in DEFAULT_PLUGINS:
         yield made()
-    if installed and any(map(_offers, sys.path)):
+    if installed and any(map(_may_offer, sys.path)):
         yield from discover()
 
 
-def _offers(place: str) -> bool:
-    """Whether any package there has entry points of ours.
+def _may_offer(place: str) -> bool:
+    """Whether a package there may have entry points of ours.
 
-    Looked up by hand first: most machines have none, and the standard library's way costs 2 MB and 30 ms.
+    Looked up by hand first: most machines have none, and the standard library's way to find out costs 2 MB and 30 ms.
     """
-    points: Iterable[Path] = Path(place or ".").glob("*.dist-info/entry_points.txt")
     try:
-        return any(_ANY_GROUP in file.read_bytes() for file in points)
+        with os.scandir(place or ".") as entries:
+            return any(_ANY_GROUP in _entry_points(entry) for entry in entries if entry.name.endswith(_PACKAGES))
+    except NotADirectoryError:
+        return True  # an archive: not for us to look into
     except OSError:
-        return True  # let the thorough way find out
+        return False
+
+
+def _entry_points(package: os.DirEntry[str]) -> bytes:
+    try:
+        return Path(package.path, "entry_points.txt").read_bytes()
+    except OSError:
+        return b""

@@ -8,7 +8,7 @@ from hark.model import Clock, Timer
 
 
 class StoppableClock(Clock):
-    """Another clock, whose timers all end with `stop`: whatever set them, nothing goes off in a house that is closed."""
+    """Another clock, whose timers all end with `stop`, whoever set them: nothing goes off in a closed house."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

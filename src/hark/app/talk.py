@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from typing import Any, Final
 
@@ -36,6 +37,9 @@ class Talk:
         self._marks = count(1)
         self._open: dict[str, Asked] = {}
         self._sessions = {DEFAULT_SESSION_ID}
+        self._unrendered = 0
+        self._all_said = asyncio.Event()
+        self._all_said.set()
         bus.tap(self._saw)
 
     def serves(self, session_id: str) -> bool:
@@ -59,32 +63,51 @@ class Talk:
             data["lang"] = lang
         mark = str(next(self._marks))
         entry = Message(topics.UTTERANCE_HANDLE, data, {_MARK: mark}, Session(session_id))
-        asked = self._open[mark] = Asked(hear, self.serves)
+        asked = self._open[mark] = Asked(hear)
         self._sessions.add(session_id)
         try:
             self._bus.emit(entry)
             await asked.ended.wait()
-            try:
+            with suppress(TimeoutError):  # a response that nobody renders
                 async with self._clock.timeout(_PATIENCE):
                     await asked.silent.wait()
-            except TimeoutError:
-                pass  # somebody spoke whom nobody renders
         finally:
             del self._open[mark]
             if session_id != DEFAULT_SESSION_ID:
                 self._sessions.discard(session_id)
         return asked
 
+    async def all_said(self, seconds: float) -> None:
+        """Wait until nothing is left to be rendered, at most this long."""
+        with suppress(TimeoutError):
+            async with self._clock.timeout(seconds):
+                await self._all_said.wait()
+
     def _saw(self, message: Message) -> None:
+        change = self._change(message)
+        if change:
+            self._unrendered = max(self._unrendered + change, 0)
+            if self._unrendered:
+                self._all_said.clear()
+            else:
+                self._all_said.set()
         mark = message.context.get(_MARK)
         if mark is not None and (asked := self._open.get(mark)) is not None:
-            asked.saw(message)
+            asked.saw(message, change)
+
+    def _change(self, message: Message) -> int:
+        """How many responses more, or fewer, wait to be rendered."""
+        if message.type == topics.SPEECH_RENDERED:
+            return -1
+        if message.type != topics.UTTERANCE_SPEAK or not self.serves(message.session_id):
+            return 0
+        return 1 if isinstance(message.data.get("utterance"), str) else 0
 
 
 class Asked:
     """An utterance on its way, and how it ended."""
 
-    def __init__(self, hear: Callable[[str], None], serves: Callable[[str], bool]) -> None:
+    def __init__(self, hear: Callable[[str], None]) -> None:
         self.hear = hear
         self.outcome = "broken"
         """`complete`, `unmatched`, `cancelled`, `error`, or `broken` when nobody can tell."""
@@ -95,18 +118,13 @@ class Asked:
         """Set by the end marker."""
         self.silent = asyncio.Event()
         """Set while nothing waits to be rendered, once the turn has ended."""
-        self._serves = serves
         self._unrendered = 0
 
-    def saw(self, message: Message) -> None:
-        """Take note of a Message of this turn."""
+    def saw(self, message: Message, change: int) -> None:
+        """Take note of a Message of this turn, and of what is left to be rendered."""
         topic = message.type
-        if topic == topics.UTTERANCE_SPEAK:
-            if isinstance(message.data.get("utterance"), str) and self._serves(message.session_id):
-                self._unrendered += 1
-        elif topic == topics.SPEECH_RENDERED:
-            self._unrendered -= 1
-        elif topic == topics.UTTERANCE_HANDLED:
+        self._unrendered += change
+        if topic == topics.UTTERANCE_HANDLED:
             self.utterance_id = message.utterance_id or ""
             self.ended.set()
         elif topic in _OUTCOMES and not self.ended.is_set():

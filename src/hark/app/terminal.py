@@ -31,6 +31,7 @@ class Terminal:
 
             # A line that was being typed has left the terminal in the state of the line editor.
             termios.tcsetattr(self._source, termios.TCSADRAIN, self._modes)
+            print(file=sys.stderr)
 
     def read(self) -> str | None:
         """A line from the person; raises `EOFError` when they leave."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Final
 
-_SHORT_ID: Final = 4
+_LONG_ID: Final = 20
+_SHORT_ID: Final = 8
 
 # Whatever a skill says or an exception holds, it cannot steer the terminal or pass for several lines.
 _CONTROL: Final = dict.fromkeys((*range(32), *range(127, 160)), " ")
@@ -23,7 +24,7 @@ def lines_of(text: str) -> str:
 
 def why_command(utterance_id: str, state: str | None) -> str:
     """The command that explains a turn; `state` is what the user gave as --state."""
-    told = f"hark why {utterance_id[:_SHORT_ID]}"
+    told = f"hark why {utterance_id if len(utterance_id) <= _LONG_ID else utterance_id[:_SHORT_ID]}"
     return told if state is None else f"{told} --state {shlex.quote(state)}"
 
 

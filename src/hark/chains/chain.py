@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from hark.chains.composition import Chained, Composition
 from hark.chains.flow import Flow
 from hark.chains.kinds import KINDS, Misshapen
-from hark.hosting import Job, Late, Loaded, Outcome, Registry, Runner
+from hark.hosting import Job, Late, Loaded, Outcome, Registry, Runner, stamped
 from hark.model import Frozen, Message
 from hark.plugins import Ctx, Transformer
 from hark.spec.names import TransformerType, stamp_key
@@ -81,6 +82,12 @@ class Chain:
         """Run consecutive worker transformers in one hop; how many of them are dealt with."""
         dealt_with = 0
 
+        def accept(entry: Loaded[Transformer], ctx: Ctx, outcome: Outcome) -> None:
+            nonlocal dealt_with
+            self._runner.count(entry, outcome)
+            self._settle(flow, entry, ctx, outcome, trace)
+            dealt_with += 1
+
         def work(job: Job) -> int:
             nonlocal dealt_with
             for entry in segment:
@@ -88,9 +95,11 @@ class Chain:
                     job.enter(entry, self._runner.clock.monotonic())
                     ctx = Ctx(flow.context, flow.session, flow.lang, self.kind.has_lang)
                     outcome = self._runner.attempt(entry, *self.kind.given(flow.artifact, ctx))
-                    if not job.keep(lambda e=entry, c=ctx, o=outcome: self._settle(flow, e, c, o, trace)):  # type: ignore[misc]
+                    if not job.keep(partial(accept, entry, ctx, outcome)):
+                        entry.came_back()
                         break  # given up: the loop has gone on without this thread
-                dealt_with += 1
+                else:
+                    dealt_with += 1
                 if self._ended(flow):
                     break
             return dealt_with
@@ -118,7 +127,7 @@ class Chain:
         untouched = ctx._changes is None and ctx._session is flow.session and ctx._lang == flow.lang
         changes = "" if untouched else _describe(flow, ctx)
         context = flow.context if ctx._changes is None else ctx._merged()
-        flow.context = Frozen(context, **{self._stamp: (*context.get(self._stamp, ()), entry.id)})
+        flow.context = Frozen(context, **{self._stamp: stamped(context.get(self._stamp), entry.id)})
         flow.artifact = artifact
         flow.lang = ctx._lang
         if ctx._session is not flow.session:

@@ -37,7 +37,7 @@ def _artifact(artifact: Any, ctx: Ctx) -> tuple[Any, ...]:
 
 
 def _take_utterances(_before: tuple[str, ...], result: Any) -> tuple[str, ...]:
-    if type(result) is not list and not isinstance(result, (list, tuple)):
+    if type(result) is not list and type(result) is not tuple:  # to look into another kind of list runs its code
         raise Misshapen(f"transform() must return a list of texts, not {type(result).__name__}")
     for text in result:
         if type(text) is not str:
@@ -54,18 +54,19 @@ def _take_nothing(before: Any, result: Any) -> Any:
 
 
 def _take_match(before: Match, result: Any) -> Match:
-    if not isinstance(result, Match):
+    if not issubclass(type(result), Match):
         raise Misshapen(f"transform() must return a Match, not {type(result).__name__}")
-    if result is before:
+    match: Match = result
+    if match is before:
         return before
-    if result.skill_id != before.skill_id or result.intent_name != before.intent_name:
-        raise Misshapen("an intent transformer cannot change skill_id or intent_name")
-    if result.updated_session is not None:
-        raise Misshapen("an intent transformer changes the session through ctx.session, not updated_session")
-    defect = result.defect()
+    defect = match.defect()
     if defect is not None:
         raise Misshapen(f"the Match it returned is malformed: {defect}")
-    return result
+    if match.skill_id != before.skill_id or match.intent_name != before.intent_name:
+        raise Misshapen("an intent transformer cannot change skill_id or intent_name")
+    if match.updated_session is not None:
+        raise Misshapen("an intent transformer changes the session through ctx.session, not updated_session")
+    return match
 
 
 def _take_text(_before: str, result: Any) -> str:
@@ -76,12 +77,13 @@ def _take_text(_before: str, result: Any) -> str:
 
 
 def _take_audio(_before: Audio, result: Any) -> Audio:
-    if not isinstance(result, Audio):
+    if not issubclass(type(result), Audio):
         raise Misshapen(f"transform() must return Audio, not {type(result).__name__}")
-    defect = result.defect()
+    audio: Audio = result
+    defect = audio.defect()
     if defect is not None:
         raise Misshapen(f"the Audio it returned is malformed: {defect}")
-    return result
+    return audio
 
 
 def _sayable(text: str) -> None:

@@ -3,7 +3,7 @@
 from hark.hosting.checks import Unfit, wants_round
 from hark.hosting.discovery import discover
 from hark.hosting.loaded import Loaded
-from hark.hosting.plugin_host import PluginHost
+from hark.hosting.plugin_host import PluginHost, stamped
 from hark.hosting.registry import Limits, Refusal, Registry
 from hark.hosting.runner import Late, Outcome, Runner, describe
 from hark.hosting.watchdog import Watchdog
@@ -24,5 +24,6 @@ __all__ = [
     "Workers",
     "describe",
     "discover",
+    "stamped",
     "wants_round",
 ]

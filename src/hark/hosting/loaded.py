@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, Final, Generic, Literal, TypeVar
 
 from hark.plugins import Plugin
@@ -14,6 +15,8 @@ Mode = Literal["inline", "worker", "loop"]
 """Where its main method runs: on the spot, on a worker thread, or as a task on the event loop."""
 
 TOO_MANY_ABANDONED: Final = 3
+
+_counting: Final = Lock()
 
 
 class Loaded(Generic[P]):
@@ -57,7 +60,7 @@ class Loaded(Generic[P]):
         self.failures = 0
         """Calls in a row that failed."""
         self.abandoned = 0
-        """Calls that never came back in time and may still be running."""
+        """Calls that did not come back in time and are still running."""
         self.demoted = ""
         """Why it no longer runs inline, when it does not keep its promise to be quick."""
         self.unloaded = ""
@@ -88,10 +91,16 @@ class Loaded(Generic[P]):
         return False
 
     def was_abandoned(self) -> None:
-        """A call is still running somewhere and was given up; too many of those and the plugin is out."""
-        self.abandoned += 1
-        if self.abandoned >= TOO_MANY_ABANDONED:
-            self.unloaded = f"{self.abandoned} of its calls never came back"
+        """A call is still running somewhere and was given up; too many of those at once and the plugin is out."""
+        with _counting:
+            self.abandoned += 1
+            if self.abandoned >= TOO_MANY_ABANDONED:
+                self.unloaded = f"{self.abandoned} of its calls have not come back"
+
+    def came_back(self) -> None:
+        """A call that was given up has returned after all, on its own thread."""
+        with _counting:
+            self.abandoned -= 1
 
     def demote(self, seconds: float) -> None:
         """It broke its promise to be quick: from now on it runs on a worker."""

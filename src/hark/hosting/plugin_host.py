@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,11 @@ from hark.spec import topics
 from hark.spec.names import SKILL_ID, stamp_key
 
 
+def stamped(stamps: Any, transformer_id: str) -> tuple[str, ...]:
+    """Who worked on a Message, with one more; what came from outside and is no list of names counts for nothing."""
+    return (*stamps, transformer_id) if type(stamps) is tuple else (transformer_id,)
+
+
 class PluginHost:
     """See `hark.plugins.Host` for what it promises."""
 
@@ -27,7 +31,7 @@ class PluginHost:
         self._runner = runner
         self._data_root = data_root
         self._subscriptions: list[Subscription] = []
-        self._timers: list[Timer] = []
+        self._timers: set[Timer] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self.log = logging.getLogger(f"hark.plugin.{plugin.id}")
 
@@ -49,14 +53,20 @@ class PluginHost:
         """As promised by `Host`."""
         name = f"{self._plugin.id} on {topic if isinstance(topic, str) else ', '.join(topic)}"
         entry = Loaded(self._plugin, listener, limit=60.0)
-        if self._plugin.quick and not inspect.iscoroutinefunction(listener):
-            call: Callable[[Message], Any] = lambda message: self._runner.call_now(entry, message)  # noqa: E731
-        else:
+        in_turn = asyncio.Lock()
 
-            async def call(message: Message) -> None:
+        async def call(message: Message) -> None:
+            async with in_turn:
                 await self._runner.call(entry, message)
 
-        self._subscriptions.append(self._bus.on(topic, call, name=name))
+        def call_now(message: Message) -> None:
+            if entry.mode == "inline":
+                self._runner.call_now(entry, message)
+            else:  # demoted: it keeps one at a time, in order
+                self.task(call(message), f"on {message.type}")
+
+        heard = call_now if entry.mode == "inline" else call
+        self._subscriptions.append(self._bus.on(topic, heard, name=name))
 
     def emit(self, topic: str, data: Mapping[str, Any] | None = None, *, session: Session | None = None) -> None:
         """As promised by `Host`."""
@@ -67,8 +77,7 @@ class PluginHost:
         plugin = self._plugin
         if isinstance(plugin, Transformer):
             key = stamp_key(plugin.type)
-            stamps = message.context.get(key, ())
-            message = message.carrying(**{key: (*stamps, plugin.id)})
+            message = message.carrying(**{key: stamped(message.context.get(key), plugin.id)})
         elif not isinstance(plugin, PipelinePlugin):
             message = message.carrying(**{SKILL_ID: plugin.id})
         self._bus.post(message)
@@ -87,9 +96,17 @@ class PluginHost:
 
     def after(self, seconds: float, call: Callable[[], object]) -> Timer:
         """As promised by `Host`."""
-        entry = Loaded(self._plugin, call)
-        timer = self.clock.after(seconds, lambda: self._runner.attempt(entry))
-        self._timers.append(timer)
+        entry = Loaded(self._plugin, call, limit=60.0)
+
+        async def run() -> None:
+            await self._runner.call(entry)
+
+        def due() -> None:
+            self._timers.discard(timer)
+            self.task(run(), "timer")
+
+        timer = self.clock.after(seconds, due)
+        self._timers.add(timer)
         return timer
 
     async def close(self) -> None:

@@ -21,6 +21,9 @@ T = TypeVar("T")
 QUICK_LIMIT: Final = 0.020
 """Seconds a quick plugin may take before it is moved to a worker."""
 
+_UNSEEN: Final = 0.1
+"""Seconds until the next look at a worker that has not begun, or is between two plugins."""
+
 
 class Outcome(msgspec.Struct):
     """How a call went: a value, or an error; never both."""
@@ -32,6 +35,8 @@ class Outcome(msgspec.Struct):
     @property
     def failure(self) -> str:
         """The error in words, empty when there was none."""
+        if isinstance(self.error, Late):
+            return str(self.error)
         return "" if self.error is None else describe(self.error)
 
 
@@ -69,13 +74,15 @@ class Runner:
         around, self.inline_now = self.inline_now, entry
         outcome = self.attempt(entry, *args)
         self.inline_now = around
+        if outcome.error is not None or entry.failures:
+            self.count(entry, outcome)
         if outcome.seconds > QUICK_LIMIT and entry.mode == "inline":
             entry.demote(outcome.seconds)
             log.warning("%s is not quick: %s; it runs on a worker from now on%s", entry.id, entry.demoted, entry.stall)
         return outcome
 
     def attempt(self, entry: Loaded[Any], *args: Any) -> Outcome:
-        """Call a plugin on the present thread and keep its failure from spreading."""
+        """Call a plugin on the present thread and keep its failure from spreading; to `count` it is the caller's."""
         monotonic = self.clock.monotonic
         began = monotonic()
         try:
@@ -85,12 +92,15 @@ class Runner:
                 value.close()
                 raise TypeError(f"{entry.id} returned a coroutine; declare it async def")
         except BaseException as error:
-            outcome = Outcome(None, error, monotonic() - began)
-            self._note_failure(entry, outcome.failure)
-            return outcome
-        if entry.failures:
-            entry.succeeded()
+            return Outcome(None, error, monotonic() - began)
         return Outcome(value, None, monotonic() - began)
+
+    def count(self, entry: Loaded[Any], outcome: Outcome) -> None:
+        """Add a call to the plugin's record. One that was given up is not added again when it comes back."""
+        if outcome.error is not None:
+            self._note_failure(entry, outcome.failure)
+        elif entry.failures:
+            entry.succeeded()
 
     async def call(self, entry: Loaded[Any], *args: Any) -> Outcome:
         """Call a plugin wherever it belongs and wait for it, at most as long as its limit."""
@@ -101,7 +111,10 @@ class Runner:
 
         def work(job: Job) -> Outcome:
             job.enter(entry, self.clock.monotonic())
-            return self.attempt(entry, *args)
+            outcome = self.attempt(entry, *args)
+            if not job.keep(lambda: self.count(entry, outcome)):
+                entry.came_back()
+            return outcome
 
         return await self.on_worker(work, lambda late: Outcome(None, late, entry.limit))
 
@@ -116,17 +129,16 @@ class Runner:
 
         def look() -> None:
             nonlocal timer
-            entry, began = job.busy_with, job.began
-            limit = 1.0 if entry is None else entry.limit
-            left = limit if began is None else began + limit - self.clock.monotonic()
-            if left > 0:
-                timer = self.clock.after(left, look)
-            elif job.abandon():
-                self.workers.abandoned()
-                late = Late(f"took longer than {limit:g} s")
-                entry.was_abandoned()
-                self._note_failure(entry, str(late))
-                job.done.set_result(given_up(late))
+            entry, began, call = job.current()
+            left = _UNSEEN if entry is None else began + entry.limit - self.clock.monotonic()
+            if left > 0 or not job.abandon(call):
+                timer = self.clock.after(left if left > 0 else _UNSEEN, look)
+                return
+            self.workers.abandoned()
+            late = Late(f"took longer than {entry.limit:g} s")
+            entry.was_abandoned()
+            self._note_failure(entry, str(late))
+            job.done.set_result(given_up(late))
 
         look()
         try:
@@ -135,6 +147,9 @@ class Runner:
         except asyncio.CancelledError:
             if job.abandon():
                 self.workers.abandoned()
+                entry, _, _ = job.current()
+                if entry is not None:
+                    entry.was_abandoned()
             raise
         finally:
             if timer is not None:
@@ -154,7 +169,7 @@ class Runner:
         task = asyncio.get_running_loop().create_task(self._awaited(entry, args), name=entry.id)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        done: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
+        done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
         def finished(ended: asyncio.Task[Outcome]) -> None:
             if not done.done():
@@ -165,7 +180,7 @@ class Runner:
 
         def expired() -> None:
             if not done.done():
-                done.set_result(None)
+                done.set_result(Outcome(None, Late(f"took longer than {entry.limit:g} s"), entry.limit))
 
         timer = self.clock.after(entry.limit, expired)
         try:
@@ -174,10 +189,7 @@ class Runner:
             timer.cancel()
             if not task.done():
                 task.cancel()
-        if outcome is None:
-            late = Late(f"took longer than {entry.limit:g} s")
-            outcome = Outcome(None, late, entry.limit)
-            self._note_failure(entry, str(late))
+        self.count(entry, outcome)
         return outcome
 
     async def _awaited(self, entry: Loaded[Any], args: tuple[Any, ...]) -> Outcome:
@@ -188,11 +200,7 @@ class Runner:
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # also SystemExit: leaving a task it would end the loop
-            outcome = Outcome(None, error, monotonic() - began)
-            self._note_failure(entry, outcome.failure)
-            return outcome
-        if entry.failures:
-            entry.succeeded()
+            return Outcome(None, error, monotonic() - began)
         return Outcome(value, None, monotonic() - began)
 
     def note_misshape(self, entry: Loaded[Any], what: str) -> None:

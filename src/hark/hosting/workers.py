@@ -18,38 +18,46 @@ class Job:
     does so inside `keep`, which tells the truth about that.
     """
 
-    __slots__ = ("_finished", "_lock", "abandoned", "began", "busy_with", "done", "work")
+    __slots__ = ("_began", "_busy_with", "_calls", "_finished", "_lock", "abandoned", "done", "work")
 
     def __init__(self, work: Callable[[Job], Any], done: asyncio.Future[Any]) -> None:
         self.work = work
         self.done = done
         self.abandoned = False
-        self.began: float | None = None
-        """When the plugin that runs now was called; None while waiting for a thread."""
-        self.busy_with: Any = None
-        """The plugin that runs now."""
+        self._busy_with: Any = None
+        self._began = 0.0
+        self._calls = 0
         self._lock = threading.Lock()
         self._finished = False
 
     def enter(self, plugin: Any, now: float) -> None:
         """Say that `plugin` is about to be called."""
-        self.busy_with = plugin
-        self.began = now
+        with self._lock:
+            self._busy_with, self._began = plugin, now
+            self._calls += 1
+
+    def current(self) -> tuple[Any, float, int]:
+        """The plugin that runs now, since when, and which call that is; None between plugins or before the first."""
+        with self._lock:
+            return self._busy_with, self._began, self._calls
 
     def keep(self, accept: Callable[[], None]) -> bool:
-        """Call `accept` unless the job was given up; true when it was called."""
+        """Say that the plugin returned, and call `accept` unless the job was given up; true when it was called."""
         with self._lock:
             if self.abandoned:
                 return False
+            self._busy_with = None
             accept()
             return True
 
-    def abandon(self) -> bool:
-        """Give the job up; false when its work is finished already."""
+    def abandon(self, call: int | None = None) -> bool:
+        """Give the job up; false when that is too late: its work, or the call that was looked at, is over."""
         with self._lock:
-            if not self._finished:
-                self.abandoned = True
-            return self.abandoned
+            over = call is not None and (self._busy_with is None or self._calls != call)
+            if self._finished or self.abandoned or over:
+                return False
+            self.abandoned = True
+            return True
 
     def finish(self) -> bool:
         """Say that the work is finished; false when the job was given up meanwhile."""
@@ -108,7 +116,8 @@ class Workers:
                     self._waiting -= 1
             if job is None:
                 break
-            self._do(job)
+            if not job.abandoned:
+                self._do(job)
             if job.abandoned:
                 return  # counted out when it was given up
         with self._lock:

@@ -11,7 +11,7 @@ from hark.model.errors import MalformedMessage
 from hark.model.frozen import EMPTY, Frozen, adopt, freeze, freeze_object
 from hark.model.routing import sendable, settle, settled, swapped
 from hark.model.session import Session, json_type, read_json, wire_form
-from hark.spec.names import DEFAULT_SESSION_ID, SESSION, SESSION_ID, UTTERANCE_ID
+from hark.spec.names import DEFAULT_SESSION_ID, DESTINATION, SESSION, SESSION_ID, SOURCE, UTTERANCE_ID
 from hark.spec.topics import is_topic, response_topic
 
 _KEEP: Final[Any] = object()
@@ -151,7 +151,10 @@ class Message(_Draft):
 
     def within(self, context: Frozen, session: Session | None) -> Message:
         """The same Message in another context, with another session."""
-        return _make(self.type, self._data, settled(context), session)
+        old = self._context
+        if context.get(SOURCE) != old.get(SOURCE) or context.get(DESTINATION) != old.get(DESTINATION):
+            context = settled(context)
+        return _make(self.type, self._data, context, session)
 
     def with_data(self, data: Mapping[str, Any]) -> Message:
         """The same Message with another payload."""
@@ -198,20 +201,16 @@ def from_wire(topic: str, data: dict[str, Any], context: dict[str, Any]) -> Mess
 
 def to_wire(message: Message) -> dict[str, Any]:
     """What an encoder writes for `message`; shares its parts, so it is for encoders only."""
+    data, context, session = message._data, message._context, message._session
     wire: dict[str, Any] = {"type": message.type}
-    if message._data:
-        wire["data"] = message._data
-    session = message._session
-    if session is None:
-        if message._context:
-            wire["context"] = message._context
-        return wire
-    carrier: Any = session
+    if data:
+        wire["data"] = data
     if isinstance(session, Session):
-        carrier = wire_form(session)
-    elif type(session) is _Broken:
-        carrier = session.carrier
-    wire["context"] = {**message._context, SESSION: carrier}
+        wire["context"] = {**context, SESSION: wire_form(session)}
+    elif session is not None:
+        wire["context"] = {**context, SESSION: session.carrier if type(session) is _Broken else session}
+    elif context:
+        wire["context"] = context
     return wire
 
 
@@ -231,14 +230,32 @@ def _derive(message: Message, topic: str, data: Mapping[str, Any], context: dict
     session = message._session
     if type(session) is _Broken:
         session = None
-    return _make(_checked_topic(topic), data if type(data) is Frozen else freeze_object(data), context, session)
+    if topic not in _SEEN:
+        topic = _checked_topic(topic)
+    # Written out: most Messages of a turn are made here, and a call costs as much as what it does.
+    draft: Any = _Draft()
+    draft.type = topic
+    draft._data = data if type(data) is Frozen else freeze_object(data)
+    draft._context = context
+    draft._session = session
+    draft.__class__ = Message
+    return draft  # type: ignore[no-any-return]
+
+
+_MANY: Final = 4096
+_LONG: Final = 200
+
+_SEEN: Final[set[str]] = set()
+"""Topics that were found to be in order: few, and used again and again."""
 
 
 def _checked_topic(topic: str) -> str:
     if not is_topic(topic):
-        shown = repr(topic[:100]) if isinstance(topic, str) else f"a {type(topic).__name__}"
-        raise MalformedMessage(f"{shown} is no topic: words of letters, digits, '_', '-' joined by '.'")
-    return topic if type(topic) is str else str.__str__(topic)
+        raise MalformedMessage(f"{topic!r:.100} is no topic: words of letters, digits, '_', '-' joined by '.'")
+    plain = topic if type(topic) is str else str.__str__(topic)
+    if len(_SEEN) < _MANY and len(plain) < _LONG:
+        _SEEN.add(plain)
+    return plain
 
 
 def _checked_session(session: object) -> Session | None:

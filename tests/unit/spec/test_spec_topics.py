@@ -55,6 +55,11 @@ def test_an_answer_or_a_dispatch_has_no_response_topic(topic: str) -> None:
         topics.response_topic(topic)
 
 
+def test_a_ping_is_answered_by_a_pong_and_anything_else_by_a_response() -> None:
+    assert topics.answer_topic("ovos.converse.ping") == "ovos.converse.pong"
+    assert topics.answer_topic("ovos.transformer.tts.list") == "ovos.transformer.tts.list.response"
+
+
 def test_every_registration_topic_is_listed() -> None:
     assert len(set(topics.REGISTRATION)) == len(topics.REGISTRATION)
     assert topics.REGISTER_TEMPLATE in topics.REGISTRATION

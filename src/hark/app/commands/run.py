@@ -7,7 +7,8 @@ import asyncio
 import logging
 import signal
 import sys
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import closing, suppress
 from typing import Final
 
 from hark import __version__
@@ -39,20 +40,28 @@ def run(options: argparse.Namespace) -> int:
         state = State(state_of(options), SystemClock(), traces=settings.trace.disk)
     except Held as held:
         raise StateError(f"{held}; talk to that one with: hark say, or choose another with --state") from None
-    with closing(state):
+    with closing(state), suppress(asyncio.CancelledError):
         asyncio.run(_live(options, settings, state))
     return ANSWERED
 
 
 async def _live(options: argparse.Namespace, settings: Settings, state: State) -> None:
     stop = asyncio.Event()
-    _stop_on_signals(stop)
+    starting = asyncio.current_task()
+
+    def stop_now() -> None:
+        stop.set()
+        if starting is not None:  # nothing to be ended in good order yet
+            starting.cancel()
+
+    _on_signals(stop_now)
     with Terminal(sys.stdin, sys.stdout) as terminal, listening(state.directory) as door:
         screen = Screen(sys.stdout, stop.set, prompts=terminal.is_interactive)
         logging.getLogger("hark.hosting").addFilter(_is_no_refusal)
         clock = SystemClock()
         household = Household(settings, plugins(installed=options.plugins), clock, screen.show, state=state, door=door)
         async with household:
+            starting = None
             _tell_refusals(household.house)
             if terminal.is_interactive:
                 _greet(household.house, settings)
@@ -63,16 +72,18 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
                 await stop.wait()
 
 
-def _stop_on_signals(stop: asyncio.Event) -> None:
+def _on_signals(stop_now: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
+    # Whoever started this may have had some of them ignored, as nohup does.
+    heeded = [name for name in _SIGNALS if signal.getsignal(name) is not signal.SIG_IGN]
 
-    def stop_now() -> None:
-        stop.set()
-        for name in _SIGNALS:  # who asks twice does not want to wait for a clean end
+    def signalled() -> None:
+        for name in heeded:  # who asks twice does not want to wait for a clean end
             loop.remove_signal_handler(name)
+        stop_now()
 
-    for name in _SIGNALS:
-        loop.add_signal_handler(name, stop_now)
+    for name in heeded:
+        loop.add_signal_handler(name, signalled)
 
 
 def _is_no_refusal(record: logging.LogRecord) -> bool:

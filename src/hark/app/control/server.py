@@ -123,7 +123,7 @@ class Control:
             await self._say(request, writer)
 
     def _explained(self, request: Why) -> Answer:
-        trace = self._traces.find(request.id)
+        trace = self._traces.of(request.id) or self._traces.find(request.id)
         if trace is None:
             what = f"whose id begins with {request.id}" if request.id else "yet"
             return Refused(f"this assistant had no turn {what}")

@@ -59,7 +59,8 @@ def _table(name: str, table: Mapping[str, Any], found: Found) -> Iterator[Mistak
         elif isinstance(value, Mapping) and (kind := value_of(field.type)) is not None:
             for inner, item in value.items():
                 if wrong := _wrong(item, kind):
-                    yield Mistake(found((name, key, inner)), f"[{name}.{key}] {inner}", *wrong)
+                    place, remedy = found((name, key, inner)), wrong[1] or "leave it out for what holds without it"
+                    yield Mistake(place, f"[{name}.{key}] {inner}", wrong[0], remedy)
         elif wrong := _wrong(value, field.type):
             yield Mistake(where, label, wrong[0], wrong[1] or _default(field))
 

@@ -54,13 +54,17 @@ class TraceFile:
             self._file = None
 
     def _writable(self) -> BinaryIO:
-        if self._file is not None and self._lines >= self._kept:
-            self.close()
-            self._path.replace(self._old)
-        if self._file is None:
-            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-            self._file = open(os.open(self._path, flags, 0o600), "r+b")  # noqa: PTH123, SIM115 - the mode; kept open
-            self._lines = _mend(self._file)
+        file = self._file or self._open()
+        if self._lines < self._kept:
+            return file
+        self.close()
+        self._path.replace(self._old)
+        return self._open()
+
+    def _open(self) -> BinaryIO:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        self._file = open(os.open(self._path, flags, 0o600), "r+b")  # noqa: PTH123, SIM115 - the mode; kept open
+        self._lines = _mend(self._file)
         return self._file
 
 
@@ -73,16 +77,20 @@ def _mend(file: BinaryIO) -> int:
 
 
 def find(directory: Path, prefix: str = "") -> TraceRecord | None:
-    """The last turn on disk whose `utterance_id` begins with `prefix`."""
+    """The turn on disk with this `utterance_id`, or the last one whose id begins so."""
+    begins: TraceRecord | None = None
     for line in _newest_first(directory):
-        if prefix.encode(errors="replace") in line:
-            try:
-                record = _decode(line)
-            except msgspec.DecodeError:
-                continue  # half a line: a life ended there
-            if record.utterance_id.startswith(prefix):
-                return record
-    return None
+        if prefix.encode(errors="replace") not in line:
+            continue  # faster than to decode them all
+        try:
+            record = _decode(line)
+        except msgspec.DecodeError:
+            continue  # half a line: a life ended there
+        if record.utterance_id == prefix or not prefix:
+            return record
+        if begins is None and record.utterance_id.startswith(prefix):
+            begins = record
+    return begins
 
 
 def _newest_first(directory: Path) -> Iterator[bytes]:

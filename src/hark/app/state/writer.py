@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Final
 
@@ -130,10 +131,8 @@ class Writer:
     def _run(self) -> None:
         wait: float | None = None
         while not self._closing:
-            try:
+            with suppress(Empty):
                 self._bell.get(timeout=wait)
-            except Empty:
-                pass
             # Before looking: whoever comes after this rings again.
             self._rung = False
             wait = self._tried()

@@ -1,0 +1,49 @@
+"""What is told beside the answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from hark.app.words import lines_of, one_line, remark, why_command
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("It is noon.", "It is noon."),
+        ("über alles 🙂", "über alles 🙂"),
+        ("two\nlines\r\nor three", "two lines  or three"),
+        ("\x1b[2Jgone\x07", "[2Jgone"),
+        ("no\u00a0break\u200d", "no\u00a0break\u200d"),
+        ("\x9b31mred", "31mred"),
+    ],
+)
+def test_an_answer_is_one_line_and_cannot_steer_the_terminal(text: str, shown: str) -> None:
+    assert one_line(text) == shown
+
+
+def test_a_story_keeps_its_lines_and_nothing_else(tmp_path: object) -> None:
+    assert lines_of("a\n  b\x1b[2J\n") == "a\n  b [2J\n"
+
+
+def test_the_way_to_ask_why_can_be_typed_as_it_is() -> None:
+    assert why_command("05a82590e324-17", None) == "hark why 05a82590e324-17"
+    assert why_command("0" * 32, "/tmp/my state") == "hark why 00000000 --state '/tmp/my state'"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "detail", "told"),
+    [
+        ("complete", "", None),
+        ("unmatched", "", "(nobody claimed this; ask why with: hark why 1)"),
+        ("cancelled", "cancel: stop_word", "(cancelled by cancel: stop_word)"),
+        (
+            "error",
+            "a:b: ValueError: no\nno",
+            "(something went wrong in a:b: ValueError: no no; ask why with: hark why 1)",
+        ),
+        ("broken", "", "(this turn broke; ask why with: hark why 1)"),
+    ],
+)
+def test_every_end_but_an_answer_is_said_in_words(outcome: str, detail: str, told: str | None) -> None:
+    assert remark(outcome, detail, "hark why 1") == told
