@@ -66,10 +66,10 @@ class House:
         for plugin in plugins:
             self._add(plugin)
         self.handlers = HandlerHost(bus, self.runner, self.traces)
-        self.speaker = Speaker(bus, clock, self.chains["dialog"], self.traces, render, serves)
-        self.orchestrator = Orchestrator(
-            bus, self.runner, self.chains, self.pipeline, settings.understanding(), self.store, self.traces
-        )
+        options = settings.understanding()
+        dialog = self.chains["dialog"]
+        self.speaker = Speaker(bus, clock, dialog, self.traces, render, serves, options.denials_for)
+        self.orchestrator = Orchestrator(bus, self.runner, self.chains, self.pipeline, options, self.store, self.traces)
 
     @property
     def refusals(self) -> list[Refusal]:

@@ -42,8 +42,7 @@ class Composition:
         """The chain of this session. Asking only for what is not there gives an empty chain, never the deployed one."""
         preferred = session.get(self._preference)
         chain = self.deployed() if preferred is None else self._named(preferred)
-        denied = denials.lists.get(self._denylist)
-        if denied is not None:
+        if denials and (denied := denials.denied(self._denylist)):
             chain = tuple(entry for entry in chain if entry.id not in denied)
         return chain
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from hark.hosting.runner import in_words
 from hark.plugins import PipelinePlugin, Plugin, Transformer
 from hark.spec import is_pipeline_id, is_skill_id, is_transformer_id
 from hark.spec.names import TRANSFORMER_TYPES
@@ -51,8 +52,8 @@ def wants_round(match: Callable[..., Any]) -> bool:
 def settings_for(plugin: Plugin, table: dict[str, Any]) -> Any:
     """The plugin's `Settings` filled from its table in the settings file; raises `Unfit` naming the key."""
     shape = type(plugin).Settings
-    if not is_dataclass(shape) or not shape.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-        raise Unfit(f"{shape.__qualname__} is no frozen dataclass", "write @dataclass(frozen=True) above it")
+    if not (isinstance(shape, type) and is_dataclass(shape) and shape.__dataclass_params__.frozen):  # type: ignore[attr-defined]
+        raise Unfit("its Settings are no frozen dataclass", "write @dataclass(frozen=True) above class Settings")
     known = [field.name for field in fields(shape)]
     for key in table:
         if key not in known:
@@ -64,6 +65,8 @@ def settings_for(plugin: Plugin, table: dict[str, Any]) -> Any:
         return msgspec.convert(table, shape)
     except msgspec.ValidationError as error:
         raise Unfit(f"its settings are wrong: {error}", f"correct [plugins.{plugin.id}] in the settings file") from None
+    except Exception as error:  # an annotation that means nothing, a `__post_init__` that raises
+        raise Unfit(f"its settings cannot be made: {in_words(error)}", f"mend {shape.__qualname__}") from None
 
 
 def _transform(plugin: Transformer) -> Callable[..., Any]:
@@ -86,13 +89,16 @@ def _check_id(plugin: Plugin, fits: Callable[[object], bool], rule: str) -> None
 def _method(plugin: Plugin, name: str, arguments: tuple[str, ...], optional: str = "") -> Callable[..., Any]:
     wanted = f"def {name}(self, {', '.join(arguments)})"
     method: Callable[..., Any] | None = getattr(plugin, name, None)
-    if method is None or getattr(method, "__isabstractmethod__", False):
+    if not callable(method) or getattr(method, "__isabstractmethod__", False):
         raise Unfit(f"it does not define {name}()", f"write: {wanted}")
     if inspect.isasyncgenfunction(method) or inspect.isgeneratorfunction(method):
         raise Unfit(f"its {name}() is a generator", f"return the result instead of yielding it: {wanted}")
     if plugin.quick and inspect.iscoroutinefunction(method):
         raise Unfit(f"it is declared quick, but its {name}() is async", "drop quick, or make it a plain def")
-    parameters = list(inspect.signature(method).parameters.values())
+    try:
+        parameters = list(inspect.signature(method).parameters.values())
+    except (TypeError, ValueError):
+        raise Unfit(f"its {name} does not say what it takes", f"write: {wanted}") from None
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required_others = [
         p for p in parameters if p not in positional and p.default is p.empty and p.kind is p.KEYWORD_ONLY

@@ -8,6 +8,7 @@ from importlib import metadata
 from typing import Final
 
 from hark.hosting.registry import Refusal
+from hark.hosting.runner import in_words
 from hark.plugins import PipelinePlugin, Plugin, Transformer
 from hark.spec.names import TRANSFORMER_TYPES
 
@@ -17,7 +18,12 @@ GROUPS: Final = (*(f"hark.transformer.{kind}" for kind in TRANSFORMER_TYPES), "h
 def discover(groups: tuple[str, ...] = GROUPS) -> Iterator[Plugin | Refusal]:
     """An instance of every plugin that installed packages offer under the entry-point groups, or why there is none."""
     for group in groups:
-        for point in metadata.entry_points(group=group):
+        try:
+            points = tuple(metadata.entry_points(group=group))
+        except Exception as error:
+            yield Refusal(group, "*", f"installed packages cannot be read: {in_words(error)}", "mend the environment")
+            continue
+        for point in points:
             yield load(point)
 
 
@@ -28,7 +34,7 @@ def load(point: metadata.EntryPoint) -> Plugin | Refusal:
     try:
         offered = point.load()
     except BaseException as error:  # importing runs somebody's code: anything may come out
-        reason = f"importing it failed: {type(error).__name__}: {error}"
+        reason = f"importing it failed: {in_words(error)}"
         return Refusal(point.group, point.name, reason, _import_remedy(error, package), _place(error) or origin)
     if not (isinstance(offered, type) and issubclass(offered, Plugin)):
         return Refusal(point.group, point.name, f"{point.value} is no plugin class", "name the class itself", origin)
@@ -39,7 +45,7 @@ def load(point: metadata.EntryPoint) -> Plugin | Refusal:
     try:
         return offered()
     except BaseException as error:  # as above
-        reason = f"making it failed: {type(error).__name__}: {error}"
+        reason = f"making it failed: {in_words(error)}"
         return Refusal(point.group, point.name, reason, "a plugin is made without arguments", _place(error) or origin)
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from hark.hosting.checks import Unfit, main_method, settings_for
 from hark.hosting.loaded import Loaded
+from hark.hosting.runner import in_words
 from hark.plugins import Plugin
 
 log = logging.getLogger("hark.hosting")
@@ -53,14 +54,16 @@ class Registry(Generic[P]):
 
     def add(self, plugin: P, settings: dict[str, Any] | None = None, *, limit: float | None = None) -> Loaded[P] | None:
         """Check a plugin and let it in; None when it was refused."""
-        name = str(getattr(plugin, "id", None) or type(plugin).__qualname__)
+        name = type(plugin).__qualname__
         try:
+            name = str(getattr(plugin, "id", None) or name)
             call = main_method(plugin)
             if plugin.id in self._loaded:
                 other = self._loaded[plugin.id].origin
                 raise Unfit(f"another {self.kind} has the id {plugin.id!r} already: {other}", "rename one of the two")
             plugin.settings = settings_for(plugin, settings or {})
-        except Unfit as unfit:
+        except Exception as error:  # whatever is looked at, a plugin may have made it raise
+            unfit = error if isinstance(error, Unfit) else Unfit(f"looking at it failed: {in_words(error)}", "")
             self.refuse(Refusal(self.kind, name, str(unfit), unfit.remedy, where_is(type(plugin))))
             return None
         limits = self._limits

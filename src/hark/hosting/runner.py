@@ -44,19 +44,24 @@ class Late(TimeoutError):
     """The plugin did not return within its limit; whatever it returns later is ignored."""
 
 
+def in_words(error: BaseException) -> str:
+    """An exception in one line, as text that can be sent."""
+    try:
+        said = str(error)
+    except BaseException:  # its words are somebody's code as well
+        said = "it cannot say what went wrong"
+    told = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    return told if told.isascii() else told.encode(errors="replace").decode()
+
+
 def describe(error: BaseException) -> str:
-    """An exception in one line, with the place it was raised at, as text that can be sent."""
+    """As `in_words`, with the place it was raised at."""
     trace = error.__traceback__
     place = ""
     while trace is not None:
         place = f" ({trace.tb_frame.f_code.co_filename}:{trace.tb_lineno})"
         trace = trace.tb_next
-    try:
-        said = str(error)
-    except BaseException:  # its words are somebody's code as well
-        said = "it cannot say what went wrong"
-    told = f"{type(error).__name__}: {said}{place}" if said else f"{type(error).__name__}{place}"
-    return told if told.isascii() else told.encode(errors="replace").decode()
+    return in_words(error) + (place if place.isascii() else place.encode(errors="replace").decode())
 
 
 class Runner:

@@ -32,6 +32,9 @@ class Denials(msgspec.Struct, frozen=True):
     """The nine denylists of a round: they can only grow (ruling R3)."""
 
     lists: Mapping[str, tuple[str, ...]] = EMPTY
+    """What the session denies, by field."""
+    deployed: Mapping[str, tuple[str, ...]] = EMPTY
+    """What the deployment denies; in force, but never written into anybody's session."""
 
     @classmethod
     def of(cls, session: Session) -> Denials:
@@ -43,7 +46,8 @@ class Denials(msgspec.Struct, frozen=True):
         live = session.present(DENYLISTS)
         if not live or live == self.lists:
             return self
-        return Denials(Sealed({**self.lists, **{name: self._with(name, denied) for name, denied in live.items()}}))
+        merged = {**self.lists, **{name: self._with(name, denied) for name, denied in live.items()}}
+        return Denials(Sealed(merged), self.deployed)
 
     def imposed_on(self, session: Session) -> Session:
         """`session` with at least these denylists."""
@@ -56,8 +60,15 @@ class Denials(msgspec.Struct, frozen=True):
 
     def deny(self, field: str, name: str) -> bool:
         """Whether the denylist `field` names `name`."""
-        denied = self.lists.get(field)
-        return denied is not None and name in denied
+        return name in self.denied(field)
+
+    def denied(self, field: str) -> tuple[str, ...]:
+        """Everything the denylist `field` names."""
+        own = self.lists.get(field, ())
+        return (*own, *self.deployed.get(field, ())) if self.deployed else own
+
+    def __bool__(self) -> bool:
+        return bool(self.lists or self.deployed)
 
     def _with(self, field: str, denied: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.lists.get(field, ()), *denied)))

@@ -152,7 +152,10 @@ class Message(_Draft):
     def within(self, context: Frozen, session: Session | None) -> Message:
         """The same Message in another context, with another session."""
         old = self._context
-        if context.get(SOURCE) != old.get(SOURCE) or context.get(DESTINATION) != old.get(DESTINATION):
+        # A null is no absence here: it would reach the wire.
+        if context.get(SOURCE, _KEEP) != old.get(SOURCE, _KEEP) or (
+            context.get(DESTINATION, _KEEP) != old.get(DESTINATION, _KEEP)
+        ):
             context = settled(context)
         return _make(self.type, self._data, context, session)
 
@@ -230,7 +233,7 @@ def _derive(message: Message, topic: str, data: Mapping[str, Any], context: dict
     session = message._session
     if type(session) is _Broken:
         session = None
-    if topic not in _SEEN:
+    if type(topic) is not str or topic not in _SEEN:
         topic = _checked_topic(topic)
     # Written out: most Messages of a turn are made here, and a call costs as much as what it does.
     draft: Any = _Draft()
@@ -251,7 +254,8 @@ _SEEN: Final[set[str]] = set()
 
 def _checked_topic(topic: str) -> str:
     if not is_topic(topic):
-        raise MalformedMessage(f"{topic!r:.100} is no topic: words of letters, digits, '_', '-' joined by '.'")
+        shown = repr(topic[:100]) if isinstance(topic, str) else f"a {type(topic).__name__}"
+        raise MalformedMessage(f"{shown} is no topic: words of letters, digits, '_', '-' joined by '.'")
     plain = topic if type(topic) is str else str.__str__(topic)
     if len(_SEEN) < _MANY and len(plain) < _LONG:
         _SEEN.add(plain)

@@ -39,7 +39,14 @@ class Speaker:
     """
 
     def __init__(
-        self, bus: Bus, clock: Clock, dialog: Chain, traces: TraceStore, render: Render, serves: Callable[[str], bool]
+        self,
+        bus: Bus,
+        clock: Clock,
+        dialog: Chain,
+        traces: TraceStore,
+        render: Render,
+        serves: Callable[[str], bool],
+        denials_for: Callable[[Session], Denials] = Denials.of,
     ) -> None:
         self._bus = bus
         self._clock = clock
@@ -47,6 +54,7 @@ class Speaker:
         self._traces = traces
         self._render = render
         self._serves = serves
+        self._denials_for = denials_for
         self._lanes: dict[str, deque[Message]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._subscription = bus.on(topics.UTTERANCE_SPEAK, self._receive, name="speak")
@@ -98,7 +106,7 @@ class Speaker:
         if any(key in message.context for key in CANCEL_KEYS):
             message = message.carrying(**dict.fromkeys(CANCEL_KEYS))
         stated = message.data.get("lang")
-        flow = Flow(text, stated if isinstance(stated, str) else None, message, session, Denials.of(session))
+        flow = Flow(text, stated if isinstance(stated, str) else None, message, session, self._denials_for(session))
         trace = self._traces.of(message.utterance_id) or _untraced(message, self._clock)
         await self._dialog.run(flow, trace)
         if flow.cancelled:

@@ -119,7 +119,7 @@ class MatchRound:
         defect = match.defect()
         if defect is not None:
             return "malformed", defect
-        if life.denials.lists:
+        if life.denials:
             if life.denials.deny("blacklisted_skills", match.skill_id):
                 return "denied", f"the session's blacklisted_skills names {match.skill_id}"
             if life.denials.deny("blacklisted_intents", match.topic):

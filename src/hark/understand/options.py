@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from hark.model import Frozen, Session
-from hark.model.frozen import EMPTY
+from hark.model.frozen import EMPTY, Sealed
 from hark.model.merge import Denials
 from hark.spec.names import DENYLISTS
 
@@ -54,9 +54,9 @@ class Options(msgspec.Struct, frozen=True):
         """The denylists in force for a session: its own where it has one, else the deployment's."""
         if _DENYLISTS.isdisjoint(session):
             return self._deployed
-        own = {name: session.get(name) for name in DENYLISTS if name in session}
-        return Denials({**self.denylists, **own})
+        others = {name: denied for name, denied in self.denylists.items() if name not in session}
+        return Denials(Denials.of(session).lists, Sealed(others))
 
     @property
     def _deployed(self) -> Denials:
-        return Denials(self.denylists) if self.denylists else _NOTHING_DENIED
+        return Denials(deployed=self.denylists) if self.denylists else _NOTHING_DENIED

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -50,8 +52,9 @@ def sessions(tmp_path: Path) -> Watched:
 
 
 @pytest.fixture
-def writer(sessions: Watched, tmp_path: Path, clock: FakeClock) -> Writer:
-    return Writer(sessions, TraceFile(tmp_path), clock)
+def writer(sessions: Watched, tmp_path: Path, clock: FakeClock) -> Iterator[Writer]:
+    with closing(TraceFile(tmp_path)) as traces:
+        yield Writer(sessions, traces, clock)
 
 
 def test_a_session_is_written_at_once_and_synced_at_most_once_a_second(

@@ -79,11 +79,17 @@ def test_any_mapping_will_do_for_data_and_context() -> None:
     assert Message("a.b", proxy, proxy) == Message("a.b", {"n": 1}, {"n": 1})
 
 
-def test_a_topic_that_is_an_enum_of_text_travels_as_text() -> None:
+def test_a_topic_that_is_a_relative_of_text_travels_as_text() -> None:
     class Topic(str, enum.Enum):  # noqa: UP042 (the older kind, whose str() is not its value)
         ASK = "a.b"
 
-    assert encode(Message(Topic.ASK)) == encode(Message("x.y").forward(Topic.ASK)) == b'{"type":"a.b"}'
+    class Word(str):
+        __slots__ = ()
+
+    for topic in (Topic.ASK, Word("a.b")):
+        for message in (Message(topic), Message("x.y").forward(topic), Message("x.y").forward(topic).reply(topic)):
+            assert encode(message) == b'{"type":"a.b"}'
+            assert type(message.type) is str
 
 
 def test_the_session_id_is_read_without_opening_the_session(caplog: pytest.LogCaptureFixture) -> None:
@@ -127,6 +133,8 @@ def test_a_message_within_a_context_with_odd_routing_is_still_sendable() -> None
     message = Message("a.b").within(freeze({"source": "", "destination": ["", "x"], "y": 1}), None)
 
     assert message.context == {"destination": "x", "y": 1}
+    assert Message("a.b").within(freeze({"source": None, "y": 1}), None).context == {"y": 1}
+    assert Message("a.b").within(freeze({"destination": None, "y": 1}), None).context == {"y": 1}
 
 
 def test_with_data_keeps_topic_context_and_session() -> None:

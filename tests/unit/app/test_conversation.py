@@ -1,0 +1,189 @@
+"""A conversation: lines in, answers out."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from hark.app.conversation import Conversation
+from hark.app.household import Household
+from hark.app.line_reader import Descriptor, LineReader
+from hark.app.loading import plugins
+from hark.app.screen import Screen
+from hark.app.settings import settings_from
+from hark.app.talk import Asked
+from hark.model import SystemClock
+from hark.testing import FakeClock
+
+
+class Lines:
+    """A reader that gives these lines, then waits for ever or ends."""
+
+    def __init__(self, *lines: str | Exception, ends: bool = True) -> None:
+        self._lines = iter(lines)
+        self._ends = ends
+
+    async def line(self) -> str | None:
+        for line in self._lines:
+            if isinstance(line, Exception):
+                raise line
+            return line
+        if not self._ends:
+            await asyncio.Event().wait()
+        return None
+
+
+def told(*lines: str | Exception) -> list[str]:
+    """What is shown for these lines."""
+
+    async def talk() -> None:
+        settings = settings_from({"limits": {"grace": 0.0}})
+        async with Household(settings, plugins(installed=False), SystemClock(), screen.show) as household:
+            conversation = Conversation(household.talk, SystemClock(), Lines(*lines), screen, "here")  # type: ignore[arg-type]
+            async with asyncio.timeout(20):
+                await conversation.go_on(asyncio.Event(), patient=True)
+
+    out = io.StringIO()
+    screen = Screen(out, lambda: None)
+    asyncio.run(talk())
+    return out.getvalue().splitlines()
+
+
+def test_each_line_is_answered_before_the_next_is_taken() -> None:
+    assert told("say one", "say two", "say three") == ["one", "two", "three"]
+
+
+def test_blank_lines_say_nothing() -> None:
+    assert told("", "   ", "say hello", "\t") == ["hello"]
+
+
+def test_nobody_claiming_it_is_said_with_the_way_to_ask_why() -> None:
+    (line,) = told("frobnicate the widget")
+    assert line.startswith("(nobody claimed this; ask why with: hark why ")
+    assert line.endswith(" --state here)")
+
+
+def test_a_line_that_is_no_text_is_passed_over_and_said_to_be() -> None:
+    bad = UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
+    first, second, third = told(bad, "say hello", "\udcff")
+    assert first == "(this line is not UTF-8 and was passed over)"
+    assert second == "hello"
+    assert third.startswith("(this cannot be said: text holds a lone surrogate")
+
+
+class SlowTalk:
+    """An assistant that answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.answer = asyncio.Event()
+
+    async def ask(self, text: str, hear: Callable[[str], None]) -> Asked:
+        self.asked.append(text)
+        await self.answer.wait()
+        hear(f"about {text}")
+        asked = Asked(hear)
+        asked.outcome = "complete"
+        return asked
+
+
+async def test_a_person_may_go_on_when_an_answer_takes_long() -> None:
+    talk, clock, out = SlowTalk(), FakeClock(), io.StringIO()
+    conversation = Conversation(talk, clock, Lines("one", "two", ends=False), Screen(out, lambda: None), None)  # type: ignore[arg-type]
+    stop = asyncio.Event()
+    going = asyncio.create_task(conversation.go_on(stop, patient=False))
+    await clock.advance(4.9)
+    assert talk.asked == ["one"]
+    await clock.advance(0.2)
+    assert talk.asked == ["one", "two"]
+    talk.answer.set()
+    await clock.advance(0)
+    stop.set()
+    await going
+    assert out.getvalue().splitlines() == ["(this takes a while; you may go on meanwhile)", "about one", "about two"]
+
+
+async def test_a_pipe_waits_for_each_answer_however_long_it_takes_unless_stopped() -> None:
+    talk, clock = SlowTalk(), FakeClock()
+    conversation = Conversation(talk, clock, Lines("one", "two"), Screen(io.StringIO(), lambda: None), None)  # type: ignore[arg-type]
+    stop = asyncio.Event()
+    going = asyncio.create_task(conversation.go_on(stop, patient=True))
+    await clock.advance(10_000)
+    assert talk.asked == ["one"]
+    stop.set()
+    await going
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    reading, writing = os.pipe()
+    yield reading, writing
+    os.close(reading)
+
+
+async def test_lines_are_read_whole_however_they_arrive(pipe: tuple[int, int]) -> None:
+    reading, writing = pipe
+    reader = LineReader(Descriptor(reading))
+    os.write(writing, b"one\ntw")
+    assert await reader.line() == "one"
+    second = asyncio.create_task(reader.line())
+    os.write(writing, "o\n\nä".encode())
+    assert await second == "two"
+    assert await reader.line() == ""
+    os.close(writing)
+    assert await reader.line() == "ä"
+    assert await reader.line() is None
+    assert await reader.line() is None
+
+
+async def test_a_line_that_is_not_utf8_costs_no_other(pipe: tuple[int, int]) -> None:
+    reading, writing = pipe
+    reader = LineReader(Descriptor(reading))
+    os.write(writing, b"\xff\nfine\n")
+    os.close(writing)
+    with pytest.raises(UnicodeDecodeError):
+        await reader.line()
+    assert await reader.line() == "fine"
+
+
+async def test_a_descriptor_that_fails_is_as_good_as_ended() -> None:
+    def broken() -> str:
+        raise OSError("gone")
+
+    assert await LineReader(broken).line() is None
+
+
+class Gone(io.StringIO):
+    """An output nobody reads."""
+
+    def write(self, _text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_an_output_nobody_reads_is_told_of_once_and_quietly() -> None:
+    told: list[str] = []
+    screen = Screen(Gone(), lambda: told.append("gone"))
+    screen.show("one")
+    screen.show("two")
+    assert told == ["gone"]
+
+
+def test_what_the_terminal_cannot_show_is_shown_as_far_as_possible() -> None:
+    octets = io.BytesIO()
+    screen = Screen(io.TextIOWrapper(octets, "ascii"), lambda: None)
+    screen.show("naïve")
+    assert octets.getvalue() == b"na?ve\n"
+
+
+def test_speech_that_comes_while_somebody_types_does_not_garble_the_prompt() -> None:
+    out = io.StringIO()
+    screen = Screen(out, lambda: None, prompts=True)
+    screen.show("before")
+    screen.prompting = True
+    screen.show("the egg is done")
+    assert out.getvalue() == "before\n\r\x1b[Kthe egg is done\n> "

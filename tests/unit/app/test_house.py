@@ -1,0 +1,198 @@
+"""The composition root: what it takes in, what it warns of, and that it leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from hark.app.advice import advice
+from hark.app.house import House
+from hark.app.settings import settings_from
+from hark.app.stoppable import StoppableClock
+from hark.builtin import TemplateMatcher
+from hark.bus import LocalBus
+from hark.hosting import Refusal
+from hark.model import Message, SystemClock
+from hark.plugins import Match, PipelinePlugin, Plugin, Turn, UtteranceTransformer, handles
+from hark.spec import topics
+from hark.testing import FakeClock, settle
+
+
+def house(*plugins: Plugin | Refusal, **tables: Any) -> House:
+    return House(
+        settings_from(tables), LocalBus(), SystemClock(), plugins, render=lambda _: None, serves=lambda _: True
+    )
+
+
+class Busy(PipelinePlugin):
+    """Starts everything a plugin can start, and a handler that never ends."""
+
+    id = "busy"
+    quick = True
+
+    def match(self, utterances: Any, lang: str, session: Any) -> Match:
+        return self.claim("work", lang=lang, utterance=utterances[0])
+
+    async def start(self) -> None:
+        self.ended: list[str] = []
+        self.working = asyncio.Event()
+        self.host.after(3_600, lambda: None)
+        self.host.clock.after(3_600, lambda: None)
+        self.host.task(self.tick(), "tick")
+
+    async def stop(self) -> None:
+        self.ended.append("stop")
+
+    async def tick(self) -> None:
+        await self.host.clock.sleep(3_600)
+
+    @handles("work")
+    async def work(self, turn: Turn) -> None:
+        self.working.set()
+        await self.host.clock.sleep(3_600)
+
+
+def timers() -> list[asyncio.TimerHandle]:
+    """What the loop still has to call some day."""
+    loop: Any = asyncio.get_running_loop()
+    return [timer for timer in loop._scheduled if not timer.cancelled()]
+
+
+async def test_a_closed_house_leaves_no_task_and_no_timer() -> None:
+    busy = Busy()
+    made = house(busy, TemplateMatcher(), assistant={"pipeline": ["busy"]}, limits={"grace": 0.0})
+    await made.start()
+    made.bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": ["go"]}))
+    async with asyncio.timeout(20):
+        await busy.working.wait()
+        await made.stop()
+        await made.bus.close()
+    await settle()
+    assert busy.ended == ["stop"]
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    # The bound of this test itself apart.
+    assert [timer for timer in timers() if "Timeout" not in repr(timer)] == []
+
+
+async def test_a_house_that_did_not_finish_starting_can_be_stopped() -> None:
+    class Slow(Plugin):
+        id = "slow.one"
+
+        async def start(self) -> None:
+            reached.set()
+            await asyncio.Event().wait()
+
+    class Never(Plugin):
+        id = "slow.two"
+
+        async def start(self) -> None:
+            raise AssertionError("not reached")
+
+        async def stop(self) -> None:
+            raise AssertionError("never started")
+
+    reached = asyncio.Event()
+    made = house(Slow(), Never())
+    starting = asyncio.create_task(made.start())
+    await reached.wait()
+    starting.cancel()
+    await asyncio.gather(starting, return_exceptions=True)
+    await made.stop()
+    await made.bus.close()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_plugin_that_cannot_start_is_left_out_with_the_reason() -> None:
+    class Broken(UtteranceTransformer):
+        id = "broken"
+
+        async def start(self) -> None:
+            raise RuntimeError("no such device")
+
+        def transform(self, utterances: list[str], ctx: object) -> list[str]:
+            return utterances
+
+    made = house(Broken(), TemplateMatcher())
+    await made.start()
+    (refusal,) = made.refusals
+    assert "it did not start: RuntimeError: no such device" in str(refusal)
+    assert list(made.ids()) == ["template"]
+    await made.stop()
+    await made.bus.close()
+
+
+class Told(UtteranceTransformer):
+    """Has a setting."""
+
+    id = "told"
+
+    @dataclass(frozen=True)
+    class Settings:
+        """What a deployer may set."""
+
+        size: int = 3
+
+    def transform(self, utterances: list[str], ctx: object) -> list[str]:
+        return utterances
+
+
+async def advised(*plugins: Plugin | Refusal, **tables: Any) -> list[str]:
+    made = house(*plugins, **tables)
+    await made.start()
+    told = list(advice(made))
+    await made.stop()
+    await made.bus.close()
+    return told
+
+
+async def test_settings_that_name_nothing_are_pointed_out() -> None:
+    told = await advised(
+        TemplateMatcher(),
+        Told(),
+        assistant={"pipeline": ["template", "tempalte", "strict"]},
+        pipeline={"strict": {"plugin": "nobody"}},
+        transformers={"utterance": ["told", "tolled"]},
+        limits={"plugins": {"template": 3.0, "x": 1.0}},
+        plugins={"told": {}, "y": {}},
+    )
+    assert told == [
+        "[assistant] pipeline names 'tempalte', which is not loaded; did you mean 'template'?",
+        "[assistant] pipeline names 'nobody' by [pipeline.strict], which is not loaded",
+        "[transformers] utterance names 'tolled', which is not loaded; did you mean 'told'?",
+        "[plugins] names 'y', which is not loaded",
+        "[limits.plugins] names 'x', which is not loaded",
+    ]
+
+
+async def test_an_empty_pipeline_is_pointed_out() -> None:
+    assert await advised(assistant={"pipeline": []}) == [
+        "[assistant] pipeline is empty: nobody is asked to claim what is said"
+    ]
+
+
+async def test_a_plugin_refused_for_its_settings_is_not_also_called_missing() -> None:
+    assert await advised(TemplateMatcher(), Told(), plugins={"told": {"size": "big"}}) == []
+
+
+async def test_plugin_settings_that_are_wrong_refuse_the_plugin_and_name_the_table() -> None:
+    made = house(Told(), plugins={"told": {"sise": 3}})
+    (refusal,) = made.refusals
+    assert "it has no setting 'sise'" in str(refusal)
+    assert "remove [plugins.told] sise; its settings are: size" in str(refusal)
+    await made.stop()
+
+
+async def test_a_stopped_clock_calls_nobody_any_more() -> None:
+    called: list[str] = []
+    inner = FakeClock()
+    clock = StoppableClock(inner)
+    clock.after(1, lambda: called.append("first"))
+    clock.after(1, lambda: called.append("called off")).cancel()
+    clock.after(3, lambda: called.append("too late"))
+    await inner.advance(2)
+    clock.stop()
+    clock.after(0, lambda: called.append("never"))
+    await inner.advance(10)
+    assert called == ["first"]
+    assert (clock.wall(), clock.monotonic()) == (inner.wall(), inner.monotonic())

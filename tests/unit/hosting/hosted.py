@@ -1,0 +1,51 @@
+"""Plugins as hosting sees them: loaded, with a call that a test decides."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from hark.hosting import Loaded, Runner, Workers
+from hark.plugins import Plugin
+from hark.testing import FakeClock
+
+
+class Quick(Plugin):
+    id = "quick"
+    quick = True
+
+
+class Slow(Plugin):
+    id = "slow"
+
+
+def loaded(call: Callable[..., Any], *, quick: bool = False, limit: float = 10.0, **options: Any) -> Loaded[Any]:
+    """A plugin whose main method is `call`."""
+    return Loaded(Quick() if quick else Slow(), call, limit=limit, **options)
+
+
+def make_runner(max_threads: int = 256) -> tuple[Runner, FakeClock]:
+    """A runner, and the clock it goes by."""
+    clock = FakeClock()
+    return Runner(clock, Workers(max_threads)), clock
+
+
+class Gate:
+    """Blocks the thread that comes through until the test opens it."""
+
+    def __init__(self, result: Any = "through") -> None:
+        self.reached = threading.Event()
+        self.opened = threading.Event()
+        self.left = threading.Event()
+        self.calls = 0
+        self.result = result
+
+    def __call__(self, *_args: Any) -> Any:
+        self.calls += 1
+        self.reached.set()
+        assert self.opened.wait(20), "nobody opened the gate"
+        self.left.set()
+        if isinstance(self.result, BaseException):
+            raise self.result
+        return self.result
