@@ -512,7 +512,7 @@ def break_match_round(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
 
 
 def break_backstop(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.house.orchestrator.manifest, "objection", explode)
+    patch.setattr(hark.house.orchestrator.manifest.registrations, "objection", explode)
 
 
 def break_activation(hark: Assistant, patch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from hark.act import HandlerHost
 from hark.app.settings import Settings
 from hark.app.stoppable import StoppableClock
 from hark.bus import LocalBus
-from hark.chains import Chain
+from hark.chains import Chain, ChainListing
 from hark.hosting import Limits, Loaded, PluginHost, Refusal, Registry, Runner, Watchdog
 from hark.model import Clock, Message, Session
 from hark.plugins import PipelinePlugin, Plugin, Transformer
@@ -66,6 +66,7 @@ class House:
         for plugin in plugins:
             self._add(plugin)
         self.handlers = HandlerHost(bus, self.runner, self.traces)
+        self._listing = ChainListing(bus, self.chains.values())
         options = settings.understanding()
         dialog = self.chains["dialog"]
         self.speaker = Speaker(bus, clock, dialog, self.traces, render, serves, options.denials_for)
@@ -86,6 +87,7 @@ class House:
             for entry in list(registry):
                 await self._start(registry, entry)
         self.watchdog.start()
+        self._listing.announce()
         self.bus.emit(Message(topics.READY))
 
     async def stop(self) -> None:
@@ -96,6 +98,7 @@ class House:
             for entry in registry:
                 await self._stop(entry)
         await self.speaker.close()
+        self._listing.close()
         self.watchdog.stop()
         self.runner.workers.close()
         self.clock.stop()

@@ -84,7 +84,7 @@ class Chain:
 
         def accept(entry: Loaded[Transformer], ctx: Ctx, outcome: Outcome) -> None:
             nonlocal dealt_with
-            self._runner.count(entry, outcome)
+            self._runner.count_failure(entry, outcome)
             self._settle(flow, entry, ctx, outcome, trace)
             dealt_with += 1
 
@@ -124,6 +124,8 @@ class Chain:
             self._runner.note_misshape(entry, str(misshapen))
             trace.step(self.kind.name, entry.id, "malformed", outcome.seconds, str(misshapen))
             return
+        if entry.failures:
+            entry.succeeded()
         untouched = ctx._changes is None and ctx._session is flow.session and ctx._lang == flow.lang
         changes = "" if untouched else _describe(flow, ctx)
         context = flow.context if ctx._changes is None else ctx._merged()

@@ -79,15 +79,15 @@ class Runner:
         around, self.inline_now = self.inline_now, entry
         outcome = self.attempt(entry, *args)
         self.inline_now = around
-        if outcome.error is not None or entry.failures:
-            self.count(entry, outcome)
+        if outcome.error is not None:
+            self.count_failure(entry, outcome)
         if outcome.seconds > QUICK_LIMIT and entry.mode == "inline":
             entry.demote(outcome.seconds)
             log.warning("%s is not quick: %s; it runs on a worker from now on%s", entry.id, entry.demoted, entry.stall)
         return outcome
 
     def attempt(self, entry: Loaded[Any], *args: Any) -> Outcome:
-        """Call a plugin on the present thread and keep its failure from spreading; to `count` it is the caller's."""
+        """Call a plugin on the present thread and keep its failure from spreading; to count it is the caller's."""
         monotonic = self.clock.monotonic
         began = monotonic()
         try:
@@ -100,12 +100,10 @@ class Runner:
             return Outcome(None, error, monotonic() - began)
         return Outcome(value, None, monotonic() - began)
 
-    def count(self, entry: Loaded[Any], outcome: Outcome) -> None:
-        """Add a call to the plugin's record. One that was given up is not added again when it comes back."""
+    def count_failure(self, entry: Loaded[Any], outcome: Outcome) -> None:
+        """Log and count a call that went wrong. Whether one went well says who looks at its result."""
         if outcome.error is not None:
             self._note_failure(entry, outcome.failure)
-        elif entry.failures:
-            entry.succeeded()
 
     async def call(self, entry: Loaded[Any], *args: Any) -> Outcome:
         """Call a plugin wherever it belongs and wait for it, at most as long as its limit."""
@@ -117,7 +115,7 @@ class Runner:
         def work(job: Job) -> Outcome:
             job.enter(entry, self.clock.monotonic())
             outcome = self.attempt(entry, *args)
-            if not job.keep(lambda: self.count(entry, outcome)):
+            if not job.keep(lambda: self.count_failure(entry, outcome)):
                 entry.came_back()
             return outcome
 
@@ -194,7 +192,7 @@ class Runner:
             timer.cancel()
             if not task.done():
                 task.cancel()
-        self.count(entry, outcome)
+        self.count_failure(entry, outcome)
         return outcome
 
     async def _awaited(self, entry: Loaded[Any], args: tuple[Any, ...]) -> Outcome:

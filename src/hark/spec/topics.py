@@ -45,6 +45,11 @@ REGISTRATION: Final = (
     SKILL_LOADED,
 )
 
+# Introspection (INTENT-4 §10); the answers come on `.response`.
+INTENT_LIST: Final = "ovos.intent.list"
+INTENT_DESCRIBE: Final = "ovos.intent.describe"
+SKILLS_LIST: Final = "ovos.skills.list"
+
 # Hark's own, private topics: no other party may rely on them.
 HANDLER_ACCEPTED: Final = "hark.handler.accepted"
 HANDLER_DONE: Final = "hark.handler.done"

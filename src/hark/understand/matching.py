@@ -13,8 +13,8 @@ from hark.model import Match, Message
 from hark.plugins import Declined, PipelinePlugin, Round
 from hark.spec import topics
 from hark.understand.lifecycle import Lifecycle
-from hark.understand.manifest import Manifest
 from hark.understand.options import Entry, Options
+from hark.understand.registrations import Registrations
 
 log = logging.getLogger("hark.understand")
 
@@ -23,11 +23,16 @@ class MatchRound:
     """Asks the plugins of the effective pipeline, in order, until a claim survives every check."""
 
     def __init__(
-        self, registry: Registry[PipelinePlugin], runner: Runner, manifest: Manifest, poll: Poll, options: Options
+        self,
+        registry: Registry[PipelinePlugin],
+        runner: Runner,
+        registered: Registrations,
+        poll: Poll,
+        options: Options,
     ) -> None:
         self._registry = registry
         self._runner = runner
-        self._manifest = manifest
+        self._registered = registered
         self._poll = poll
         self._options = options
         self._wants_round: dict[str, bool] = {}
@@ -44,6 +49,8 @@ class MatchRound:
                 outcome = self._runner.call_now(loaded, *arguments)
             else:
                 outcome = await self._runner.call(loaded, *arguments)
+            if loaded.failures and outcome.error is None:
+                loaded.succeeded()
             match = self._claim(name, outcome, life)
             if match is not None:
                 return match, loaded.id
@@ -124,10 +131,9 @@ class MatchRound:
                 return "denied", f"the session's blacklisted_skills names {match.skill_id}"
             if life.denials.deny("blacklisted_intents", match.topic):
                 return "denied", f"the session's blacklisted_intents names {match.topic}"
-        objection = self._manifest.objection(
-            match.skill_id, match.intent_name, match.lang, match.slots,
-            life.session.session_id, life.pruned, self._runner.clock.wall(),
-        )  # fmt: skip
+        objection = self._registered.objection(
+            match.topic, match.lang, match.slots, life.session.session_id, life.pruned, self._runner.clock.wall()
+        )
         if objection is not None:
             return "refused", f"{match.topic}: {objection}"
         return "claimed", match.topic

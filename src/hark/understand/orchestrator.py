@@ -20,6 +20,7 @@ from hark.trace import TraceStore
 from hark.understand.dispatches import Dispatches
 from hark.understand.endings import Endings
 from hark.understand.intake import take_in
+from hark.understand.introspection import Introspection
 from hark.understand.lifecycle import Lifecycle
 from hark.understand.manifest import Manifest
 from hark.understand.matching import MatchRound
@@ -49,8 +50,9 @@ class Orchestrator:
         self._store = store
         self._traces = traces
         self.manifest = Manifest(bus)
+        self._introspection = Introspection(bus, self.manifest)
         self._poll = Poll(bus, runner.clock)
-        self._round = MatchRound(pipeline, runner, self.manifest, self._poll, options)
+        self._round = MatchRound(pipeline, runner, self.manifest.registrations, self._poll, options)
         self._dispatches = Dispatches(bus, runner.clock, options)
         self._endings = Endings(bus.emit, store, traces)
         self._open: set[Lifecycle] = set()
@@ -109,6 +111,8 @@ class Orchestrator:
         self._entry.close()
         self._dispatches.close()
         self._poll.close()
+        self._introspection.close()
+        self.manifest.close()
 
     async def _see_through(self, life: Lifecycle) -> None:
         if not (await self._transformed(life) and await self._transformed_metadata(life)):
