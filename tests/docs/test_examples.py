@@ -9,7 +9,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-README_BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCKS = [
+    pytest.param(block, id=f"{page.name}-{number}")
+    for page in PAGES
+    for number, block in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL), 1)
+]
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
@@ -20,14 +25,14 @@ def test_an_example_runs_and_says_something(path: Path) -> None:
 
 
 def test_the_examples_are_there() -> None:
-    assert EXAMPLES
-    assert README_BLOCKS
+    assert len(EXAMPLES) >= 2
+    assert len(BLOCKS) >= 6
 
 
-@pytest.mark.parametrize("number", range(len(README_BLOCKS)))
-async def test_a_block_of_the_readme_holds(number: int) -> None:
-    names: dict[str, object] = {"__name__": f"readme_{number}"}
-    exec(compile(README_BLOCKS[number], f"README.md block {number}", "exec"), names)
-    tests = [value for name, value in names.items() if name.startswith("test_")]
-    for test in tests:
-        await test()  # type: ignore[operator]
+@pytest.mark.parametrize("block", BLOCKS)
+async def test_what_a_page_shows_holds(block: str) -> None:
+    names: dict[str, object] = {"__name__": "shown_on_a_page"}
+    exec(compile(block, "a page of the documentation", "exec"), names)
+    for name, value in names.items():
+        if name.startswith("test_"):
+            await value()  # type: ignore[operator]
