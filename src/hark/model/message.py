@@ -199,7 +199,7 @@ def from_wire(topic: str, data: dict[str, Any], context: dict[str, Any]) -> Mess
     if session is not None and type(session) is not dict:
         session = _Broken(adopt(session))
     settle(context)
-    return _make(_checked_topic(topic), data, context, session)
+    return _make(topic if topic in _SEEN else _checked_topic(topic), data, context, session)
 
 
 def to_wire(message: Message) -> dict[str, Any]:
