@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
 from typing import Any
 
 import pytest
 
+from flow.stage import MakeAssistant
 from hark.app.settings import Settings
 from hark.model import Clock
 from hark.plugins import Plugin
 from hark.spec import topics
 from hark.testing import Assistant, LocalBus, WireBus
 
-MakeAssistant = Callable[..., Assistant]
-
 LIFECYCLE = frozenset(
-    {topics.INTENT_MATCHED, topics.INTENT_UNMATCHED, topics.HANDLER_START, topics.HANDLER_COMPLETE, topics.HANDLER_ERROR}
+    {
+        topics.INTENT_MATCHED,
+        topics.INTENT_UNMATCHED,
+        topics.HANDLER_START,
+        topics.HANDLER_COMPLETE,
+        topics.HANDLER_ERROR,
+    }
 )
 
 
@@ -61,3 +66,11 @@ def assistant(bus_type: type[LocalBus]) -> MakeAssistant:
         return WatchedAssistant(*plugins, settings=settings, clock=clock, bus=bus_type)
 
     return make
+
+
+@pytest.fixture
+async def bus(bus_type: type[LocalBus]) -> AsyncIterator[LocalBus]:
+    """A bus of each kind."""
+    made = bus_type()
+    yield made
+    await made.close()

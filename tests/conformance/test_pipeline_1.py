@@ -10,11 +10,12 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from conftest import MakeAssistant
+
 from flow.stage import (
     CANCELLED,
     MATCHED,
     UNMATCHED,
+    MakeAssistant,
     claim_of,
     claims,
     declines,
@@ -28,10 +29,13 @@ from flow.stage import (
     transformer,
     turn_of,
 )
-
+from hark.app.settings import settings_from
+from hark.builtin import DEFAULT_PLUGINS, TemplateMatcher
+from hark.bus import ask
 from hark.model import Frozen, Match, Message, Session, decode
 from hark.model.session_fields import Handler
 from hark.plugins import Ctx, Declined, Round, Turn
+from hark.skills import Skill, intent
 from hark.spec import RESERVED_INTENT_NAMES, topics
 from hark.spec.names import REIMPOSED
 from hark.testing import Assistant, FakeClock, settle
@@ -135,6 +139,8 @@ async def test_a_stated_language_is_passed_through(assistant: MakeAssistant) -> 
     assert seen[0][1] == "de-DE"
 
 
+@pytest.mark.spec("SESSION-1/3.2.7.d")
+@pytest.mark.spec("SESSION-1/3.2.7.e")
 @pytest.mark.spec("PIPELINE-1/4.d")
 async def test_the_language_is_resolved_once_and_everybody_gets_the_same(
     assistant: MakeAssistant, monkeypatch: pytest.MonkeyPatch
@@ -385,6 +391,8 @@ async def test_what_a_plugin_was_given_it_cannot_change_for_the_next_one(assista
     assert seen == [(("hello",), "en-US", before)]
 
 
+@pytest.mark.spec("SESSION-1/3.3.a")
+@pytest.mark.spec("SESSION-1/4.c")
 @pytest.mark.spec("PIPELINE-1/4.2.e")
 @pytest.mark.spec("SESSION-2/6.2.c")
 async def test_without_an_updated_session_the_session_goes_on_as_it_was(assistant: MakeAssistant) -> None:
@@ -892,7 +900,7 @@ async def test_utterances_are_taken_in_while_a_handler_runs(assistant: MakeAssis
 
     async with assistant(claims(handler=handler)) as hark:
         slow = hark.say("slow", session="x")
-        await hark.clock.advance(3600.0)
+        await hark.clock.advance(300.0)
         assert await hark.hears("quick", session="x") == ["quick"]
         assert not slow.over.is_set()
         go_on.set()
@@ -960,6 +968,7 @@ async def test_a_turn_within_a_turn_has_its_own_id_and_its_own_marker(assistant:
 # §7: the dispatch.
 
 
+@pytest.mark.spec("MSG-1/2.2.b")
 @pytest.mark.spec("PIPELINE-1/7.a")
 @pytest.mark.spec("PIPELINE-1/7.1.i")
 @pytest.mark.spec("PIPELINE-1/9.2.a")
@@ -1277,3 +1286,175 @@ async def test_a_frozen_value_is_what_matchers_get(assistant: MakeAssistant) -> 
     utterances, _, session = seen[0]
     assert utterances == ("one", "two")
     assert isinstance(session.get("extra"), Frozen)
+
+
+# Plugins, handlers and producers that come with Hark.
+
+
+class Colours(Skill):
+    """Paints."""
+
+    id = "paint.skill"
+
+    @intent("paint it {colour}", "make it {colour}", required_slots=["colour"])
+    def paint(self, turn: Turn) -> str:
+        return turn.slots["colour"]
+
+    @intent("male es {colour}", lang="de-DE")
+    def malen(self, turn: Turn) -> str:
+        return turn.slots["colour"]
+
+
+BOTH = {"assistant": {"lang": "en-US", "langs": ["de-DE"], "pipeline": ["template"]}}
+
+
+@pytest.mark.spec("PIPELINE-1/4.a")
+@pytest.mark.spec("PIPELINE-1/4.b")
+@pytest.mark.spec("PIPELINE-1/4.i")
+@pytest.mark.spec("PIPELINE-1/4.3.b")
+@pytest.mark.parametrize("others", [0, 4])
+async def test_an_engine_takes_any_number_of_candidates(assistant: MakeAssistant, others: int) -> None:
+    candidates = [f"pain tit number {n}" for n in range(others)] + ["paint it red"]
+    async with assistant(Colours(), settings=BOTH) as hark:
+        assert await hark.hears(candidates) == ["red"]
+        [dispatch] = hark.of("paint.skill:paint")
+    assert dispatch.data == {"lang": "en-US", "utterance": "paint it red", "slots": {"colour": "red"}}
+
+
+@pytest.mark.spec("PIPELINE-1/4.h")
+@pytest.mark.spec("PIPELINE-1/4.i")
+@pytest.mark.spec("SESSION-1/3.2.7.f")
+@pytest.mark.spec("SESSION-1/3.2.8.a")
+async def test_an_engine_goes_by_the_language_it_is_given(assistant: MakeAssistant) -> None:
+    english = Session("x", lang="en-US", detected_lang="en-US", stt_lang="en-US")
+    async with assistant(Colours(), settings=BOTH) as hark:
+        assert await hark.hears("male es rot", lang="de-DE", session=english) == ["rot"]
+        assert hark.of("paint.skill:malen")[0].data["lang"] == "de-DE"
+        assert await hark.hears("paint it red", lang="de-DE", session=english) == []
+
+
+@pytest.mark.spec("PIPELINE-1/4.g")
+async def test_a_plugin_may_refine_the_language_it_is_given(assistant: MakeAssistant) -> None:
+    async with assistant(claims(lang="en-GB")) as hark:
+        await hark.hears("colour", lang="en-US")
+        assert hark.of("claims:go")[0].data["lang"] == "en-GB"
+        assert hark.of(topics.UTTERANCE_SPEAK)[0].data["lang"] == "en-GB"
+
+
+@pytest.mark.spec("PIPELINE-1/4.4.f")
+@pytest.mark.spec("PIPELINE-1/4.4.g")
+async def test_a_claim_that_came_to_nothing_does_no_harm(assistant: MakeAssistant) -> None:
+    rogue = matcher("rogue", claim_of("paint.skill:paint", slots={"colour": "red"}))
+    async with assistant(rogue, Colours()) as hark:
+        assert await hark.hears("paint it red", session=Session("x", blacklisted_skills=["paint.skill"])) == []
+        assert await hark.hears("paint it red", session="x") == ["red"]
+
+
+@pytest.mark.spec("PIPELINE-1/5.3.a")
+@pytest.mark.spec("PIPELINE-1/5.4.b")
+@pytest.mark.parametrize(
+    "policy", [{"blacklisted_skills": ["paint.skill"]}, {"blacklisted_intents": ["paint.skill:paint"]}]
+)
+async def test_an_engine_does_not_claim_for_those_who_are_denied(
+    assistant: MakeAssistant, policy: dict[str, Any]
+) -> None:
+    async with assistant(Colours(), settings=BOTH) as hark:
+        await hark.hears("paint it red", session=Session("x", **policy))
+        assert outcomes(hark, "match") == [("template", "declined")]
+
+
+@pytest.mark.spec("PIPELINE-1/6.2.l")
+async def test_an_engine_looks_after_required_slots_itself(assistant: MakeAssistant) -> None:
+    class Picky(Skill):
+        id = "picky.skill"
+
+        @intent("paint", "paint it {colour}", required_slots=["colour"])
+        def paint(self, turn: Turn) -> str:
+            return turn.slots["colour"]
+
+    async with assistant(Picky(), settings=BOTH) as hark:
+        assert await hark.hears("paint") == []
+        assert outcomes(hark, "match") == [("template", "declined")]
+        assert await hark.hears("paint it red") == ["red"]
+
+
+@pytest.mark.spec("PIPELINE-1/7.2.a")
+@pytest.mark.spec("PIPELINE-1/7.2.b")
+@pytest.mark.spec("PIPELINE-1/9.2.b")
+async def test_nothing_but_its_own_dispatch_calls_a_handler(assistant: MakeAssistant) -> None:
+    called: list[str] = []
+    async with assistant(claims(handler=lambda turn: called.append(turn.utterance))) as hark:
+        said = {"lang": "en-US", "utterance": "x", "slots": {}}
+        intent_named = {"skill_id": "claims", "intent_name": "go", "pipeline_id": "claims"}
+        for topic in ("claims:other", "other:go", "claims.go", topics.INTENT_MATCHED, topics.HANDLER_START):
+            hark.bus.emit(Message(topic, {**said, **intent_named}, {"skill_id": "claims"}))
+        await settle()
+        assert called == []
+        await hark.hears("this one")
+    assert called == ["this one"]
+
+
+@pytest.mark.spec("PIPELINE-1/9.1.b")
+async def test_an_utterance_states_no_language_unless_somebody_said_so(assistant: MakeAssistant) -> None:
+    async with assistant(declines()) as hark:
+        await hark.hears("hello", session=Session("x", lang="en-US"))
+        await hark.hears("hallo", lang="de-DE")
+        silent_one, stated = hark.of(topics.UTTERANCE_HANDLE)
+    assert silent_one.data == {"utterances": ("hello",)}
+    assert stated.data == {"utterances": ("hallo",), "lang": "de-DE"}
+
+
+@pytest.mark.spec("PIPELINE-1/9.3.c")
+async def test_nobody_says_again_what_was_not_understood(assistant: MakeAssistant) -> None:
+    async with assistant(Colours(), declines()) as hark:
+        await hark.hears("gibberish")
+        await hark.clock.advance(60.0)
+        assert len(hark.of(topics.UTTERANCE_HANDLE)) == len(hark.of(topics.INTENT_UNMATCHED)) == 1
+
+
+@pytest.mark.spec("PIPELINE-1/10.a")
+@pytest.mark.spec("PIPELINE-1/10.b")
+@pytest.mark.spec("PIPELINE-1/10.2.a")
+@pytest.mark.spec("PIPELINE-1/10.4.c")
+async def test_an_engine_says_what_it_can_match_to_everybody_who_asks(assistant: MakeAssistant) -> None:
+    query = Message(topics.pipeline_intents_list("template"), {}, {"source": "me", "destination": "hark"})
+    settings = {"assistant": {"langs": ["de-DE"], "pipeline": ["high", "low"]},
+                "pipeline": {"high": {"plugin": "template"}, "low": {"plugin": "template"}}}  # fmt: skip
+    async with assistant(settings=settings) as empty:
+        answer = await ask(empty.bus, empty.clock, query)
+        assert answer.data == {"pipeline_id": "template", "intents": ()}
+    async with assistant(Colours(), settings=settings) as hark:
+        for _ in range(3):
+            hark.bus.emit(query)
+        await settle()
+        answers = hark.of("ovos.pipeline.template.intents.list.response")
+    assert len(answers) == 3
+    for answer in answers:
+        assert (answer.context["source"], answer.context["destination"]) == ("hark", "me")
+        assert answer.data["pipeline_id"] == "template"
+        told = [(i["skill_id"], i["intent_name"], i["lang"]) for i in answer.data["intents"]]
+        assert sorted(told) == [("paint.skill", "malen", "de-DE"), ("paint.skill", "paint", "en-US")]
+
+
+@pytest.mark.spec("PIPELINE-1/10.3.a")
+@pytest.mark.parametrize(
+    ("filters", "names"),
+    [
+        ({"lang": "de-DE"}, ["malen"]),
+        ({"lang": "DE-de", "skill_id": "paint.skill", "foo": 1}, ["malen"]),
+        ({"skill_id": "other"}, []),
+        ({"foo": "bar"}, ["malen", "paint"]),
+    ],
+)
+async def test_an_engine_says_less_to_who_wants_to_know_less(
+    assistant: MakeAssistant, filters: dict[str, Any], names: list[str]
+) -> None:
+    async with assistant(Colours(), settings=BOTH) as hark:
+        answer = await ask(hark.bus, hark.clock, Message(topics.pipeline_intents_list("template"), filters))
+    assert sorted(intent["intent_name"] for intent in answer.data["intents"]) == names
+
+
+@pytest.mark.spec("PIPELINE-1/11.a")
+def test_who_installs_nothing_has_an_engine_for_what_skills_register() -> None:
+    assert TemplateMatcher in DEFAULT_PLUGINS
+    assert settings_from({}).assistant.pipeline == ("template",)

@@ -8,11 +8,23 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import MakeAssistant
-from flow.chain_rig import ARTIFACTS, CHANGED, SIX, SPOKEN, Rig, link, unchanged
-from flow.stage import BASES, CANCELLED, UNMATCHED, claims, declines, echo, matcher, public, transformer, turn_of
 
+from flow.chain_rig import ARTIFACTS, CHANGED, SIX, SPOKEN, Rig, link, unchanged
+from flow.stage import (
+    BASES,
+    CANCELLED,
+    UNMATCHED,
+    MakeAssistant,
+    claims,
+    declines,
+    echo,
+    matcher,
+    public,
+    transformer,
+    turn_of,
+)
 from hark.app.settings import settings_from
+from hark.bus import ask
 from hark.hosting import Registry
 from hark.model import Audio, Match, Message, Session
 from hark.plugins import Ctx, Round, Turn
@@ -273,7 +285,7 @@ async def test_a_chain_gets_the_stated_language_and_never_an_invented_one(
         data = {"utterance": "hallo"} if stated is None else {"utterance": "hallo", "lang": stated}
         turn.emit(topics.UTTERANCE_SPEAK, data)
 
-    signals = {name: "en-US" for name in ("lang", "stt_lang", "request_lang", "detected_lang", "output_lang")}
+    signals = dict.fromkeys(("lang", "stt_lang", "request_lang", "detected_lang", "output_lang"), "en-US")
     links = [link(kind, "spy", listen(kind)) for kind in ("utterance", "dialog")]
     async with assistant(*links, claims(handler=handler)) as hark:
         await hark.hears("hallo", lang=stated, session=Session("x", **signals))
@@ -303,6 +315,7 @@ async def test_the_language_is_written_back_to_the_utterance(
     assert seen == [{"utterances": ("hello",), **({} if expected is None else {"lang": expected})}]
 
 
+@pytest.mark.spec("SESSION-1/3.2.3.c")
 @pytest.mark.spec("TRANSFORM-1/3.0.g")
 @pytest.mark.parametrize("stated", ["de-DE", None])
 @pytest.mark.parametrize("made", ["en-US", None, "unchanged"])
@@ -361,6 +374,7 @@ async def test_what_is_no_language_tag_is_refused_and_the_output_dropped(kind: T
 # §3.1 to §3.6: what each kind is given.
 
 
+@pytest.mark.spec("TRANSFORM-1/3.1.c")
 @pytest.mark.spec("TRANSFORM-1/3.1.a")
 @pytest.mark.spec("TRANSFORM-1/3.1.b")
 @pytest.mark.spec("TRANSFORM-1/3.6.a")
@@ -793,19 +807,54 @@ class Hostile:
         raise RuntimeError("do not look")
 
 
+A_MATCH = ARTIFACTS["intent"]
+
 WRONG: dict[TransformerType, list[Any]] = {
-    "audio": [None, Hostile, b"\x00\x00", "text", (b"\x00\x00", 16_000), Audio(b"\x00", 16_000), Audio(b"\x00\x00", 0),
-              Audio("text", 16_000), Audio(b"\x00\x00", 16_000.0), Audio(b"\x00\x00", True)],  # type: ignore[arg-type]
-    "utterance": [None, Hostile, "hello", 7, {"hello": 1}, [7], ["hello", None], [["hello"]], ["half \ud83d"], (t for t in "a"),
-                  Grumpy(["hello"]), [GrumpyText("hello")], {"hello"}],
+    "audio": [
+        None,
+        Hostile,
+        b"\x00\x00",
+        "text",
+        (b"\x00\x00", 16_000),
+        Audio(b"\x00", 16_000),
+        Audio(b"\x00\x00", 0),
+        Audio("text", 16_000),  # type: ignore[arg-type]
+        Audio(b"\x00\x00", 16_000.0),  # type: ignore[arg-type]
+        Audio(b"\x00\x00", True),
+    ],
+    "utterance": [
+        None,
+        Hostile,
+        "hello",
+        7,
+        {"hello": 1},
+        {"hello"},
+        [7],
+        ["hello", None],
+        [["hello"]],
+        ["half \ud83d"],
+        (text for text in "ab"),
+        Grumpy(["hello"]),
+        [GrumpyText("hello")],
+    ],
     "metadata": [Hostile, {}, "text", 7, True, Session("x")],
-    "intent": [None, Hostile, Match(GrumpyText("some.skill"), "go", "en-US", "hello"), "text", {}, ("a", "b"), Match("some.skill", "go", "", "hello"),
-               Match("some.skill", "go", "en-US", ""), Match("some.skill", "go", "en-US", "hello", {"a": 1}),  # type: ignore[dict-item]
-               Match("some.skill", "go", "en-US", "hello", updated_session=Session("x")), Match("o", "go", "en-US", "h"),
-               Match(7, "go", "en-US", "hello")],  # type: ignore[arg-type]
+    "intent": [
+        None,
+        Hostile,
+        "text",
+        {},
+        ("a", "b"),
+        A_MATCH.replace(skill_id="other.skill"),
+        A_MATCH.replace(skill_id=GrumpyText("some.skill")),
+        A_MATCH.replace(skill_id=7),
+        A_MATCH.replace(lang=""),
+        A_MATCH.replace(utterance=""),
+        A_MATCH.replace(slots={"a": 1}),
+        A_MATCH.replace(updated_session=Session("x")),
+    ],
     "dialog": [None, Hostile, 7, b"hello", ["hello"], "half \ud83d", GrumpyText("hello")],
     "tts": [None, Hostile, b"\x00\x00", "/tmp/file.wav", Audio(b"\x00", 16_000)],
-}  # fmt: skip
+}
 
 
 @pytest.mark.spec("TRANSFORM-1/7.d")
@@ -974,6 +1023,7 @@ async def test_a_cancellation_without_a_reason_in_words_is_a_violation(kind: Tra
     assert not flow.cancelled
 
 
+@pytest.mark.spec("TRANSFORM-1/8.1.a")
 @pytest.mark.spec("TRANSFORM-1/8.1.d")
 @pytest.mark.spec("TRANSFORM-1/8.1.e")
 @every_kind
@@ -1119,3 +1169,97 @@ def test_a_registry_of_one_kind_knows_nothing_of_the_others() -> None:
     for kind in SIX:
         registries[kind].add(link(kind, f"only-{kind}", unchanged))
     assert all(len(registry) == 1 for registry in registries.values())
+
+
+# §6: asking what is loaded.
+
+
+async def listed(hark: Any, kind: TransformerType) -> dict[str, Any]:
+    query = Message(topics.transformer_list(kind), {}, {"source": "me", "destination": "hark"})
+    answer = await ask(hark.bus, hark.clock, query)
+    assert answer.type == f"ovos.transformer.{kind}.list.response"
+    assert (answer.context["source"], answer.context["destination"]) == ("hark", "me")
+    return dict(answer.data)
+
+
+@pytest.mark.spec("TRANSFORM-1/6.a")
+@pytest.mark.spec("TRANSFORM-1/6.b")
+@pytest.mark.spec("TRANSFORM-1/6.c")
+@every_kind
+async def test_who_asks_is_told_what_is_loaded_and_its_priorities(
+    assistant: MakeAssistant, kind: TransformerType
+) -> None:
+    links = [link(kind, "b", priority=7), link(kind, "a", priority=90), link(kind, "bad id", priority=1)]
+    settings = {"transformers": {kind: ["a"]}}
+    async with assistant(*links, settings=settings) as hark:
+        answer = await listed(hark, kind)
+    assert set(answer) == {"loaded", "priorities"}
+    assert sorted(answer["loaded"]) == ["a", "b"], "what is loaded, not what would run"
+    assert answer["priorities"] == {"a": 90, "b": 7}
+
+
+@pytest.mark.spec("TRANSFORM-1/6.d")
+@every_kind
+async def test_a_chain_with_nothing_in_it_says_so(assistant: MakeAssistant, kind: TransformerType) -> None:
+    async with assistant() as hark:
+        assert await listed(hark, kind) == {"loaded": (), "priorities": {}}
+
+
+@pytest.mark.spec("TRANSFORM-1/6.g")
+@every_kind
+async def test_what_is_loaded_is_announced_once_at_the_start(assistant: MakeAssistant, kind: TransformerType) -> None:
+    async with assistant(link(kind, "a", priority=3)) as hark:
+        [announced] = hark.of(f"ovos.transformer.{kind}.list.response")
+        assert announced.data == {"loaded": ("a",), "priorities": {"a": 3}}
+
+
+@pytest.mark.spec("TRANSFORM-1/6.c")
+async def test_a_transformer_that_did_not_start_is_not_listed(assistant: MakeAssistant) -> None:
+    async def fail() -> None:
+        raise ValueError("no licence")
+
+    broken = link("dialog", "broken")
+    broken.start = fail  # type: ignore[method-assign]
+    async with assistant(broken, link("dialog", "fine")) as hark:
+        assert (await listed(hark, "dialog"))["loaded"] == ("fine",)
+
+
+# What transformers and producers make of it.
+
+
+@pytest.mark.spec("TRANSFORM-1/3.0.d")
+async def test_a_transformer_that_is_told_no_language_may_look_into_the_session(assistant: MakeAssistant) -> None:
+    def greet(text: str, ctx: Ctx) -> str:
+        return f"{text} ({ctx.lang or ctx.session.output_lang})"
+
+    async def handler(turn: Turn) -> None:
+        turn.emit(topics.UTTERANCE_SPEAK, {"utterance": "olá"})
+
+    async with assistant(transformer("dialog", "greet", greet), claims(handler=handler)) as hark:
+        assert await hark.hears("go", session=Session("x", output_lang="pt-PT")) == ["olá (pt-PT)"]
+
+
+@pytest.mark.spec("TRANSFORM-1/1.3.d")
+@every_kind
+async def test_a_message_a_transformer_changed_and_sent_on_names_it_last(
+    assistant: MakeAssistant, kind: TransformerType
+) -> None:
+    plugin = link(kind, "relay")
+    async with assistant(plugin) as hark:
+        came = Message("test.note", {"n": 1}, {stamp_key(kind): ["earlier"]}, Session("x"))
+        plugin.host.send(came.forward("test.note.changed", {"n": 2}))
+        await settle()
+        [sent] = hark.of("test.note.changed")
+    assert sent.context[stamp_key(kind)] == ("earlier", "relay")
+    assert sent.session_id == "x"
+
+
+@pytest.mark.spec("TRANSFORM-1/5.1.c")
+@pytest.mark.spec("TRANSFORM-1/5.2.d")
+@pytest.mark.spec("PIPELINE-1/5.2.e")
+def test_an_empty_list_is_left_out_of_a_session_that_is_sent() -> None:
+    names = [f"{kind}_transformers" for kind in SIX]
+    names += [f"blacklisted_{name}" for name in (*names, "skills", "intents", "pipelines")]
+    session = Session("x", **{name: [] for name in names})
+    assert session.wire() == {"session_id": "x"}
+    assert Session("x", **{name: ["a"] for name in names}).replace(**{name: [] for name in names}) == session

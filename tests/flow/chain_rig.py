@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from flow.stage import transformer
-
 from hark.chains import Chain, Flow
 from hark.hosting import Limits, Registry, Runner
 from hark.model import Audio, Match, Message, Session

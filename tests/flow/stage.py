@@ -36,6 +36,8 @@ BASES: Mapping[TransformerType, type[Transformer]] = {
 }
 
 Work = Callable[..., Any]
+MakeAssistant = Callable[..., Assistant]
+"""The `assistant` fixture: makes an assistant on each kind of bus."""
 
 
 def transformer(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import re
 import signal
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -37,6 +39,17 @@ class Reminder(Skill):
     async def work(self, turn):
         await turn.speak("working")
         await self.host.clock.sleep(3600)
+"""
+SLEEPER = """
+import asyncio
+from hark.plugins import Plugin
+
+class Sleeper(Plugin):
+    id = "sleeper"
+
+    async def start(self):
+        print("starting", flush=True)
+        await asyncio.Event().wait()
 """
 BROKEN = "import no_such_module_anywhere\n"
 
@@ -184,6 +197,24 @@ def test_an_assistant_that_stays_is_stopped_by_a_signal_in_good_order(world: Wor
             assert not (world.state / "control.sock").exists()
 
 
+def test_an_assistant_can_be_stopped_while_it_starts(world: World) -> None:
+    world.install("sleeper", SLEEPER, "skill: Sleeper")
+    with world.running("run") as hark:
+        assert hark.line() == "starting"
+        hark.signal(signal.SIGTERM)
+        assert hark.end(hang_up=False) == (0, "")
+
+
+def test_say_does_not_repeat_what_an_assistant_that_went_away_may_have_done(world: World) -> None:
+    world.install("probe", PROBE, "skill: Reminder")
+    with world.running("run") as hark:
+        hark.say("say hello")
+        with world.running("say", "work for ever") as asking:
+            assert asking.line() == "working"
+            hark.signal(signal.SIGKILL)
+            assert asking.end() == (1, "hark: the assistant went away before the end of its answer\n")
+
+
 def test_a_turn_without_end_does_not_hold_up_the_shutdown(world: World) -> None:
     world.install("probe", PROBE, "skill: Reminder")
     world.write_settings("[limits]\ngrace = 0.1\n")
@@ -228,6 +259,20 @@ def test_commands_whose_output_nobody_reads_are_quiet_about_it(world: World, com
         assert hark.end() == (0, "")
 
 
+def test_a_disk_that_is_full_is_said_in_one_line(world: World) -> None:
+    command = [sys.executable, "-m", "hark", "say", "say hello"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=world.environment, timeout=30)
+    assert (done.returncode, done.stderr) == (2, b"hark: [Errno 28] No space left on device\n")
+
+
+def test_streams_that_are_not_there_do_no_harm(world: World) -> None:
+    for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+        command = f'"{sys.executable}" -m hark run {closed}'
+        done = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, capture_output=True, env=world.environment)
+        assert (done.returncode, done.stderr) == (0, b""), closed
+
+
 def test_settings_that_are_wrong_are_all_named_and_nothing_is_run(world: World) -> None:
     world.write_settings("[assistant]\nlnag = 'de'\n[limits]\nmatch = -1\n")
     for command in (["run"], ["say", "hello"]):
@@ -246,9 +291,11 @@ def test_a_settings_file_that_is_named_has_to_be_there(world: World) -> None:
     assert done.returncode == 2
     assert done.stderr == f'hark: {missing}: there is no such file; "hark settings" prints one to begin with\n'
     missing.write_text("[assistant]\npipeline = ['tempalte']\n")
-    done = world.hark("run", "--settings", str(missing), said="say hello\n")
+    done = world.hark("run", "--settings", str(missing))
     assert done.returncode == 0
-    assert "pipeline names 'tempalte', which is not loaded; did you mean 'template'?" in done.stderr
+    assert done.stderr == (
+        f"hark: {missing}: [assistant] pipeline names 'tempalte', which is not loaded; did you mean 'template'?\n"
+    )
 
 
 def test_the_settings_it_prints_are_the_defaults_and_can_be_used(world: World) -> None:
@@ -265,9 +312,10 @@ def test_plugins_that_cannot_be_loaded_are_named_with_the_reason_and_the_rest_wo
     world.write_settings("[plugins.'fails.skill']\nloud = true\n[plugins.elsewhere]\n")
     done = world.hark("run", said="say hello\n")
     assert (done.returncode, done.stdout) == (0, "hello\n")
-    warning, head, *reasons = done.stderr.splitlines()
-    assert warning == "WARNING hark.app: [plugins] names 'elsewhere', which is not loaded"
+    head, *reasons, place, hint = done.stderr.splitlines()
     assert head == "hark: 2 plugins are not loaded:"
+    assert place == f"hark:   the settings of plugins are in {world.settings}"
+    assert hint == f"hark: {world.settings}: [plugins] names 'elsewhere', which is not loaded"
     first, second = sorted(reasons)
     assert "hark:   hark.skill weather is not loaded: importing it failed: ModuleNotFoundError: No module" in first
     assert f"{world.site}/broken.py:1" in first
@@ -288,7 +336,7 @@ def test_in_a_terminal_it_is_a_conversation_that_ctrl_d_ends(world: World) -> No
         hark.press("\x04")
         status, errors = hark.end()
     assert status == 0
-    assert re.match(rf'Hark {__version__}, en-US: 3 skills, 1 matchers, 2 transformers\. "help" gives examples', errors)
+    assert re.match(rf'Hark {__version__}, en-US: 3 skills, 1 matcher, 2 transformers\. "help" gives examples', errors)
 
 
 def test_in_a_terminal_ctrl_c_leaves_in_good_order(world: World) -> None:
@@ -311,6 +359,9 @@ def test_speech_that_comes_at_the_prompt_is_shown_and_the_prompt_comes_again(wor
         hark.write("remind me")
         hark.until("\nI will\r\n")
         hark.until("the egg is done\r\n> ")
+        hark.write("say goodbye")
+        hark.until("\ngoodbye\r\n")
+        hark.until("> ")
         hark.press("\x04")
         assert hark.end()[0] == 0
 

@@ -9,24 +9,22 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from conftest import MakeAssistant
+
 from flow.stage import (
     CANCELLED,
     MATCHED,
     UNMATCHED,
+    MakeAssistant,
     claim_of,
     claims,
     declines,
-    echo,
     matcher,
     public,
     reached,
     silent,
-    skill,
     transformer,
     turn_of,
 )
-
 from hark.model import Message, Session, decode
 from hark.plugins import Ctx, Match, Plugin, Turn
 from hark.spec import topics

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from hark.act.speech import Speech
 from hark.bus import Bus, Subscription
-from hark.hosting import Loaded, Outcome, Runner, describe
+from hark.hosting import Loaded, Outcome, Runner, describe, end_all
 from hark.model import Frozen, Message
 from hark.model.frozen import EMPTY
 from hark.plugins import Plugin, Turn
@@ -63,10 +63,7 @@ class HandlerHost:
         self._closed = True
         for plugin_id in list(self._subscriptions):
             self.detach(plugin_id)
-        for task in self._running:
-            task.cancel()
-        if self._running:
-            await asyncio.gather(*self._running, return_exceptions=True)
+        await end_all(self._running, self._runner.clock)
         self._speech.close()
 
     async def _handle(self, entry: Loaded[Any], has_task: bool, dispatch: Message) -> None:

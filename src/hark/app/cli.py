@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -12,6 +13,8 @@ from hark import __version__
 from hark.app.commands.common import ANSWERED, MISTAKE, complain, set_up_log
 from hark.app.commands.parser import make_parser
 from hark.app.trouble import Trouble
+
+log = logging.getLogger("hark.app")
 
 _INTERRUPTED: Final = 130
 
@@ -29,15 +32,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = _command(options.command)(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads has read enough. Python would complain once more when it closes standard output.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()  # who reads has read enough
         return ANSWERED
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except Trouble as trouble:
-        complain(str(trouble))
+    except (Trouble, OSError) as error:
+        log.debug("what went wrong", exc_info=error)
+        complain(str(error))
+        _give_up_output()
         return MISTAKE
     return status
+
+
+def _give_up_output() -> None:
+    """Python would complain once more when it closes an output that cannot be written to."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _command(name: str) -> Callable[[argparse.Namespace], int]:
@@ -54,6 +66,10 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
         from hark.app.commands.why import why
 
         return why
+    if name == "doctor":
+        from hark.app.commands.doctor import doctor
+
+        return doctor
     from hark.app.commands.show_settings import show_settings
 
     return show_settings
@@ -63,4 +79,5 @@ def _open_missing_streams() -> None:
     """A process may be started without them; then there is nothing to read, and nobody reads what is written."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 - stays open
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, open(nowhere, mode, closefd=False))  # noqa: SIM115 - stays open

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Coroutine
 from typing import Any, Final
 
@@ -11,6 +12,8 @@ from hark.app.screen import Screen
 from hark.app.talk import Talk
 from hark.app.words import remark, why_command
 from hark.model import Clock, MalformedMessage
+
+log = logging.getLogger("hark.app")
 
 _PATIENCE: Final = 5.0
 """Seconds in which a person gets no prompt because an answer is on its way; after that they may go on."""
@@ -68,6 +71,10 @@ class Conversation:
             asked = await self._talk.ask(text, self._screen.show)
         except MalformedMessage as error:
             self._screen.show(f"(this cannot be said: {error})")
+            return
+        except Exception as error:
+            log.exception("an utterance could not be put to the assistant")
+            self._screen.show(f"(this turn broke: {type(error).__name__}: {error})")
             return
         told = remark(asked.outcome, asked.detail, why_command(asked.utterance_id, self._state))
         if told is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import socket
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import TracebackType
 
-from hark.app.advice import advice
 from hark.app.control.server import Control
+from hark.app.doctor.examine import examine
 from hark.app.house import House
 from hark.app.settings import Settings
 from hark.app.state.keeping import State
@@ -17,8 +17,6 @@ from hark.bus import LocalBus
 from hark.hosting import Refusal
 from hark.model import Clock
 from hark.plugins import Plugin
-
-log = logging.getLogger("hark.app")
 
 
 class Household:
@@ -36,6 +34,7 @@ class Household:
         *,
         state: State | None = None,
         door: socket.socket | None = None,
+        settings_file: str = "no file",
     ) -> None:
         self._settings = settings
         self._plugins = plugins
@@ -43,6 +42,7 @@ class Household:
         self._aside = aside
         self._state = state
         self._door = door
+        self._settings_file = settings_file
         self._control: Control | None = None
 
     async def __aenter__(self) -> Household:
@@ -75,11 +75,10 @@ class Household:
 
     async def _open(self) -> None:
         await self.house.start()
-        for hint in advice(self.house):
-            log.warning("%s", hint)
         if self._state is not None and self._door is not None:
             langs = self._settings.understanding().langs
-            self._control = Control(self._door, self._state.directory, self.talk, self.house.traces, langs)
+            look = partial(examine, self.house, self._settings_file)
+            self._control = Control(self._door, self._state.directory, self.talk, self.house.traces, langs, look)
             await self._control.start()
 
     async def _close(self) -> None:

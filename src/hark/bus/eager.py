@@ -15,7 +15,7 @@ def start(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> a
     """
     try:
         waits_for = work.send(None)
-    except StopIteration:
+    except (StopIteration, asyncio.CancelledError):
         return None
     return loop.create_task(_go_on(work, waits_for))
 

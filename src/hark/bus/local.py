@@ -21,6 +21,9 @@ log = logging.getLogger("hark.bus")
 _BATCH: Final = 64
 """Deliveries in one go before the event loop gets to do other things."""
 
+_LAST_ROUNDS: Final = 1_000
+"""Rounds of the event loop that listeners are given to end, once they are cancelled."""
+
 
 class LocalBus:
     """Delivers Messages inside one process, on the event loop it was made on. See `Bus` for what it promises."""
@@ -72,14 +75,15 @@ class LocalBus:
     ) -> LocalSubscription:
         """As promised by `Bus`."""
         names = (topic,) if isinstance(topic, str) else tuple(topic)
+        for one in names:
+            if not topics.is_topic(one):
+                raise ValueError(f"{one!r} is no topic")
         subscription = LocalSubscription(names, listener, name, concurrent or eager, eager, self._detach)
         for one in names:
             self._attach(one, subscription, group)
         return subscription
 
     def _attach(self, topic: str, subscription: LocalSubscription, group: str | None) -> None:
-        if not topics.is_topic(topic):
-            raise ValueError(f"{topic!r} is no topic")
         present = self._topics.get(topic, ())
         if group is None:
             self._topics[topic] = (*present, subscription)
@@ -121,10 +125,13 @@ class LocalBus:
         self._topics.clear()
         self._taps = ()
         self._pending.clear()
-        for task in self._tasks:
+        ending = list(self._tasks)
+        for task in ending:
             task.cancel()
-        if self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        for _ in range(_LAST_ROUNDS):  # not for ever: a task can refuse to end
+            if all(task.done() for task in ending):
+                break
+            await asyncio.sleep(0)
 
     def _route(self, message: Message) -> None:
         targets = self._topics.get(message.type)
@@ -194,14 +201,17 @@ class LocalBus:
     def _call_now(self, subscription: LocalSubscription, message: Message) -> None:
         try:
             subscription.listener(message)
-        except Exception:
+        except BaseException:  # whatever it is, it must not end up with who emitted the Message
             log.exception("bus: %s failed on %s", subscription.name, message.type)
 
     async def _call(self, subscription: LocalSubscription, message: Message) -> None:
         try:
             await subscription.listener(message)  # type: ignore[misc]
         except asyncio.CancelledError:
-            raise
+            task = asyncio.current_task()
+            if self._closed or (task is not None and task.cancelling()):
+                raise
+            log.exception("bus: %s cancelled itself on %s", subscription.name, message.type)
         except BaseException:  # a SystemExit that leaves a task ends the loop
             log.exception("bus: %s failed on %s", subscription.name, message.type)
 

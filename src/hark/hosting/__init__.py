@@ -2,6 +2,7 @@
 
 from hark.hosting.checks import Unfit, wants_round
 from hark.hosting.discovery import discover
+from hark.hosting.ending import end_all
 from hark.hosting.loaded import Loaded
 from hark.hosting.plugin_host import PluginHost, stamped
 from hark.hosting.registry import Limits, Refusal, Registry
@@ -24,6 +25,7 @@ __all__ = [
     "Workers",
     "describe",
     "discover",
+    "end_all",
     "stamped",
     "wants_round",
 ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hark.bus import Bus, Subscription
+from hark.hosting.ending import end_all
 from hark.hosting.loaded import Loaded
 from hark.hosting.runner import Runner
 from hark.model import Clock, Message, Session, Timer
@@ -115,7 +116,4 @@ class PluginHost:
             subscription.close()
         for timer in self._timers:
             timer.cancel()
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_all(self._tasks, self.clock)

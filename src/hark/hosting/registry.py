@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
+import sys
 from collections.abc import Iterator
 from types import FunctionType
 from typing import Any, Generic, TypeVar
@@ -64,7 +66,7 @@ class Registry(Generic[P]):
             plugin.settings = settings_for(plugin, settings or {})
         except Exception as error:  # whatever is looked at, a plugin may have made it raise
             unfit = error if isinstance(error, Unfit) else Unfit(f"looking at it failed: {in_words(error)}", "")
-            self.refuse(Refusal(self.kind, name, str(unfit), unfit.remedy, where_is(type(plugin))))
+            self.refuse(Refusal(self.kind, name, str(unfit), unfit.remedy, line_of(type(plugin))))
             return None
         limits = self._limits
         entry = Loaded(
@@ -107,6 +109,14 @@ def where_is(cls: type) -> str:
     """File and line of a class, as far as its methods tell; reading its source would cost every start."""
     codes = [member.__code__ for member in vars(cls).values() if isinstance(member, FunctionType)]
     if not codes:
-        return cls.__module__
+        return str(getattr(sys.modules.get(cls.__module__), "__file__", cls.__module__))
     first = min(codes, key=lambda code: code.co_firstlineno)
     return f"{first.co_filename}:{first.co_firstlineno}"
+
+
+def line_of(cls: type) -> str:
+    """File and line of a class exactly, for somebody who has to mend it."""
+    try:
+        return f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}"
+    except (OSError, TypeError):
+        return where_is(cls)

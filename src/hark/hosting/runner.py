@@ -74,6 +74,11 @@ class Runner:
         """The plugin that runs inline at this moment, for the watchdog."""
         self._tasks: set[asyncio.Task[Any]] = set()
 
+    @property
+    def busy(self) -> int:
+        """How many calls are under way, on workers or on the loop."""
+        return self.workers.busy + len(self._tasks)
+
     def call_now(self, entry: Loaded[Any], *args: Any) -> Outcome:
         """Call a quick plugin on the spot."""
         around, self.inline_now = self.inline_now, entry

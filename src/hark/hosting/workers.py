@@ -82,6 +82,12 @@ class Workers:
         """How many threads are in service, abandoned ones not counted."""
         return self._threads
 
+    @property
+    def busy(self) -> int:
+        """How many jobs are under way or waiting, abandoned ones not counted."""
+        with self._lock:
+            return self._threads - self._idle + self._waiting
+
     def submit(self, work: Callable[[Job], Any]) -> Job:
         """Have `work` done on a thread; `job.done` gets its result or exception, on the calling loop."""
         job = Job(work, asyncio.get_running_loop().create_future())

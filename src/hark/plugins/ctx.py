@@ -66,7 +66,7 @@ class Ctx:
 
     def set(self, key: str, value: Any) -> None:
         """Set a context key. Keys of your own are best named `<transformer id>.<name>`."""
-        self._write(key, freeze(value))
+        self._write(key, freeze(value, 2))
 
     def unset(self, key: str) -> None:
         """Remove a context key."""

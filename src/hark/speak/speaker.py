@@ -11,6 +11,7 @@ import msgspec
 
 from hark.bus import Bus
 from hark.chains import Chain, Flow
+from hark.hosting import end_all
 from hark.model import Clock, Message, Session
 from hark.model.merge import Denials
 from hark.spec import topics
@@ -67,10 +68,7 @@ class Speaker:
     async def close(self) -> None:
         """Render nothing more."""
         self._subscription.close()
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_all(self._tasks, self._clock)
 
     def _receive(self, message: Message) -> None:
         session_id = message.session_id
@@ -94,6 +92,7 @@ class Speaker:
                     await self._respond(message)
                 except Exception:
                     log.exception("a response could not be rendered: %s", message)
+                    self._done(message, "failed")
         finally:
             del self._lanes[session_id]
 
@@ -101,6 +100,7 @@ class Speaker:
         text = message.data.get("utterance")
         if not isinstance(text, str):
             log.warning("dropped a speak message whose utterance is no text: %s", message)
+            self._done(message, "dropped")
             return
         session = message.session or Session()
         if any(key in message.context for key in CANCEL_KEYS):
@@ -121,8 +121,11 @@ class Speaker:
             trace.step(
                 "speak", session.session_id, "rendered", self._clock.monotonic() - began, "", None, flow.artifact
             )
-        outcome = "cancelled" if flow.cancelled else "rendered"
-        self._bus.emit(flow.message().forward(topics.SPEECH_RENDERED, {"outcome": outcome}))
+        self._done(flow.message(), "cancelled" if flow.cancelled else "rendered")
+
+    def _done(self, message: Message, outcome: str) -> None:
+        """Tell whoever waits for it that nothing more comes of this response."""
+        self._bus.emit(message.forward(topics.SPEECH_RENDERED, {"outcome": outcome}))
 
     def _cancelled(self, flow: Flow) -> None:
         """This response is dropped; the turn's own end marker is not repeated (ruling R1)."""

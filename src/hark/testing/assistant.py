@@ -100,8 +100,9 @@ class Assistant:
     ) -> Hearing:
         """As `hears`, without waiting: several turns can be under way."""
         mark = f"heard-{next(self._marks)}"
-        hearing = self._turns[mark] = Hearing()
-        data: dict[str, Any] = {"utterances": [text] if isinstance(text, str) else text}
+        utterances = [text] if isinstance(text, str) else text
+        hearing = self._turns[mark] = Hearing(tuple(utterances))
+        data: dict[str, Any] = {"utterances": utterances}
         if lang is not None:
             data["lang"] = lang
         if isinstance(session, str):
@@ -153,7 +154,9 @@ class Assistant:
 class Hearing:
     """A turn under way in a test."""
 
-    def __init__(self) -> None:
+    def __init__(self, utterances: tuple[str, ...] = ()) -> None:
+        self.utterances = utterances
+        """What was said to the assistant."""
         self.spoken: list[str] = []
         """What was answered so far."""
         self.over = asyncio.Event()

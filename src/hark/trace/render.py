@@ -11,6 +11,8 @@ _ENDS: Final = {
     "cancelled": "A transformer cancelled it.",
     "complete": "Answered.",
     "error": "The handler failed.",
+    "refused": "Refused: its session was no session.",
+    "broken": "It broke inside Hark, and the log says where.",
 }
 
 
@@ -25,7 +27,7 @@ def render(trace: TraceRecord) -> str:
 
 
 def _line(step: Step) -> str:
-    told = "  ".join(part for part in (step.detail, _change(step.before, step.after)) if part)
+    told = "  ".join(part for part in (step.detail, _change(step.before, step.after)) if part).replace("\n", " ")
     return f"  {_time(step.seconds)}  {step.stage:<10} {step.who:<22} {step.outcome:<10} {told}".rstrip()
 
 

@@ -81,7 +81,10 @@ class TurnTrace:
     def record(self) -> TraceRecord:
         """A copy that can be written down."""
         steps = [
-            msgspec.structs.replace(step, before=_plain(step.before), after=_plain(step.after)) for step in self.steps
+            msgspec.structs.replace(
+                step, detail=_sayable(step.detail), before=_plain(step.before), after=_plain(step.after)
+            )
+            for step in self.steps
         ]
         return TraceRecord(
             utterance_id=self.utterance_id,
@@ -110,10 +113,17 @@ class TraceRecord(msgspec.Struct):
 
 def _plain(value: Any) -> Any:
     """`value` as something JSON can say, for reading only."""
-    if value is None or isinstance(value, (str, int, float, bool)):
+    if isinstance(value, str):
+        return _sayable(value)
+    if value is None or isinstance(value, (int, float, bool)):
         return value
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return str(value)
+        return {_sayable(str(key)): _plain(item) for key, item in value.items()}
+    return _sayable(str(value))
+
+
+def _sayable(text: str) -> str:
+    """`text` without half pairs, which UTF-8 cannot carry: plugins may give such words as their reasons."""
+    return text if text.isascii() else text.encode(errors="replace").decode()

@@ -197,7 +197,7 @@ class Orchestrator:
         context = life.session.intent_context
         if not context:
             return
-        ticked = intent_context.tick(context, life.pruned)
+        ticked = intent_context.evict(intent_context.tick(context, life.pruned))
         if ticked is not context:
             life.session = life.session.trusted(intent_context=ticked)
 

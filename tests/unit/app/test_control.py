@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from hark.app.control import client
 from hark.app.control.address import NAME
 from hark.app.control.client import Silent, connect
 from hark.app.control.protocol import Ended, Explained, Heard, Ping, Pong, Say, Spoken, Why
@@ -219,6 +220,17 @@ def test_a_socket_that_cannot_be_made_is_trouble_with_a_remedy(tmp_path: Path) -
     (tmp_path / NAME).mkdir()
     with pytest.raises(StateError, match=f"the control socket {tmp_path / NAME} cannot be made.*--state"):
         listening(tmp_path)
+
+
+def test_an_assistant_that_hangs_counts_as_silent_after_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "PATIENCE", 0.01)
+    with listening(tmp_path):
+        connection = connect(tmp_path)
+        assert connection is not None
+        with connection, pytest.raises(Silent, match="timed out"):
+            list(connection.ask(Ping()))
 
 
 def test_an_assistant_that_does_not_keep_to_the_protocol_counts_as_silent(tmp_path: Path) -> None:

@@ -107,6 +107,21 @@ async def test_a_person_may_go_on_when_an_answer_takes_long() -> None:
     assert out.getvalue().splitlines() == ["(this takes a while; you may go on meanwhile)", "about one", "about two"]
 
 
+class BrokenTalk:
+    """An assistant that cannot be talked to."""
+
+    async def ask(self, text: str, hear: Callable[[str], None]) -> Asked:
+        raise LookupError("nobody home")
+
+
+async def test_an_assistant_that_cannot_be_talked_to_is_said_to_be_broken(caplog: pytest.LogCaptureFixture) -> None:
+    out = io.StringIO()
+    conversation = Conversation(BrokenTalk(), FakeClock(), Lines("one", "two"), Screen(out, lambda: None), None)  # type: ignore[arg-type]
+    await conversation.go_on(asyncio.Event(), patient=True)
+    assert out.getvalue().splitlines() == ["(this turn broke: LookupError: nobody home)"] * 2
+    assert "an utterance could not be put to the assistant" in caplog.text
+
+
 async def test_a_pipe_waits_for_each_answer_however_long_it_takes_unless_stopped() -> None:
     talk, clock = SlowTalk(), FakeClock()
     conversation = Conversation(talk, clock, Lines("one", "two"), Screen(io.StringIO(), lambda: None), None)  # type: ignore[arg-type]

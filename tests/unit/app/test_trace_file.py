@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hark.app.state.trace_file import TraceFile, find
-from hark.trace import TurnTrace
+from hark.trace import TraceRecord, TurnTrace
 
 
 def turn(utterance_id: str, text: str = "hello") -> TurnTrace:
@@ -83,9 +83,15 @@ def test_a_line_that_was_cut_costs_no_other(tmp_path: Path) -> None:
     assert find(tmp_path, "t-0") == turn("t-0").record()
 
 
+class Unsayable(TurnTrace):
+    """A trace that cannot be written down."""
+
+    def record(self) -> TraceRecord:
+        raise TypeError("JSON has no word for this")
+
+
 def test_a_trace_that_json_cannot_say_costs_no_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    odd = turn("t-1")
-    odd.step("handler", "x", "raised", 0.0, "\ud800")
+    odd = Unsayable("t-1", "default", (), 0.0, lambda: 0.0)
     file = TraceFile(tmp_path)
     file.append([turn("t-0"), odd, turn("t-2")])
     file.close()

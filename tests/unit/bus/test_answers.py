@@ -44,6 +44,7 @@ async def test_no_answer_is_a_timeout(bus: LocalBus) -> None:
         await asking
 
 
+@pytest.mark.spec("MSG-1/5.4.b")
 async def test_askers_do_not_take_each_others_answers(bus: LocalBus) -> None:
     waiting: list[Message] = []
     bus.on("test.query", waiting.append)
@@ -56,6 +57,7 @@ async def test_askers_do_not_take_each_others_answers(bus: LocalBus) -> None:
     assert [(await one).data["n"] for one in asking] == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.spec("MSG-1/5.3.e")
 async def test_an_answer_may_come_on_a_topic_of_its_own(bus: LocalBus) -> None:
     bus.on("test.query", lambda message: bus.emit(message.reply("test.fact", {"n": 1})))
     answer = await ask(bus, FakeClock(), note(topic="test.query"), topic="test.fact")

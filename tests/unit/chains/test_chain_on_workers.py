@@ -7,9 +7,9 @@ import threading
 from typing import Any
 
 import pytest
+
 from flow.chain_rig import ARTIFACTS, SIX, Rig, link
 from flow.stage import reached, transformer
-
 from hark.hosting import Limits
 from hark.plugins import Ctx
 from hark.spec import TransformerType, stamp_key

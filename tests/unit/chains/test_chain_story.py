@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from flow.chain_rig import Rig, link
-
 from hark.chains import Composition, Flow
 from hark.model import Match, Message, Session
 from hark.model.merge import Denials

@@ -12,7 +12,7 @@ import pytest
 from hark.hosting import Refusal, discover
 from hark.plugins import Plugin
 
-SOURCE = '''
+SOURCE = """
 from hark.plugins import DialogTransformer, PipelinePlugin, Plugin
 
 class Shout(DialogTransformer):
@@ -40,7 +40,7 @@ class Fatal(Plugin):
 
 def a_function():
     return Weather()
-'''
+"""
 
 BAD = {
     "raises_value_error": "raise ValueError('broken on import')",
@@ -116,7 +116,9 @@ def test_a_missing_package_is_named_in_the_remedy(offered: Any) -> None:
     assert "'a_package_nobody_has'" in refusal.remedy
 
 
-@pytest.mark.parametrize("value", ["no_such_module_at_all:X", "fine_plugins_for_test:NoSuchClass", "fine_plugins_for_test"])
+@pytest.mark.parametrize(
+    "value", ["no_such_module_at_all:X", "fine_plugins_for_test:NoSuchClass", "fine_plugins_for_test"]
+)
 def test_what_is_not_there_is_a_refusal(offered: Any, value: str) -> None:
     offered("hark.skill", gone=value)
     assert isinstance(one(), Refusal)

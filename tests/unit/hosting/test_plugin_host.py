@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flow.chain_rig import SIX, link
-from flow.stage import claims
 from hosted import make_runner
 
+from flow.chain_rig import SIX, link
+from flow.stage import claims
 from hark.bus import LocalBus
 from hark.hosting import PluginHost, Runner
 from hark.model import Message, Session

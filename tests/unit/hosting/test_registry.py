@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+
 from flow.chain_rig import SIX, link
 from flow.stage import BASES, claims
-
 from hark.hosting import Limits, Registry, wants_round
 from hark.plugins import Ctx, DialogTransformer, Match, PipelinePlugin, Plugin, Session, Transformer
 
@@ -71,7 +71,9 @@ def test_a_refusal_says_what_why_where_and_what_to_do(caplog: pytest.LogCaptureF
     with caplog.at_level(logging.WARNING, "hark.hosting"):
         registry.add(Fine())
     text = str(registry.refusals[0])
-    assert text.startswith("dialog transformer fine is not loaded: another dialog transformer has the id 'fine' already")
+    assert text.startswith(
+        "dialog transformer fine is not loaded: another dialog transformer has the id 'fine' already"
+    )
     assert "test_registry.py:" in text
     assert text.endswith("rename one of the two")
     assert text in caplog.text
@@ -149,13 +151,16 @@ def test_a_transform_that_does_not_take_what_it_is_given_is_refused(work: Any) -
     assert "def transform(self, text, ctx)" in refusal_of(transforming(work))
 
 
+def round_by_keyword(self: Any, utterances: Any, lang: str, session: Session, *, round: Any) -> None: ...
+
+
 @pytest.mark.parametrize(
     "work",
     [
         lambda self, utterances, lang: None,
         lambda self, utterances, lang, session, other: None,
-        lambda self, utterances, lang, session, round, more: None,
-        lambda self, utterances, lang, session, *, round: None,
+        lambda self, utterances, lang, session, *rest: None,
+        round_by_keyword,
         None,
         print,
     ],
@@ -221,7 +226,12 @@ def test_settings_are_filled_in_and_checked() -> None:
 
 @pytest.mark.parametrize(
     ("table", "named"),
-    [({"levl": 7}, "no setting 'levl'"), ({"level": "7"}, "$.level"), ({"name": 1}, "$.name"), ({"level": None}, "$.level")],
+    [
+        ({"levl": 7}, "no setting 'levl'"),
+        ({"level": "7"}, "$.level"),
+        ({"name": 1}, "$.name"),
+        ({"level": None}, "$.level"),
+    ],
 )
 def test_wrong_settings_are_refused_naming_the_key(table: dict[str, Any], named: str) -> None:
     text = refusal_of(with_settings(Volume), table)

@@ -8,9 +8,9 @@ import threading
 from typing import Any
 
 import pytest
-from flow.stage import reached
 from hosted import Gate, loaded, make_runner
 
+from flow.stage import reached
 from hark.hosting import Late, describe
 from hark.testing import settle
 
@@ -133,11 +133,10 @@ async def test_whether_a_call_went_well_is_for_those_to_say_who_look_at_its_resu
 
 
 def test_a_failure_is_described_with_its_place() -> None:
-    try:
+    with pytest.raises(LookupError) as raised:
         raise LookupError("no such city")
-    except LookupError as error:
-        assert describe(error).startswith("LookupError: no such city (")
-        assert "test_runner.py:" in describe(error)
+    assert describe(raised.value).startswith("LookupError: no such city (")
+    assert "test_runner.py:" in describe(raised.value)
     assert describe(ValueError()) == "ValueError"
 
 

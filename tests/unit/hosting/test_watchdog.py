@@ -7,9 +7,9 @@ import logging
 import threading
 
 import pytest
-from flow.stage import reached
 from hosted import loaded, make_runner
 
+from flow.stage import reached
 from hark.hosting import Watchdog
 from hark.testing import settle
 

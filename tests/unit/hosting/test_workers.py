@@ -7,9 +7,9 @@ import threading
 from typing import Any
 
 import pytest
-from flow.stage import reached
 from hosted import Gate
 
+from flow.stage import reached
 from hark.hosting import Job, Workers
 
 

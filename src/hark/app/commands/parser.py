@@ -13,6 +13,7 @@ examples:
   hark say what time is it               one question, one answer
   hark say "what time is it" --why       ... and every step on the way to it
   hark why                               explain the last turn, from any shell
+  hark doctor                            what is loaded, in which order, and what is not and why
   hark settings > hark.toml              a settings file with every key
 """
 _RUN: Final = """\
@@ -42,6 +43,15 @@ each step took. Asks the assistant that runs; when none runs, looks into what th
 examples:
   hark why                               the last turn
   hark why 3f2a                          the last turn whose id begins so
+"""
+_DOCTOR: Final = """\
+Tells what is loaded, in which order it would run and why, what is not loaded and why (with file, line and remedy), and
+which settings have no effect. Asks the assistant that runs; when none runs, starts one to look at. The exit status is 1
+when something needs attention.
+
+examples:
+  hark doctor
+  hark doctor --json | jq .missing
 """
 _SETTINGS: Final = """\
 Prints a settings file with every key, its default and what it is for. The file is read from
@@ -78,6 +88,12 @@ def make_parser(version: str) -> argparse.ArgumentParser:
     why = _command(commands, "why", "explain a turn", _WHY)
     why.add_argument("id", nargs="?", default="", metavar="ID", help="how the id of the turn begins; else the last one")
     _add_state(why)
+
+    doctor = _command(commands, "doctor", "say what is loaded, and what is not and why", _DOCTOR)
+    doctor.add_argument("--json", action="store_true", help="print the report as JSON")
+    doctor.add_argument("--alone", action="store_true", help="do not ask the assistant that runs")
+    _add_settings(doctor)
+    _add_state(doctor)
 
     settings = _command(commands, "settings", "print a settings file with every key", _SETTINGS)
     _add_plugins(settings)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
 import signal
 import sys
 from collections.abc import Callable
@@ -12,7 +11,8 @@ from contextlib import closing, suppress
 from typing import Final
 
 from hark import __version__
-from hark.app.commands.common import ANSWERED, complain, settings_of, state_of
+from hark.app.commands.common import ANSWERED, settings_of, state_of
+from hark.app.commands.notices import hold_back_refusals, tell_notices
 from hark.app.control.server import listening
 from hark.app.conversation import Conversation
 from hark.app.house import House
@@ -24,7 +24,6 @@ from hark.app.settings import Settings, read_settings
 from hark.app.state.directory import Held, StateError
 from hark.app.state.keeping import State
 from hark.app.terminal import Terminal
-from hark.hosting import Refusal
 from hark.model import SystemClock
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -57,12 +56,20 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
     _on_signals(stop_now)
     with Terminal(sys.stdin, sys.stdout) as terminal, listening(state.directory) as door:
         screen = Screen(sys.stdout, stop.set, prompts=terminal.is_interactive)
-        logging.getLogger("hark.hosting").addFilter(_is_no_refusal)
+        hold_back_refusals()
         clock = SystemClock()
-        household = Household(settings, plugins(installed=options.plugins), clock, screen.show, state=state, door=door)
+        household = Household(
+            settings,
+            plugins(installed=options.plugins),
+            clock,
+            screen.show,
+            state=state,
+            door=door,
+            settings_file=str(settings_of(options)[0]),
+        )
         async with household:
             starting = None
-            _tell_refusals(household.house)
+            tell_notices(household.house, settings_of(options)[0])
             if terminal.is_interactive:
                 _greet(household.house, settings)
             reader = LineReader(terminal.read if terminal.is_interactive else Descriptor(sys.stdin.fileno()))
@@ -86,20 +93,9 @@ def _on_signals(stop_now: Callable[[], None]) -> None:
         loop.add_signal_handler(name, signalled)
 
 
-def _is_no_refusal(record: logging.LogRecord) -> bool:
-    """Refusals are told in one piece, once everything was tried."""
-    return not (isinstance(record.args, tuple) and record.args and isinstance(record.args[0], Refusal))
-
-
-def _tell_refusals(house: House) -> None:
-    refusals = house.refusals
-    if refusals:
-        complain(f"{len(refusals)} plugins are not loaded:" if len(refusals) > 1 else "a plugin is not loaded:")
-        complain("\n".join(f"  {refusal}" for refusal in refusals))
-
-
 def _greet(house: House, settings: Settings) -> None:
     transformers = sum(map(len, house.transformers.values()))
-    loaded = f"{len(house.skills)} skills, {len(house.pipeline)} matchers, {transformers} transformers"
-    print(f'Hark {__version__}, {settings.assistant.lang}: {loaded}. "help" gives examples; Ctrl-D leaves.',
-          file=sys.stderr)  # fmt: skip
+    counts = {"skill": len(house.skills), "matcher": len(house.pipeline), "transformer": transformers}
+    loaded = ", ".join(f"{number} {what}{'s' * (number != 1)}" for what, number in counts.items())
+    told = f'Hark {__version__}, {settings.assistant.lang}: {loaded}. "help" gives examples; Ctrl-D leaves.'
+    print(told, file=sys.stderr)

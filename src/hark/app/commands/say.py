@@ -7,7 +7,7 @@ import sys
 
 from hark.app.commands.common import ANSWERED, MISTAKE, UNANSWERED, complain, state_of
 from hark.app.control.client import Connection, Silent, connect
-from hark.app.control.protocol import Ended, Explained, Refused, Say, Spoken, Why
+from hark.app.control.protocol import Ended, Explained, Heard, Refused, Say, Spoken, Why
 from hark.app.words import lines_of, one_line, remark, why_command
 
 
@@ -19,7 +19,7 @@ def say(options: argparse.Namespace) -> int:
             try:
                 return _say_to(connection, options)
             except Silent as silent:
-                complain(f"the assistant that runs does not answer ({silent}); this one is asked of another")
+                complain(f"the assistant that runs does not answer: {silent}")
     # Only now: whoever finds an assistant running need not load one.
     from hark.app.commands.say_alone import say_alone
 
@@ -27,16 +27,24 @@ def say(options: argparse.Namespace) -> int:
 
 
 def _say_to(connection: Connection, options: argparse.Namespace) -> int:
-    for answer in connection.ask(Say(" ".join(options.text), options.lang)):
-        if isinstance(answer, Spoken):
-            print(one_line(answer.text), flush=True)
-        elif isinstance(answer, Refused):
-            complain(answer.reason)
-            return MISTAKE
-        elif isinstance(answer, Ended):
-            return tell_end(
-                answer.outcome, answer.detail, answer.utterance_id, options, _story(connection, answer, options)
-            )
+    heard = False
+    try:
+        for answer in connection.ask(Say(" ".join(options.text), options.lang)):
+            if isinstance(answer, Heard):
+                heard = True
+            elif isinstance(answer, Spoken):
+                print(one_line(answer.text), flush=True)
+            elif isinstance(answer, Refused):
+                complain(answer.reason)
+                return MISTAKE
+            elif isinstance(answer, Ended):
+                story = _story(connection, answer, options)
+                return tell_end(answer.outcome, answer.detail, answer.utterance_id, options, story)
+    except Silent:
+        if not heard:
+            raise
+        # Not asked again of another: it may have been done already.
+        complain("the assistant went away before the end of its answer")
     return UNANSWERED
 
 

@@ -8,6 +8,7 @@ import sys
 from contextlib import closing, nullcontext
 
 from hark.app.commands.common import MISTAKE, complain, settings_of, state_of
+from hark.app.commands.notices import hold_back_refusals, tell_notices
 from hark.app.commands.say import tell_end
 from hark.app.household import Household
 from hark.app.loading import plugins
@@ -37,7 +38,9 @@ def say_alone(options: argparse.Namespace) -> int:
 async def _turn(options: argparse.Namespace, settings: Settings, state: State | None) -> int:
     screen = Screen(sys.stdout, lambda: None)
     household = Household(settings, plugins(installed=options.plugins), SystemClock(), screen.show, state=state)
+    hold_back_refusals()
     async with household:
+        tell_notices(household.house, settings_of(options)[0])
         try:
             asked = await household.talk.ask(" ".join(options.text), screen.show)
         except MalformedMessage as error:

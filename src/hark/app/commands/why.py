@@ -13,7 +13,7 @@ from hark.app.words import lines_of
 def why(options: argparse.Namespace) -> int:
     """Explain the last turn, or the one whose id begins as told."""
     directory = state_of(options)
-    wanted = options.id.lower()
+    wanted = options.id
     connection = connect(directory)
     if connection is not None:
         with connection:

@@ -1,12 +1,14 @@
 """What goes over the control socket: a JSON object a line, requests one way, answers the other.
 
-A request is `{"do": "ping"}`, `{"do": "say", "utterance": ...}` or `{"do": "why", "id": ...}`. Each is answered with
-any number of `{"is": "spoken"}` lines, then one line that ends the answer.
+A request is `{"do": "ping"}`, `{"do": "say", "utterance": ...}`, `{"do": "why", "id": ...}` or `{"do": "examine"}`.
+Each is answered with any number of `{"is": "spoken"}` lines, then one line that ends the answer.
 """
 
 from __future__ import annotations
 
 import msgspec
+
+from hark.app.doctor.report import Report
 
 
 class Ping(msgspec.Struct, tag_field="do", tag="ping", frozen=True):
@@ -24,6 +26,10 @@ class Why(msgspec.Struct, tag_field="do", tag="why", frozen=True, omit_defaults=
     """Explain a turn: the last one, or the last whose id begins with `id`."""
 
     id: str = ""
+
+
+class Examine(msgspec.Struct, tag_field="do", tag="examine", frozen=True):
+    """How are you?"""
 
 
 class Pong(msgspec.Struct, tag_field="is", tag="pong", frozen=True):
@@ -59,14 +65,20 @@ class Explained(msgspec.Struct, tag_field="is", tag="explained", frozen=True):
     text: str
 
 
+class Examined(msgspec.Struct, tag_field="is", tag="examined", frozen=True):
+    """What is loaded and what is not."""
+
+    report: Report
+
+
 class Refused(msgspec.Struct, tag_field="is", tag="refused", frozen=True):
     """The request cannot be met."""
 
     reason: str
 
 
-Request = Ping | Say | Why
-Answer = Pong | Heard | Spoken | Ended | Explained | Refused
+Request = Ping | Say | Why | Examine
+Answer = Pong | Heard | Spoken | Ended | Explained | Examined | Refused
 
 _encode = msgspec.json.Encoder().encode
 decode_request = msgspec.json.Decoder(Request).decode

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import socket
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,8 @@ from hark.app.control.address import NAME, short
 from hark.app.control.protocol import (
     Answer,
     Ended,
+    Examine,
+    Examined,
     Explained,
     Heard,
     Ping,
@@ -29,6 +32,7 @@ from hark.app.control.protocol import (
     decode_request,
     line,
 )
+from hark.app.doctor.report import Report
 from hark.app.state.directory import StateError
 from hark.app.talk import Talk
 from hark.model import MalformedMessage
@@ -64,14 +68,23 @@ def listening(directory: Path) -> socket.socket:
 
 
 class Control:
-    """Serves `say`, `why` and `ping`. Nothing a client sends, or leaves unread, can hurt the assistant."""
+    """Serves `say`, `why`, `examine` and `ping`. Nothing a client sends, or leaves unread, can hurt the assistant."""
 
-    def __init__(self, channel: socket.socket, directory: Path, talk: Talk, traces: TraceStore, langs: frozenset[str]):
+    def __init__(
+        self,
+        channel: socket.socket,
+        directory: Path,
+        talk: Talk,
+        traces: TraceStore,
+        langs: frozenset[str],
+        examine: Callable[[], Report],
+    ) -> None:
         self._channel = channel
         self._directory = directory
         self._talk = talk
         self._traces = traces
         self._langs = langs
+        self._examine = examine
         self._numbers = count(1)
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
@@ -119,6 +132,8 @@ class Control:
             _send(writer, Pong(os.getpid(), __version__))
         elif isinstance(request, Why):
             _send(writer, self._explained(request))
+        elif isinstance(request, Examine):
+            _send(writer, Examined(self._examine()))
         else:
             await self._say(request, writer)
 
@@ -144,6 +159,10 @@ class Control:
             )
         except MalformedMessage as error:
             _send(writer, Refused(f"this is no utterance: {error}"))
+            return
+        except Exception as error:
+            log.exception("an utterance could not be put to the assistant")
+            _send(writer, Refused(f"this turn broke: {type(error).__name__}: {error}"))
             return
         _send(writer, Ended(asked.outcome, asked.utterance_id, asked.detail))
 

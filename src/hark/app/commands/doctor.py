@@ -1,0 +1,56 @@
+"""`hark doctor`: the assistant that runs, looked over, or one that is started for it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+
+import msgspec
+
+from hark.app.commands.common import ANSWERED, UNANSWERED, complain, settings_of, state_of
+from hark.app.control.client import Silent, connect
+from hark.app.control.protocol import Examine, Examined
+from hark.app.doctor.render import render
+from hark.app.doctor.report import Report
+
+
+def doctor(options: argparse.Namespace) -> int:
+    """Print what was found; the exit status is 1 when something needs attention."""
+    report = _of_the_running(options) or _alone(options)
+    print(msgspec.json.format(msgspec.json.encode(report)).decode() if options.json else render(report))
+    return ANSWERED if report.healthy else UNANSWERED
+
+
+def _of_the_running(options: argparse.Namespace) -> Report | None:
+    connection = None if options.alone else connect(state_of(options))
+    if connection is None:
+        return None
+    with connection:
+        try:
+            for answer in connection.ask(Examine()):
+                if isinstance(answer, Examined):
+                    return answer.report
+        except Silent as silent:
+            complain(f"the assistant that runs does not answer ({silent}); this is how one would start now")
+    return None
+
+
+def _alone(options: argparse.Namespace) -> Report:
+    # Only now: asking a running assistant takes a fraction of what being one takes.
+    from hark.app.commands.notices import hold_back_refusals
+    from hark.app.doctor.examine import examine
+    from hark.app.household import Household
+    from hark.app.loading import plugins
+    from hark.app.settings import read_settings
+    from hark.model import SystemClock
+
+    path, named = settings_of(options)
+    settings = read_settings(path, named=named)
+
+    async def look() -> Report:
+        household = Household(settings, plugins(installed=options.plugins), SystemClock(), lambda _text: None)
+        hold_back_refusals()
+        async with household:
+            return examine(household.house, str(path))
+
+    return asyncio.run(look())

@@ -1,0 +1,70 @@
+"""Looking a house over: what is loaded, in which order it would run and why, and what is not loaded and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hark import __version__
+from hark.app.advice import advice
+from hark.app.doctor.report import Asked, ChainReport, Member, Missing, Report, SkillReport
+from hark.app.house import House
+from hark.hosting import Loaded
+from hark.plugins.handlers import handlers_of
+from hark.spec import TransformerType
+
+
+def examine(house: House, settings_file: str) -> Report:
+    """A report on a house that has started."""
+    settings, options = house.settings, house.settings.understanding()
+    asked = [_asked(house, name) for name in options.pipeline]
+    reached = {entry.plugin.id for entry in asked if entry.plugin is not None}
+    return Report(
+        version=__version__,
+        settings_file=settings_file,
+        lang=options.lang,
+        langs=sorted(options.langs),
+        chains=[_chain(house, kind) for kind in house.chains],
+        pipeline=asked,
+        never_asked=[entry.id for entry in house.pipeline if entry.id not in reached],
+        skills=[
+            SkillReport(member=_member(entry), intents=sorted(handlers_of(entry.plugin))) for entry in house.skills
+        ],
+        missing=[
+            Missing(kind=one.kind, name=one.name, reason=one.reason, remedy=one.remedy, where=one.where)
+            for one in house.refusals
+        ],
+        advice=[*advice(house), *(_unused_entry(name) for name in settings.entries if name not in options.pipeline)],
+    )
+
+
+def _chain(house: House, kind: TransformerType) -> ChainReport:
+    composition = house.chains[kind].composition
+    explicit = house.settings.transformers.order(kind)
+    deployed = composition.deployed()
+    running = {entry.id for entry in deployed}
+    return ChainReport(
+        kind=kind,
+        order="by priority" if explicit is None else f"as [transformers] {kind} lists them",
+        members=[_member(entry, entry.plugin.priority) for entry in deployed],
+        left_out=[entry.id for entry in composition.registry if entry.id not in running],
+    )
+
+
+def _asked(house: House, name: str) -> Asked:
+    entry = house.pipeline.get(house.settings.understanding().entry(name).plugin)
+    return Asked(entry=name, plugin=_member(entry) if entry is not None else None)
+
+
+def _member(entry: Loaded[Any], priority: int | None = None) -> Member:
+    notes = []
+    if entry.unloaded:
+        notes.append(f"unloaded: {entry.unloaded}")
+    elif entry.failures:
+        notes.append(f"failed {entry.failures} times in a row")
+    if entry.demoted:
+        notes.append(f"moved to a worker: {entry.demoted}")
+    return Member(id=entry.id, runs=entry.mode, origin=entry.origin, note="; ".join(notes), priority=priority)
+
+
+def _unused_entry(name: str) -> str:
+    return f"[pipeline.{name}] has no effect: [assistant] pipeline does not name {name!r}"

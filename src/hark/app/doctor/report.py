@@ -1,0 +1,78 @@
+"""What the doctor finds, as data."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Member(msgspec.Struct, frozen=True, kw_only=True):
+    """A loaded plugin."""
+
+    id: str
+    runs: str
+    """Where its code runs: `inline`, `worker` or `loop`."""
+    origin: str
+    """File and line."""
+    note: str = ""
+    """What is worth knowing: demoted, resting, unloaded."""
+    priority: int | None = None
+
+
+class ChainReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One chain, in the order it would run for a session that asks for nothing."""
+
+    kind: str
+    order: str
+    """Why this order."""
+    members: list[Member]
+    left_out: list[str]
+    """Loaded, but not in the deployer's list."""
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry of the pipeline."""
+
+    entry: str
+    plugin: Member | None
+    """Who is asked; nobody when it is not loaded."""
+
+
+class SkillReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A loaded skill."""
+
+    member: Member
+    intents: list[str]
+
+
+class Missing(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that is not loaded."""
+
+    kind: str
+    name: str
+    reason: str
+    remedy: str
+    where: str
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything the doctor looked at."""
+
+    version: str
+    settings_file: str
+    lang: str
+    langs: list[str]
+    chains: list[ChainReport]
+    pipeline: list[Asked]
+    never_asked: list[str]
+    """Pipeline plugins that are loaded and in no entry."""
+    skills: list[SkillReport]
+    missing: list[Missing]
+    advice: list[str]
+    """Settings that have no effect, and what else is seldom meant."""
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing is missing and nothing needs attention."""
+        members = [member for chain in self.chains for member in chain.members]
+        members += [asked.plugin for asked in self.pipeline if asked.plugin is not None]
+        return not self.missing and not self.advice and not any(member.note for member in members)

@@ -1,0 +1,194 @@
+"""Animals that make noise: on the bus, in memory, in the process they share with everybody else."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, Final
+
+from hark.spec import topics
+from hark.testing.zoo.animal import POINTS, Grip, behaviour, behaviours_in
+
+FLOOD: Final = 10_000
+_NESTED: Final = 5
+_FIFTY_MEGABYTES: Final = 50 * 1024 * 1024
+
+_RUNNING: Final = tuple(point for point in POINTS if point not in ("start", "stop"))
+
+_numbers = count(1)
+
+
+@behaviour(modes=("inline", "loop"), shows="tame")
+def floods_the_bus(grip: Grip) -> Any:
+    """Emits ten thousand Messages in one go."""
+    for number in range(FLOOD):
+        grip.plugin.host.emit("zoo.noise", {"number": number})
+    return grip.tame
+
+
+@behaviour(shows="tame")
+def emits_from_another_thread(grip: Grip) -> Any:
+    """Starts a thread that emits, while it goes on itself."""
+    host = grip.plugin.host
+
+    def emit() -> None:
+        for number in range(100):
+            host.emit("zoo.noise", {"number": number})
+
+    grip.cage.thread(emit)
+    return grip.tame
+
+
+@behaviour(points=("handler",), shows="tame")
+def talks_to_itself(grip: Grip) -> Any:
+    """Says things from its handler that it will be asked to handle itself, a few levels deep."""
+    turn = grip.turn
+    if turn is not None:
+        depth = int(turn.message.context.get("zoo_depth", 0))
+        if depth < _NESTED:
+            nested = turn.message.forward(topics.UTTERANCE_HANDLE, {"utterances": [f"nested {next(_numbers)}"]})
+            grip.plugin.host.send(nested.carrying(zoo_depth=depth + 1))
+    return grip.tame
+
+
+@behaviour(points=("handler",), modes=("inline", "worker", "loop"))
+def emits_until_the_stack_ends(grip: Grip) -> Any:
+    """Emits at every level of a recursion that only Python ends."""
+    turn = grip.turn
+
+    def deeper(level: int) -> None:
+        if turn is not None:
+            turn.emit("zoo.deep", {"level": level})
+        deeper(level + 1)
+
+    deeper(0)
+
+
+@behaviour(points=("listener", "timer"), modes=("inline", "loop"), shows="tame")
+def speaks_up_unasked(grip: Grip) -> Any:
+    """Speaks in a session it has nothing to do with, in words that are none."""
+    host = grip.plugin.host
+    host.speak("Here I am.")
+    host.emit(topics.UTTERANCE_SPEAK, {"utterance": 7})
+    host.emit(topics.UTTERANCE_SPEAK)
+
+
+@behaviour(points=("handler",), shows="tame")
+def speaks_garbage(grip: Grip) -> Any:
+    """Emits speech that is no text."""
+    if grip.turn is not None:
+        grip.turn.emit(topics.UTTERANCE_SPEAK, {"utterance": ["not", "text"], "lang": 7})
+    return grip.tame
+
+
+@behaviour(shows="tame")
+def allocates(grip: Grip) -> Any:
+    """Takes fifty megabytes and gives them back."""
+    taken = bytearray(_FIFTY_MEGABYTES)
+    taken[::4096] = b"x" * len(taken[::4096])
+    return grip.tame
+
+
+@behaviour(modes=("loop", "stream"), shows="tame")
+def leaves_tasks_behind(grip: Grip) -> Any:
+    """Starts tasks and timers that nobody will ever wait for."""
+    host = grip.plugin.host
+    host.task(grip.cage.never(), "for ever")
+    host.task(_fails(), "for nothing")
+    host.after(3600.0, lambda: None)
+    return grip.tame
+
+
+async def _fails() -> None:
+    raise SystemExit("on purpose, in a task")
+
+
+# Not at start and stop: there it would cancel whoever opens or closes the house, who may well give up then.
+@behaviour(_RUNNING, modes=("loop", "stream"), shows="tame", diverts=True)
+def cancels_every_task(grip: Grip) -> Any:
+    """Cancels every task on the event loop but those of the keepers."""
+    for task in asyncio.all_tasks():
+        if task not in grip.cage.spared:
+            task.cancel("on purpose")
+    return grip.tame
+
+
+@behaviour(modes=("inline", "loop"))
+def closes_the_loop(_grip: Grip) -> Any:
+    """Tries to close the event loop under everybody."""
+    asyncio.get_running_loop().close()
+
+
+class Mute:
+    """A stream nothing can be written to."""
+
+    def write(self, _text: str) -> int:
+        """Raises."""
+        raise OSError("on purpose")
+
+    flush = write
+
+
+@behaviour(shows="tame")
+def replaces_stdout(grip: Grip) -> Any:
+    """Puts a stream that raises in the place of standard output, until the cage is opened."""
+    grip.cage.borrow(sys, "stdout", Mute())
+    return grip.tame
+
+
+@behaviour(points=("listener", "start"), modes=("inline", "loop"), shows="tame")
+def registers_garbage(grip: Grip) -> Any:
+    """Registers intents and entities with every field of every wrong type."""
+    for topic in topics.REGISTRATION:
+        for payload in garbage_registrations():
+            grip.plugin.host.emit(topic, payload)
+
+
+@behaviour(points=("listener",), modes=("inline", "loop"), shows="tame")
+def withdraws_what_others_registered(grip: Grip) -> Any:
+    """Deregisters and disables what belongs to another skill."""
+    host = grip.plugin.host
+    host.emit(topics.SKILL_DEREGISTER, {"skill_id": "tame.skill"})
+    host.emit(topics.SKILL_DEREGISTER, {"skill_id": ["tame.skill"]})
+    host.emit(topics.INTENT_DISABLE, {"skill_id": "tame.skill", "intent_name": 7})
+
+
+@behaviour(points=("matcher",), modes=("loop",))
+async def polls_nonsense(grip: Grip) -> Any:
+    """Asks around on no topic, for no time, among nobody."""
+    if grip.round is not None:
+        await grip.round.poll("zoo.ping", {}, ["tame"], 0.1, rank=lambda _answer: 1 / 0)
+        await grip.round.poll("zoo.ping", {}, ["tame"], float("nan"))
+        await grip.round.poll("no topic", {"a": object()}, ["tame"], -1.0)
+
+
+def garbage_registrations() -> Iterator[dict[str, Any]]:
+    """Registration payloads of INTENT-4 with one field after the other of every wrong type, or gone."""
+    sound: dict[str, Any] = {
+        "skill_id": "zoo.garbage",
+        "intent_name": "garbage",
+        "entity_name": "garbage",
+        "lang": "en-US",
+        "samples": ["some garbage {slot}"],
+        "blacklist": ["nothing"],
+        "required_slots": ["slot"],
+        "required_keywords": ["garbage"],
+        "slot_blacklist": {"slot": ["nothing"]},
+        "requires_context": ["garbage"],
+        "excludes_context": [{"key": "garbage", "scope": "shared"}],
+        "required": [{"name": "a", "samples": ["a"]}],
+        "optional": [{"name": "b", "samples": ["b"]}],
+        "one_of": [[{"name": "c", "samples": ["c"]}]],
+        "excluded": [{"name": "d", "samples": ["d"]}],
+        "capabilities": ["garbage"],
+    }
+    wrong = (None, 7, -1.5, True, "", "some (broken [template {", [], [7], [None], [[]], [{}], {}, {"a": 7}, ["{"], "no tag")
+    for field in sound:
+        yield {key: value for key, value in sound.items() if key != field}
+        for value in wrong:
+            yield {**sound, field: value}
+
+
+BEHAVIOURS: Final = behaviours_in(globals())

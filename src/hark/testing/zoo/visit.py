@@ -1,0 +1,216 @@
+"""An assistant with animals in it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final, Self
+
+from hark.bus import LocalBus
+from hark.chains import Flow
+from hark.model import Audio, Clock, Message, Session
+from hark.model.merge import Denials
+from hark.plugins import Match, PipelinePlugin, Plugin, Transformer, Turn, handles
+from hark.skills import Skill, intent
+from hark.spec import TransformerType
+from hark.testing.assistant import Assistant, Hearing
+from hark.testing.clock import FakeClock, settle
+from hark.testing.zoo.animal import Animal
+from hark.testing.zoo.bodies import KINDS
+from hark.testing.zoo.cage import Cage
+from hark.trace import TurnTrace
+
+TICKET: Final = {"row": 7, "seats": ["a", "b"]}
+"""A session field nobody knows: it has to survive every turn."""
+
+SKILL_QUESTION: Final = "who looks after the animals"
+SKILL_ANSWER: Final = "The keeper does."
+
+_LIMITS: Final[Mapping[str, Any]] = {"handler": 10.0}
+_LONG: Final = 240.0
+"""Seconds, of the assistant's own time, in which every turn has to be over."""
+_ROUNDS: Final = 400
+"""Looks at a worker thread that is about to finish, before time passes."""
+
+
+class Tame(PipelinePlugin):
+    """Claims whatever no animal has claimed, and says what it heard."""
+
+    id = "tame"
+    quick = True
+
+    def match(self, utterances: Sequence[str], lang: str, session: Session) -> Match | None:  # noqa: ARG002
+        """As promised by `PipelinePlugin`; one question is left to the skill."""
+        if utterances[0] == SKILL_QUESTION:
+            return None
+        return self.claim("answer", lang=lang, utterance=utterances[0])
+
+    @handles("answer")
+    def answer(self, turn: Turn) -> str:
+        """What it says to everything."""
+        return heard(turn.utterance)
+
+
+class TameSkill(Skill):
+    """A skill with one registered intent, which no garbage of others may spoil."""
+
+    id = "tame.skill"
+    quick = True
+
+    @intent(SKILL_QUESTION)
+    def who(self, _turn: Turn) -> str:
+        """Answers the question."""
+        return SKILL_ANSWER
+
+
+def heard(utterance: str) -> str:
+    """What `Tame` answers to an utterance."""
+    return f"I heard: {utterance}"
+
+
+def onlookers() -> list[Plugin]:
+    """A transformer of each kind that changes nothing and runs last: an animal must not keep it from being asked."""
+    return [_onlooker(kind, base) for kind, base in KINDS.items()]
+
+
+def _onlooker(kind: str, base: type[Transformer]) -> Plugin:
+    def transform(_self: Plugin, artifact: Any, _ctx: Any) -> Any:
+        return artifact
+
+    def transform_metadata(_self: Plugin, _ctx: Any) -> None:
+        return None
+
+    chosen = transform_metadata if kind == "metadata" else transform
+    members = {"id": f"tame-{kind}", "priority": 90, "quick": True, "transform": chosen}
+    made: Plugin = type("Onlooker", (base,), members)()
+    return made
+
+
+class _Records(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """As promised by `logging.Handler`."""
+        self.lines.append(record.getMessage())
+
+
+class Visit(Assistant):
+    """An assistant with animals, and with tame plugins that run after them in every chain and in the pipeline.
+
+    `async with Visit(animal, ...) as visit: hearing = await visit.provoke("..."); await invariants(visit, hearing)`.
+    """
+
+    def __init__(
+        self,
+        *inhabitants: Animal | Plugin,
+        bus: type[LocalBus] = LocalBus,
+        clock: Clock | None = None,
+        settings: Mapping[str, Any] | None = None,
+        cage: Cage | None = None,
+    ) -> None:
+        clock = clock or FakeClock()
+        self.cage = cage or Cage(clock)
+        self.animals = {one.id: one for one in inhabitants if isinstance(one, Animal)}
+        plugins = [one.plugin(self.cage) if isinstance(one, Animal) else one for one in inhabitants]
+        tree = {key: dict(value) for key, value in (settings or {}).items()}
+        tree["limits"] = {**_LIMITS, **tree.get("limits", {})}
+        super().__init__(*plugins, *onlookers(), TameSkill(), Tame(), settings=tree, clock=clock, bus=bus)
+        self._records = _Records()
+
+    @property
+    def log(self) -> list[str]:
+        """Every warning and error that was logged during the visit."""
+        return self._records.lines
+
+    async def __aenter__(self) -> Self:
+        logging.getLogger("hark").addHandler(self._records)
+        with self.cage.provoked():
+            await self._while_time_passes(super().__aenter__())
+        await self.hears("good morning", session=Session(persona_id="zoo", zoo_ticket=TICKET))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            with self.cage.provoked():
+                await super().__aexit__(kind, error, trace)
+        finally:
+            await self.cage.open()
+            await settle()
+            logging.getLogger("hark").removeHandler(self._records)
+
+    async def provoke(self, text: str, **how: Any) -> Hearing:
+        """Say something while every animal does its worst, and see it through to the end.
+
+        In a session that carries denylists and a field nobody knows, unless told otherwise.
+        """
+        how.setdefault("session", Session("visitor", blacklisted_skills=["zoo.denied"], zoo_ticket=TICKET))
+        with self.cage.provoked():
+            hearing = self.say(text, **how)
+            await self.see_out()
+            await self._through_the_audio_chains(hearing)
+        return hearing
+
+    async def see_out(self) -> None:
+        """Let time pass until no turn is open, everything is said and nobody is at work."""
+        passed, step, rounds = 0.0, 0.25, 0
+        while passed < _LONG:
+            await settle()
+            if self._at_rest():
+                return
+            if self._finishing() and rounds < _ROUNDS:
+                rounds += 1
+                continue
+            await self.clock.advance(step)
+            passed, step, rounds = passed + step, min(step * 1.5, 10.0), 0
+        house = self.house
+        assert not house.orchestrator.open_turns, f"a turn is still open:\n{self.why()}"
+        assert not house.speaker.pending, f"something is still to be said:\n{self.why()}"
+
+    def _at_rest(self) -> bool:
+        house = self.house
+        return not (house.orchestrator.open_turns or house.speaker.pending or house.runner.busy or self.cage.hanging)
+
+    def _finishing(self) -> bool:
+        """Whether a worker is doing something that does not hang: it will be through in no time."""
+        return bool(self.house.runner.workers.busy) and not self.cage.hanging
+
+    async def _through_the_audio_chains(self, hearing: Hearing) -> None:
+        """Nobody feeds the two audio chains yet: send something through by hand, as part of the turn."""
+        trace = turn_of(self, hearing)
+        session = Session("visitor", zoo_ticket=TICKET)
+        origin = Message("zoo.sound", {}, {"utterance_id": trace.utterance_id}, session)
+        kinds: tuple[TransformerType, ...] = ("audio", "tts")
+        for kind in kinds:
+            flow = Flow(Audio(b"\0\0" * 8, 16_000), None, origin, session, Denials.of(session))
+            await self._while_time_passes(self.house.chains[kind].run(flow, trace))
+            assert flow.artifact.defect() is None, f"the {kind} chain let through: {flow.artifact.defect()}"
+        await self.see_out()
+
+    async def _while_time_passes(self, work: Coroutine[Any, Any, Any]) -> None:
+        """See `work` to its end, however long it takes by the assistant's own clock."""
+        task = asyncio.ensure_future(work)
+        self.cage.spared.add(task)
+        passed = 0.0
+        while not task.done() and passed < _LONG:
+            await settle()
+            if not task.done() and (self.cage.hanging or not self.house.runner.workers.busy):
+                await self.clock.advance(0.5)
+                passed += 0.5
+        assert task.done(), f"this takes too long: {work}"
+        await task
+
+
+def turn_of(assistant: Assistant, hearing: Hearing) -> TurnTrace:
+    """The trace of the turn that was heard."""
+    for trace in reversed(list(assistant.house.traces)):
+        if trace.utterances == hearing.utterances:
+            return trace
+    raise AssertionError(f"no turn was opened for {hearing.utterances}")

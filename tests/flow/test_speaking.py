@@ -1,0 +1,121 @@
+"""What is said back, in a whole assistant."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from flow.stage import MakeAssistant, claims, skill, transformer, turn_of
+from hark.model import Session
+from hark.plugins import Ctx, Turn
+from hark.spec import topics
+from hark.testing import settle
+
+
+async def test_a_handler_may_wait_until_it_was_heard(assistant: MakeAssistant) -> None:
+    go_on = asyncio.Event()
+    order: list[str] = []
+
+    async def slow(text: str, ctx: Ctx) -> str:
+        await go_on.wait()
+        order.append(f"rendered {text}")
+        return text
+
+    async def handler(turn: Turn) -> str:
+        await turn.speak("one", wait=True)
+        order.append("handler goes on")
+        return "two"
+
+    async with assistant(transformer("dialog", "slow", slow), claims(handler=handler)) as hark:
+        hearing = hark.say("go")
+        await settle()
+        assert (order, hearing.markers) == ([], 0)
+        go_on.set()
+        await asyncio.wait_for(hearing.over.wait(), 5)
+        assert hearing.spoken == ["one", "two"]
+    assert order == ["rendered one", "handler goes on", "rendered two"]
+
+
+async def test_a_handler_that_waits_for_a_response_that_is_cancelled_goes_on(assistant: MakeAssistant) -> None:
+    def hush(text: str, ctx: Ctx) -> str:
+        ctx.cancel("policy_block")
+        return text
+
+    async def handler(turn: Turn) -> None:
+        await turn.speak("one", wait=True)
+
+    async with assistant(transformer("dialog", "hush", hush), claims(handler=handler)) as hark:
+        assert await hark.hears("go") == []
+        assert len(hark.of(topics.HANDLER_COMPLETE)) == 1
+
+
+async def test_sessions_are_answered_independently_and_each_in_order(assistant: MakeAssistant) -> None:
+    held = asyncio.Event()
+
+    async def slow_kitchen(text: str, ctx: Ctx) -> str:
+        if ctx.session.session_id == "kitchen":
+            await held.wait()
+        return f"{text} in the {ctx.session.session_id}"
+
+    async def handler(turn: Turn) -> None:
+        for n in range(3):
+            await turn.speak(f"{turn.utterance} {n}")
+
+    async with assistant(transformer("dialog", "slow", slow_kitchen), claims(handler=handler)) as hark:
+        kitchen = hark.say("tea", session="kitchen")
+        assert await hark.hears("book", session="study") == [f"book {n} in the study" for n in range(3)]
+        assert kitchen.spoken == []
+        assert kitchen.markers == 1, "the marker does not wait for the loudspeaker"
+        held.set()
+        await asyncio.wait_for(kitchen.over.wait(), 5)
+        assert kitchen.spoken == [f"tea {n} in the kitchen" for n in range(3)]
+
+
+async def test_a_translation_is_told_with_its_language(assistant: MakeAssistant) -> None:
+    rendered: list[Any] = []
+
+    def translate(text: str, ctx: Ctx) -> str:
+        ctx.lang = "pt-PT"
+        return {"hello": "olá"}.get(text, text)
+
+    async with assistant(transformer("dialog", "translate", translate), claims()) as hark:
+        hark.house.speaker._render = rendered.append
+        hark.say("hello")
+        await settle()
+        [spoken] = rendered
+    assert (spoken.text, spoken.lang) == ("olá", "pt-PT")
+    assert spoken.message.data == {"utterance": "olá", "lang": "pt-PT"}
+    assert spoken.message.context["dialog_transformer_ids"] == ("translate",)
+
+
+async def test_a_skill_may_speak_outside_any_turn(assistant: MakeAssistant) -> None:
+    rendered: list[Any] = []
+    kettle = skill("kettle.skill", quick=True)
+    async with assistant(kettle) as hark:
+        hark.house.speaker._render = rendered.append
+        kettle.host.speak("tea is ready")
+        kettle.host.after(60.0, lambda: kettle.host.speak("tea is cold", session=Session("kitchen"), lang="en-GB"))
+        await hark.clock.advance(61.0)
+        assert hark.of(topics.UTTERANCE_HANDLED) == []
+    told = [(spoken.text, spoken.lang, spoken.message.session_id) for spoken in rendered]
+    assert told == [("tea is ready", None, "default"), ("tea is cold", "en-GB", "kitchen")]
+    assert all(spoken.message.context["skill_id"] == "kettle.skill" for spoken in rendered)
+
+
+async def test_garbage_in_place_of_text_is_not_spoken_and_holds_nothing_up(assistant: MakeAssistant) -> None:
+    async def handler(turn: Turn) -> str:
+        for garbage in (None, 7, ["x"], {"a": 1}):
+            turn.emit(topics.UTTERANCE_SPEAK, {"utterance": garbage})
+        turn.emit(topics.UTTERANCE_SPEAK, {})
+        return "and now something sensible"
+
+    async with assistant(claims(handler=handler)) as hark:
+        assert await hark.hears("go") == ["and now something sensible"]
+
+
+async def test_what_is_said_goes_back_the_way_the_utterance_came(assistant: MakeAssistant) -> None:
+    async with assistant(claims()) as hark:
+        await hark.hears("hello", context={"source": "satellite-3", "destination": "hark"})
+        [speak] = hark.of(topics.UTTERANCE_SPEAK)
+    assert (speak.context["source"], speak.context["destination"]) == ("hark", "satellite-3")
+    assert speak.utterance_id == turn_of(hark)[-1].utterance_id

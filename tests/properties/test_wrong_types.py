@@ -1,0 +1,453 @@
+"""Wrong types in every field of every message the core consumes: each turn ends once, and the next one is answered.
+
+`MESSAGES`, `CONTEXT` and `SESSION` show every such message with every field as it should be. The generator goes
+through all places in them, however deep, and puts there everything that JSON has and the place does not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hark.builtin import Cancel, ClockSkill, HelpSkill, Normalize, ParrotSkill
+from hark.model import MalformedMessage, Message, decode
+from hark.model.session import FIELDS
+from hark.plugins import (
+    Ctx,
+    Declined,
+    DialogTransformer,
+    IntentTransformer,
+    Match,
+    MetadataTransformer,
+    PipelinePlugin,
+    Round,
+    Turn,
+)
+from hark.skills import Skill, intent
+from hark.spec import TRANSFORMER_TYPES, topics
+from hark.spec.names import CANCEL_KEYS, STAMP_KEYS
+from hark.testing import Assistant, WireBus, settle
+
+Tree = Any
+"""JSON as Python has it."""
+Where = tuple[str | int, ...]
+"""The way to a place in a tree."""
+
+# What is right.
+
+TURN = "the turn under way"
+"""Stands for the `utterance_id` of the turn that a message is thrown at."""
+OTHER = {"skill_id": "other.skill", "intent_name": "thing", "lang": "en-US"}
+ENTITY = {"skill_id": "other.skill", "entity_name": "room", "lang": "en-US"}
+RIDERS = {"required_slots": ["room"], "requires_context": ["k", {"key": "k", "scope": "shared"}], "excludes_context": ["l"]}
+PONG = "rig.pong"
+
+MESSAGES: Mapping[str, Mapping[str, Any]] = {
+    topics.UTTERANCE_HANDLE: {"utterances": ["how are you", "who are you"], "lang": "en-US"},
+    topics.UTTERANCE_SPEAK: {"utterance": "By the way.", "lang": "en-US", "listen": True},
+    topics.REGISTER_KEYWORD: {
+        **OTHER,
+        **RIDERS,
+        **{part: [{"name": "dim", "samples": ["dim"]}] for part in ("required", "optional", "one_of", "excluded")},
+    },
+    topics.REGISTER_TEMPLATE: {
+        **OTHER,
+        **RIDERS,
+        "samples": ["(open|close) the {room} thing", "thing"],
+        "blacklist": ["never"],
+        "required_keywords": ["thing"],
+        "slot_blacklist": {"room": ["attic"]},
+    },
+    topics.ENTITY_REGISTER: {**ENTITY, "samples": ["kitchen", "hall"], "blacklist": ["attic"]},
+    topics.INTENT_DEREGISTER: OTHER,
+    topics.ENTITY_DEREGISTER: ENTITY,
+    topics.SKILL_DEREGISTER: {"skill_id": "other.skill"},
+    topics.INTENT_ENABLE: OTHER,
+    topics.INTENT_DISABLE: OTHER,
+    topics.SKILL_LOADED: {"skill_id": "other.skill", "capabilities": ["fallback", "converse"]},
+    topics.INTENT_LIST: {"session_id": "visitor", "skill_id": "other.skill", "lang": "en-US"},
+    topics.INTENT_DESCRIBE: {**OTHER, "method": "template", "session_id": "visitor"},
+    topics.SKILLS_LIST: {"session_id": "visitor"},
+    **{topics.transformer_list(kind): {} for kind in TRANSFORMER_TYPES},
+    topics.pipeline_intents_list("template"): {"skill_id": "other.skill", "lang": "en-US"},
+    topics.HANDLER_ACCEPTED: {"topic": "steady.skill:wait", "host": "some host"},
+    topics.HANDLER_DONE: {"topic": "steady.skill:wait", "exception": "it broke"},
+    topics.HOST_ALIVE: {"host": "some host"},
+    topics.SPEECH_RENDERED: {"outcome": "rendered"},
+    topics.READY: {},
+    "steady.skill:fine": {"utterance": "how are you", "lang": "en-US", "slots": {"who": "you"}},
+    PONG: {"skill_id": "other.skill", "can_handle": True},
+}
+"""Each topic that some part of the core listens to, with its payload."""
+
+CONTEXT: Mapping[str, Any] = {
+    "source": "a satellite",
+    "destination": "a core",
+    "utterance_id": TURN,
+    "skill_id": "other.skill",
+    "pipeline_id": "template",
+    "hark_ask": "a mark",
+    "hark_speech": "another mark",
+    **dict.fromkeys(CANCEL_KEYS, "some text"),
+    "canceled": True,
+    **{key: ["some_transformer"] for key in STAMP_KEYS.values()},
+}
+"""Every context key that something in the core reads, its session apart."""
+
+SESSION: Mapping[str, Any] = {
+    "session_id": "visitor",
+    **{name: ["nobody"] for name in FIELDS if name.startswith("blacklisted_")},
+    **{name: "en-US" for name in FIELDS if name.endswith("lang")},
+    "secondary_langs": ["de-DE"],
+    "pipeline": ["pollster", "template"],
+    "intent_context": {
+        "k": {"value": "v", "expires_at": 4e9, "turns_remaining": 3},
+        "other.skill:k": {"value": None},
+        "gone": None,
+    },
+    "active_handlers": [{"skill_id": "other.skill", "activated_at": 1.5}],
+    "converse_handlers": [{"skill_id": "other.skill", "activated_at": 2}],
+    "response_mode": {"skill_id": "other.skill", "expires_at": 1},
+    "fallback_handlers": ["other.skill"],
+    "persona_id": "butler",
+    "audio_transformers": ["nobody"],
+    "utterance_transformers": ["normalize", "cancel"],
+    "metadata_transformers": ["note"],
+    "intent_transformers": ["same"],
+    "dialog_transformers": ["polite"],
+    "tts_transformers": ["nobody"],
+    "site_id": "kitchen",
+    "location": {"lat": 52.5, "lon": 13, "tz": "Europe/Berlin"},
+    "of_tomorrow": {"a": [1]},
+}
+"""Every session field, and one that nobody knows."""
+
+WITH_SESSION = (topics.UTTERANCE_HANDLE, topics.UTTERANCE_SPEAK, topics.HANDLER_DONE, topics.REGISTER_TEMPLATE, PONG)
+"""Who looks into the session; the others carry it, and its id is all that matters."""
+
+# What is wrong.
+
+ABSENT: Any = object()
+DEEP = json.loads("[" * 40 + "{}" + "]" * 40)
+WRONG: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 2**63, 10**400, 0.5, -1e308, "", "text", "\x00é"),
+    *([], [None], [7], ["a", 7], [[[]]], [{}], {}, {"": ""}, {"a": {"b": [None]}}, DEEP, ABSENT),
+)
+
+
+def kind(value: Any) -> str:
+    """The JSON type of a value."""
+    return "number" if type(value) in (int, float) else type(value).__name__
+
+
+def wrong_for(right: Any) -> list[Any]:
+    """Everything a place can hold instead. Of its own type that is what is empty, huge or wrong inside."""
+    inside = ("list", "dict")
+    return [value for value in WRONG if kind(value) != kind(right) or kind(right) in inside or value in ("", 10**400)]
+
+
+def right(topic: str) -> dict[str, Any]:
+    """A message with everything as it should be."""
+    session = SESSION if topic in WITH_SESSION else {"session_id": "visitor"}
+    return {"type": topic, "data": MESSAGES[topic], "context": {**CONTEXT, "session": session}}
+
+
+def places(tree: Tree, above: Where = ()) -> Iterator[tuple[Where, Any]]:
+    """Every place in a tree with what is there, and in each object one place that is not taken."""
+    if isinstance(tree, dict):
+        yield (*above, "surplus"), ABSENT
+    for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        yield (*above, key), value
+        if isinstance(value, (dict, list)):
+            yield from places(value, (*above, key))
+
+
+def put(tree: Tree, where: Where, value: Any) -> Tree:
+    """A copy of `tree` with `value` in that place; where an earlier change has removed the place, `tree` itself."""
+    key, *rest = where
+    if not isinstance(tree, (dict, list)) or (isinstance(tree, list) and not (isinstance(key, int) and key < len(tree))):
+        return tree
+    copy: Any = tree.copy()
+    if rest:
+        if isinstance(tree, dict) and key not in tree:
+            return tree
+        copy[key] = put(tree[key], tuple(rest), value)
+    elif value is not ABSENT:
+        copy[key] = value
+    elif isinstance(copy, list) or key in copy:
+        del copy[key]
+    return copy
+
+
+# Who is exposed to it.
+
+
+class Steady(Skill):
+    """Gives the same answer every time, and can be kept waiting."""
+
+    id = "steady.skill"
+    quick = True
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+
+    @intent("how are you")
+    def fine(self, turn: Turn) -> str:
+        return "Fine."
+
+    @intent("wait for it")
+    async def wait(self, turn: Turn) -> str:
+        await turn.speak("Wait.", wait=True)
+        await self.gate.wait()
+        return "It came."
+
+
+class Pollster(PipelinePlugin):
+    """Asks around when it hears "who is there"."""
+
+    id = "pollster"
+
+    async def match(self, utterances: Any, lang: str, session: Any, round: Round) -> Match | Declined:
+        if utterances[0] != "who is there":
+            return Declined("nothing to ask")
+        answers = await round.poll("rig.ping", {}, ["other.skill", "another.skill"], 1.0)
+        return self.claim("count", lang=lang, utterance=utterances[0], slots={"found": str(len(answers))})
+
+
+class Note(MetadataTransformer):
+    id = "note"
+    quick = True
+
+    def transform(self, ctx: Ctx) -> None:
+        ctx.set("note.seen", ctx.session.session_id)
+
+
+class Same(IntentTransformer):
+    id = "same"
+    quick = True
+
+    def transform(self, match: Match, ctx: Ctx) -> Match:
+        return match.with_slots(same="yes")
+
+
+class Polite(DialogTransformer):
+    id = "polite"
+    quick = True
+
+    def transform(self, text: str, ctx: Ctx) -> str:
+        return text.strip()
+
+
+class Faults(logging.Handler):
+    """Collects what must not happen: the core logs it when it has caught something it did not expect."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        told = record.getMessage()
+        # What a handler or a listener of a plugin makes of a forged message is its own affair: it is caught and named.
+        if record.name != "hark.act" and (record.levelno >= logging.ERROR or record.name == "hark.hosting"):
+            raised = record.exc_info[1] if record.exc_info else None
+            self.found.append(f"{record.name}: {told} {raised!r}"[:2_000])
+
+
+class Exposed:
+    """A running assistant that messages are thrown at, and the checks that it has not minded."""
+
+    def __init__(self) -> None:
+        self.steady = Steady()
+        plugins = (Normalize(), Cancel(), ClockSkill(), ParrotSkill(), HelpSkill(), Note(), Same(), Polite())
+        self.assistant = Assistant(self.steady, Pollster(), *plugins, bus=WireBus)
+        self.faults = Faults()
+        self.answered = 0
+
+    async def __aenter__(self) -> Exposed:
+        self.loop = asyncio.get_running_loop()
+        self.loop.set_exception_handler(lambda _loop, event: self.faults.found.append(f"the event loop: {event}"))
+        logger = logging.getLogger("hark")
+        logger.addHandler(self.faults)
+        logger.propagate = False
+        self.before = asyncio.all_tasks()
+        await self.assistant.__aenter__()
+        await settle()
+        self.at_rest = asyncio.all_tasks()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.steady.gate.set()
+        await self.assistant.__aexit__(kind, error, trace)
+        await settle()
+        logger = logging.getLogger("hark")
+        logger.removeHandler(self.faults)
+        logger.propagate = True
+        self.loop.set_exception_handler(None)
+        if error is None:
+            assert not self.faults.found
+            assert asyncio.all_tasks() == self.before, "a task is left"
+
+    def throw(self, tree: Tree, turn: str | None) -> None:
+        """Put a message on the bus, as bytes, in the turn with this id; what is no message stops at the codec."""
+        written = json.dumps(tree).replace(json.dumps(TURN), json.dumps(turn))
+        try:
+            message = decode(written)
+        except MalformedMessage:
+            return
+        self.assistant.bus.emit(message)
+
+    async def withstands(self, trees: Iterable[Tree], said: str = "wait for it") -> None:
+        """Throw messages into the middle of a turn; then that turn ends once, and the next one is answered."""
+        assistant = self.assistant
+        assistant.messages.clear()
+        self.steady.gate.clear()
+        hearing = assistant.say(said, session="ordinary")
+        await settle()
+        turn = assistant.trace().utterance_id
+        for tree in trees:
+            self.throw(tree, turn)
+        await settle()
+        self.steady.gate.set()
+        await assistant.clock.advance(30.0)
+        assert hearing.over.is_set(), f"the turn did not end:\n{assistant.why(turn)}"
+        assert said != "wait for it" or hearing.spoken == ["Wait.", "It came."]
+        self.answered += 1
+        session = "ordinary" if self.answered % 2 else None
+        assert await assistant.hears("how are you", session=session) == ["Fine."], assistant.why()
+        self.check()
+
+    def check(self) -> None:
+        """One marker for each utterance, nothing unforeseen, nothing left over."""
+        assert not self.faults.found
+        entries = self.assistant.of(topics.UTTERANCE_HANDLE)
+        markers = [message.utterance_id for message in self.assistant.of(topics.UTTERANCE_HANDLED)]
+        assert len(markers) == len(set(markers)) == len(entries), f"{len(entries)} utterances, markers {markers}"
+        assert None not in markers
+        assert self.assistant.house.orchestrator.open_turns == 0
+        assert asyncio.all_tasks() == self.at_rest, "a task is left"
+
+
+# One place at a time, everything that is wrong there.
+
+
+def test_the_table_has_every_topic_somebody_listens_to() -> None:
+    async def listened_to() -> set[str]:
+        async with Exposed() as exposed:
+            return {topic for topic in exposed.assistant.bus._topics if ":" not in topic}
+
+    assert asyncio.run(listened_to()) <= MESSAGES.keys()
+    assert {*FIELDS} <= SESSION.keys()
+
+
+async def test_the_table_is_right() -> None:
+    async with Exposed() as exposed:
+        for topic in MESSAGES:
+            assert decode(json.dumps(right(topic))).type == topic
+            await exposed.withstands([right(topic)])
+        assert exposed.assistant.house.orchestrator.manifest.skills
+
+
+@pytest.mark.parametrize("topic", MESSAGES)
+async def test_a_wrong_type_anywhere_ends_no_turn_twice_and_keeps_no_turn_from_being_answered(topic: str) -> None:
+    tree = right(topic)
+    # What can end the turn under way is thrown at one turn each.
+    alone = topic == topics.HANDLER_DONE
+    async with Exposed() as exposed:
+        for where, value in places(tree):
+            spoilt = [put(tree, where, wrong) for wrong in wrong_for(value)]
+            if alone and where[:2] != ("context", "session"):
+                for one in spoilt:
+                    await exposed.withstands([one])
+            else:
+                await exposed.withstands(spoilt)
+        assert await exposed.assistant.hears("what can you do") != []
+
+
+@pytest.mark.parametrize("topic", [topics.HANDLER_ACCEPTED, topics.HANDLER_DONE, topics.HOST_ALIVE])
+async def test_a_wrong_type_in_a_signal_leaves_no_turn_waiting_for_a_handler_that_is_not_there(topic: str) -> None:
+    registered = {**OTHER, "samples": ["call nobody"]}
+    tree = put(put(right(topic), ("data", "topic"), "other.skill:thing"), ("context", "session"), {})
+    async with Exposed() as exposed:
+        exposed.assistant.bus.emit(Message(topics.REGISTER_TEMPLATE, registered))
+        for where, value in places(tree):
+            for wrong in wrong_for(value)[:: 1 if where[0] == "data" else 5]:
+                await exposed.withstands([put(tree, where, wrong)], said="call nobody")
+                ending = exposed.assistant.of(topics.UTTERANCE_HANDLED)[0]
+                assert ending.session_id == "ordinary"
+
+
+async def test_a_wrong_type_in_an_answer_keeps_no_poll_from_ending() -> None:
+    tree = put(right(PONG), ("context", "session"), {"session_id": "ordinary"})
+    async with Exposed() as exposed:
+        for where, value in places(tree):
+            await exposed.withstands([put(tree, where, wrong) for wrong in wrong_for(value)], said="who is there")
+
+
+# Several places at a time, anything at all.
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(texts, children, max_size=3),
+    max_leaves=6,
+) | st.sampled_from(WRONG)
+PLACES = {topic: [where for where, _ in places(right(topic)) if where != ("type",)] for topic in MESSAGES}
+
+
+@st.composite
+def spoilt_messages(draw: st.DrawFn) -> Tree:
+    topic = draw(st.sampled_from(sorted(MESSAGES)))
+    tree: Tree = right(topic)
+    for where in draw(st.lists(st.sampled_from(PLACES[topic]), min_size=1, max_size=6)):
+        tree = put(tree, where, draw(anything))
+    return tree
+
+
+@given(st.lists(spoilt_messages(), min_size=1, max_size=12), st.sampled_from(["wait for it", "who is there"]))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+def test_however_much_is_wrong_at_once_each_turn_ends_once(trees: list[Tree], said: str) -> None:
+    async def throw_them() -> None:
+        async with Exposed() as exposed:
+            await exposed.withstands(trees, said)
+
+    asyncio.run(throw_them())
+
+
+# What the fuzzer has found worth keeping.
+
+FUZZ = Path(__file__).parents[2] / "fuzz"
+
+
+def checks() -> Any:
+    """The checks of the fuzz targets; they need no fuzzer."""
+    spec = spec_from_file_location("fuzz_checks", FUZZ / "checks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("target", ["codec", "session"])
+def test_everything_the_fuzzer_kept_still_holds(target: str) -> None:
+    kept = sorted((FUZZ / "corpus" / target).iterdir())
+    check = getattr(checks(), f"check_{target}")
+    logging.disable(logging.CRITICAL)
+    try:
+        for path in kept:
+            check(path.read_bytes())
+    finally:
+        logging.disable(logging.NOTSET)
+    assert len(kept) > 20

@@ -1,0 +1,158 @@
+"""`hark doctor`: what is loaded, in which order and why, what is not loaded and why."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hark.app.cli import main
+from hark.app.doctor import Report, examine, render
+from hark.app.house import House
+from hark.app.settings import settings_from
+from hark.bus import LocalBus
+from hark.hosting import Refusal
+from hark.model import SystemClock
+from hark.plugins import Ctx, PipelinePlugin, Plugin, UtteranceTransformer
+
+
+class Tidy(UtteranceTransformer):
+    id = "tidy"
+    priority = 70
+
+    def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
+        return utterances
+
+
+class First(Tidy):
+    id = "first"
+    priority = 5
+    quick = True
+
+
+class Matcher(PipelinePlugin):
+    id = "matcher"
+
+    def match(self, utterances: Any, lang: str, session: Any) -> None:
+        return None
+
+
+class BadId(Tidy):
+    id = "no good"
+
+
+class BadSignature(UtteranceTransformer):
+    id = "short"
+
+    def transform(self, utterances: list[str]) -> list[str]:  # type: ignore[override]
+        return utterances
+
+
+async def look(*plugins: Plugin | Refusal, **tables: Any) -> Report:
+    bus = LocalBus()
+    house = House(settings_from(tables), bus, SystemClock(), plugins, render=lambda _: None, serves=lambda _: True)
+    await house.start()
+    try:
+        return examine(house, "hark.toml")
+    finally:
+        await house.stop()
+        await bus.close()
+
+
+async def test_it_shows_the_order_a_chain_runs_in_and_why() -> None:
+    report = await look(Tidy(), First(), assistant={"pipeline": []})
+    chain = next(chain for chain in report.chains if chain.kind == "utterance")
+    assert [(member.id, member.priority, member.runs) for member in chain.members] == [
+        ("first", 5, "inline"),
+        ("tidy", 70, "worker"),
+    ]
+    assert "by priority" in chain.order
+
+
+async def test_it_shows_what_an_explicit_list_leaves_out() -> None:
+    report = await look(Tidy(), First(), transformers={"utterance": ["tidy"]}, assistant={"pipeline": []})
+    chain = next(chain for chain in report.chains if chain.kind == "utterance")
+    assert [member.id for member in chain.members] == ["tidy"]
+    assert chain.left_out == ["first"]
+    assert "[transformers] utterance" in render(report)
+
+
+async def test_a_bad_id_and_a_wrong_signature_are_told_with_file_line_and_remedy() -> None:
+    report = await look(BadId(), BadSignature())
+    shown = render(report)
+    for name, remedy in (("no good", "an id has"), ("short", "def transform(self, utterances, ctx)")):
+        missing = next(one for one in report.missing if one.name == name)
+        path, _, line = missing.where.rpartition(":")
+        assert Path(path).name == "test_doctor.py"
+        assert line.isdigit()
+        assert remedy in missing.remedy
+        assert missing.reason in shown
+    assert not report.healthy
+
+
+async def test_ids_that_collide_are_told() -> None:
+    report = await look(Tidy(), Tidy())
+    (missing,) = report.missing
+    assert "already" in missing.reason
+    assert "rename" in missing.remedy
+
+
+async def test_a_matcher_nobody_asks_and_an_entry_without_matcher_are_told() -> None:
+    report = await look(Matcher(), assistant={"pipeline": ["ghost"]}, pipeline={"x": {"plugin": "matcher"}})
+    assert report.never_asked == ["matcher"]
+    assert report.pipeline[0].plugin is None
+    shown = render(report)
+    assert "ghost: not loaded" in shown
+    assert "[pipeline.x] has no effect" in shown
+
+
+async def test_settings_that_name_nobody_are_told() -> None:
+    report = await look(Matcher(), assistant={"pipeline": ["matcher"]}, plugins={"mattcher": {"a": 1}})
+    assert any("mattcher" in line and "did you mean 'matcher'" in line for line in report.advice)
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A place for installed packages, and nothing of the user's."""
+    place = tmp_path / "packages"
+    place.mkdir()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.syspath_prepend(str(place))
+    before = set(sys.modules)
+    yield place
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def install(place: Path, name: str, code: str, points: str) -> None:
+    (place / f"{name}.py").write_text(code)
+    info = place / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(points)
+
+
+def test_packages_that_cannot_be_imported_are_told_with_the_line_and_the_missing_extra(
+    packages: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(
+        packages, "broken_one", "x = 1\nraise RuntimeError('no luck')\n", "[hark.skill]\nbroken = broken_one:Broken\n"
+    )
+    install(packages, "needs_more", "import surely_not_there\n", "[hark.pipeline]\nneedy = needs_more:Needy\n")
+    install(packages, "mistyped", "def f(:\n", "[hark.transformer.utterance]\nodd = mistyped:Odd\n")
+    assert main(["doctor", "--alone", "--json"]) == 1
+    missing = {one["name"]: one for one in json.loads(capsys.readouterr().out)["missing"]}
+    assert missing["broken"]["where"] == f"{packages / 'broken_one.py'}:2"
+    assert "no luck" in missing["broken"]["reason"]
+    assert "surely_not_there" in missing["needy"]["remedy"]
+    assert missing["odd"]["where"] == f"{packages / 'mistyped.py'}:1"
+
+
+def test_a_house_in_order_is_said_to_be_in_order(packages: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--alone", "--no-plugins"]) == 0
+    assert "Everything is in order." in capsys.readouterr().out

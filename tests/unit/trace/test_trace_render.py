@@ -1,0 +1,72 @@
+"""A trace, told to a person."""
+
+from __future__ import annotations
+
+import pytest
+
+from hark.testing import FakeClock
+from hark.trace import TraceStore, TurnTrace, render
+
+
+def told(trace: TurnTrace) -> list[str]:
+    return render(trace.record()).split("\n")
+
+
+def begin(*utterances: str) -> tuple[TurnTrace, FakeClock]:
+    clock = FakeClock()
+    trace = TraceStore(clock).begin("abc-1", "kitchen", utterances)
+    trace.lang = "en-US"
+    return trace, clock
+
+
+def test_a_turn_is_told_step_by_step() -> None:
+    trace, clock = begin("what's up", "what sup")
+    trace.step("utterance", "decontract", "changed", 0.0005, "", ("what's up",), ("what is up",))
+    trace.step("match", "template", "declined", 0.002, "no template fits")
+    clock.pass_by(0.0025)
+    trace.end("unmatched")
+    head, first, second, end = told(trace)
+    assert head == '"what\'s up | what sup"  session kitchen, en-US, turn abc-1'
+    assert " ".join(first.split()) == '0.500 ms utterance decontract changed "what\'s up" → "what is up"'
+    assert second.endswith("match      template               declined   no template fits")
+    assert end == "Nobody claimed this.  2.500 ms in all, the speech that followed apart."
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        ("unmatched", "Nobody claimed this."),
+        ("cancelled", "A transformer cancelled it."),
+        ("complete", "Answered."),
+        ("error", "The handler failed."),
+        ("refused", "Refused: its session was no session."),
+        ("broken", "It broke inside Hark"),
+        ("", "Still open."),
+    ],
+)
+def test_how_it_ended_is_told_in_words(outcome: str, words: str) -> None:
+    trace, _ = begin("hello")
+    if outcome:
+        trace.end(outcome)
+    assert told(trace)[-1].startswith(words)
+
+
+def test_nothing_heard_in_no_language() -> None:
+    trace, _ = begin()
+    trace.lang = None
+    assert told(trace)[0] == '"(nothing)"  session kitchen, no language, turn abc-1'
+
+
+def test_what_is_long_is_cut_and_every_step_is_one_line() -> None:
+    trace, _ = begin("x")
+    trace.step("dialog", "long", "changed", 0.0, "first line\nsecond line", "a" * 500, "b" * 500)
+    _, line, _ = told(trace)
+    assert "first line second line" in line
+    assert "a" * 101 not in line
+    assert len(line) < 320
+
+
+def test_long_times_are_told_in_seconds() -> None:
+    trace, _ = begin("x")
+    trace.step("handler", "game:play", "returned", 75.25)
+    assert "75.2 s" in told(trace)[1]

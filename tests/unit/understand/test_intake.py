@@ -1,0 +1,123 @@
+"""Taking an utterance in, and the store of the default session."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from hark.model import Message, Session, decode
+from hark.spec import topics
+from hark.testing import FakeClock
+from hark.trace import TraceStore
+from hark.understand import DefaultSession, Entry, Options
+from hark.understand.intake import take_in
+from hark.understand.lifecycle import Lifecycle
+
+
+def entry(utterances: Any = ("hello",), session: Session | None = None, **context: Any) -> Message:
+    return Message(topics.UTTERANCE_HANDLE, {"utterances": utterances}, context, session)
+
+
+def taken(message: Message, store: DefaultSession | None = None, **options: Any) -> Lifecycle:
+    return take_in(message, Options(**options), store or DefaultSession(), TraceStore(FakeClock()))
+
+
+def test_a_lifecycle_knows_what_was_said_to_whom() -> None:
+    life = taken(entry(["hello", "hallo"], Session("x", persona_id="butler"), source="a"))
+    assert life.utterances == ("hello", "hallo")
+    assert life.session == Session("x", persona_id="butler")
+    assert life.message.context == {"source": "a", "utterance_id": life.utterance_id}
+    assert life.current().session == life.session
+    assert (life.trace.utterances, life.trace.session_id) == (("hello", "hallo"), "x")
+    assert not life.ended
+
+
+@pytest.mark.parametrize("garbage", [None, 7, "hello", {"a": 1}, [7], ["a", None], [["a"]]])
+def test_garbage_is_no_utterance(garbage: Any, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "hark.understand"):
+        assert taken(entry(garbage)).utterances == ()
+    assert "no list of texts" in caplog.text
+
+
+@pytest.mark.parametrize("keys", [{"canceled": True}, {"cancel_by": "x"}, {"cancel_reason": None, "canceled": False}])
+def test_keys_of_a_cancellation_are_taken_off(keys: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "hark.understand"):
+        life = taken(entry(other=1, **keys))
+    assert set(life.message.context) == {"other", "utterance_id"}
+    assert "only a transformer may cause" in caplog.text
+
+
+def test_the_default_session_is_the_stores_with_what_came() -> None:
+    store = DefaultSession(Session(persona_id="butler", site_id="kitchen"))
+    life = taken(entry(session=Session(site_id="cellar")), store)
+    assert life.session == store.current == Session(persona_id="butler", site_id="cellar")
+
+
+def test_a_named_session_leaves_the_store_alone() -> None:
+    store = DefaultSession(Session(persona_id="butler"))
+    assert taken(entry(session=Session("x")), store).session == Session("x")
+    assert store.current == Session(persona_id="butler")
+
+
+def test_a_malformed_carrier_opens_a_lifecycle_and_leaves_the_store_alone() -> None:
+    store = DefaultSession(Session(persona_id="butler", stt_lang="de-DE"))
+    before = store.current
+    context = {"session": 7}
+    wire = {"type": topics.UTTERANCE_HANDLE, "data": {"utterances": ["hello"]}, "context": context}
+    life = taken(decode(json.dumps(wire)), store)
+    assert life.message.session is None
+    assert store.current is before
+
+
+# What a deployment decides.
+
+
+def test_an_entry_without_a_table_is_a_plugin_id() -> None:
+    options = Options(entries={"loose": Entry("template")})
+    assert options.entry("loose").plugin == "template"
+    assert options.entry("template").plugin == "template"
+
+
+@pytest.mark.parametrize(
+    ("own", "denied"),
+    [
+        ({}, {"a": True, "b": False}),
+        ({"blacklisted_skills": ["b"]}, {"a": False, "b": True}),
+        ({"blacklisted_intents": ["x:y"]}, {"a": True, "b": False}),
+    ],
+)
+def test_a_session_without_a_list_of_its_own_has_the_deployments(own: Any, denied: dict[str, bool]) -> None:
+    options = Options(denylists={"blacklisted_skills": ("a",)})
+    denials = options.denials_for(Session("x", **own))
+    assert {name: denials.deny("blacklisted_skills", name) for name in denied} == denied
+
+
+# The store.
+
+
+def test_what_a_turn_changed_is_brought_to_the_store_and_nothing_else() -> None:
+    store = DefaultSession(Session(persona_id="butler", site_id="kitchen"))
+    base = store.open(Session())
+    store.open(Session(site_id="cellar"))
+    now = store.bring(base, base.replace(persona_id="pirate"))
+    assert now == store.current == Session(persona_id="pirate", site_id="cellar")
+
+
+def test_a_field_a_turn_removed_is_gone_from_the_store() -> None:
+    store = DefaultSession(Session(persona_id="butler", site_id="kitchen"))
+    base = store.open(Session())
+    store.bring(base, base.without("persona_id"))
+    assert store.current == Session(site_id="kitchen")
+
+
+def test_saving_shows_the_present_state() -> None:
+    saved: list[Session] = []
+    store = DefaultSession(None, saved.append)
+    store.open(Session(persona_id="butler"))
+    assert saved == []
+    store.saved()
+    assert saved == [Session(persona_id="butler")]
+    DefaultSession().saved()
