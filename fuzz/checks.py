@@ -116,7 +116,9 @@ def _check_session_parts(session: Session) -> None:
     for name in FIELDS:
         getattr(session, name)
         if name in session and name != "secondary_langs":
-            hold(session.replace(**{name: session.get(name)}).get(name) == session.get(name), f"{name} can be set again")
+            hold(
+                session.replace(**{name: session.get(name)}).get(name) == session.get(name), f"{name} can be set again"
+            )
 
 
 def _check_turn(session: Session) -> None:

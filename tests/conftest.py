@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import logging
+from collections.abc import AsyncIterator, Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -56,8 +57,16 @@ def bus_type(request: pytest.FixtureRequest) -> type[LocalBus]:
     return kind
 
 
+def check_listeners(caplog: pytest.LogCaptureFixture) -> None:
+    """No listener failed unnoticed. A test in which one is to fail looks at the log, and then clears it."""
+    failures = [
+        r.getMessage() for r in caplog.get_records("call") if r.name == "hark.bus" and r.levelno >= logging.ERROR
+    ]
+    assert failures == []
+
+
 @pytest.fixture
-def assistant(bus_type: type[LocalBus]) -> MakeAssistant:
+def assistant(bus_type: type[LocalBus], caplog: pytest.LogCaptureFixture) -> Iterator[MakeAssistant]:
     """Makes assistants: `async with assistant(Plugin(), settings={...}) as hark: ...`."""
 
     def make(
@@ -65,12 +74,14 @@ def assistant(bus_type: type[LocalBus]) -> MakeAssistant:
     ) -> Assistant:
         return WatchedAssistant(*plugins, settings=settings, clock=clock, bus=bus_type)
 
-    return make
+    yield make
+    check_listeners(caplog)
 
 
 @pytest.fixture
-async def bus(bus_type: type[LocalBus]) -> AsyncIterator[LocalBus]:
+async def bus(bus_type: type[LocalBus], caplog: pytest.LogCaptureFixture) -> AsyncIterator[LocalBus]:
     """A bus of each kind."""
     made = bus_type()
     yield made
     await made.close()
+    check_listeners(caplog)

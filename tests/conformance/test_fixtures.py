@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from conftest import MakeAssistant
 from flow.chain_rig import SIX, Rig, link
-from flow.stage import claims, declines, matcher, silent, skill, transformer, turn_of
+from flow.stage import MakeAssistant, claims, declines, matcher, silent, skill, transformer, turn_of
 from hark.model import MalformedMessage, Match, Message, Session, decode, encode
 from hark.model.frozen import thaw
 from hark.model.lang import resolve

@@ -11,8 +11,7 @@ from typing import Any, Final
 import pytest
 
 import hark
-from conftest import MakeAssistant
-from flow.stage import UNMATCHED, claims, declines, public, transformer, turn_of
+from flow.stage import UNMATCHED, MakeAssistant, claims, declines, public, transformer, turn_of
 from hark.builtin import Cancel, ClockSkill, HelpSkill, Normalize, ParrotSkill
 from hark.bus import LocalBus, ask
 from hark.model import MalformedMessage, Message, Session, decode, encode

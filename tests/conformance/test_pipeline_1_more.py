@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from conftest import MakeAssistant
-from flow.stage import claims, declines, outcomes, silent, skill, turn_of
+from flow.stage import MakeAssistant, claims, declines, outcomes, silent, skill, turn_of
 from hark.app.settings import settings_from
 from hark.builtin import TemplateMatcher
 from hark.model import Match, Message, Session

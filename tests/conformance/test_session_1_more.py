@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import MakeAssistant
-from flow.stage import claims, declines, matcher, silent, skill, transformer, turn_of
+from flow.stage import MakeAssistant, claims, declines, matcher, silent, skill, transformer, turn_of
 from hark.app.talk import Talk
 from hark.builtin import ClockSkill
 from hark.bus import LocalBus

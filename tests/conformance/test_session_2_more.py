@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from conftest import MakeAssistant
-from flow.stage import claims, transformer, turn_of
+from flow.stage import MakeAssistant, claims, transformer, turn_of
 from hark.builtin import ClockSkill
 from hark.model import Message, Session, encode
 from hark.plugins import Ctx, Turn

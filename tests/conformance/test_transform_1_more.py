@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from conftest import MakeAssistant
 from flow.chain_rig import SIX, Rig, link
-from flow.stage import BASES, CANCELLED, claims, declines, public, transformer, turn_of
+from flow.stage import BASES, CANCELLED, MakeAssistant, claims, declines, public, transformer, turn_of
 from hark.builtin import Cancel
 from hark.model import Audio, ContextEntry, Message, Session
 from hark.plugins import Ctx, Transformer

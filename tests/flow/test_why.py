@@ -186,7 +186,7 @@ async def test_a_turn_can_be_asked_for_by_its_id(assistant: MakeAssistant) -> No
 
 
 async def test_what_another_house_has_no_part_in_is_not_traced(assistant: MakeAssistant) -> None:
-    async with assistant(skill("some.skill", go=echo)) as hark:
+    async with assistant(skill("some.skill", quick=True, go=echo)) as hark:
         hark.bus.emit(Message("some.skill:go", {"lang": "en-US", "utterance": "x", "slots": {}}))
         await settle()
         assert len(hark.house.traces) == 0

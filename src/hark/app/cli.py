@@ -70,6 +70,10 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
         from hark.app.commands.doctor import doctor
 
         return doctor
+    if name == "new":
+        from hark.app.commands.new import new
+
+        return new
     from hark.app.commands.show_settings import show_settings
 
     return show_settings

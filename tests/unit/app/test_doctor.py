@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from hark.app.cli import main
-from hark.app.doctor import Report, examine, render
+from hark.app.doctor.examine import examine
+from hark.app.doctor.render import render
+from hark.app.doctor.report import Report
 from hark.app.house import House
 from hark.app.settings import settings_from
 from hark.bus import LocalBus

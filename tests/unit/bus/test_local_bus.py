@@ -246,6 +246,7 @@ async def test_a_listener_that_raises_is_named_and_the_rest_goes_on(
         await settle()
     assert (heard, others) == ([1], [0, 1])
     assert "the culprit failed on test.note" in caplog.text or "the culprit cancelled itself" in caplog.text
+    caplog.clear()
 
 
 async def test_a_listener_without_a_name_is_called_by_that_of_its_function(
@@ -283,6 +284,7 @@ async def test_a_tap_that_raises_harms_nobody(bus: LocalBus, caplog: pytest.LogC
         await settle()
     assert (heard, seen) == ([1], ["test.note"])
     assert "a tap failed on test.note" in caplog.text
+    caplog.clear()
 
 
 # Queues.
@@ -330,6 +332,7 @@ async def test_a_very_long_queue_is_detached(
         "bus: the stuck one has 30 messages waiting on test.note and was detached"
     ]
     assert others == list(range(100))
+    caplog.clear()
 
 
 def patch_lengths(monkeypatch: pytest.MonkeyPatch, long: int, very_long: int) -> None:

@@ -14,6 +14,7 @@ examples:
   hark say "what time is it" --why       ... and every step on the way to it
   hark why                               explain the last turn, from any shell
   hark doctor                            what is loaded, in which order, and what is not and why
+  hark new skill kitchen-timer           begin a plugin package
   hark settings > hark.toml              a settings file with every key
 """
 _RUN: Final = """\
@@ -52,6 +53,13 @@ when something needs attention.
 examples:
   hark doctor
   hark doctor --json | jq .missing
+"""
+_NEW: Final = """\
+Writes a package with a plugin that works, an entry point by which Hark finds it, and a test that passes.
+
+examples:
+  hark new skill kitchen-timer
+  hark new transformer polite --into ~/plugins/polite
 """
 _SETTINGS: Final = """\
 Prints a settings file with every key, its default and what it is for. The file is read from
@@ -94,6 +102,11 @@ def make_parser(version: str) -> argparse.ArgumentParser:
     doctor.add_argument("--alone", action="store_true", help="do not ask the assistant that runs")
     _add_settings(doctor)
     _add_state(doctor)
+
+    new = _command(commands, "new", "begin a plugin package", _NEW)
+    new.add_argument("kind", choices=("skill", "transformer", "pipeline"), help="what kind of plugin")
+    new.add_argument("name", metavar="NAME", help="what it is called, such as kitchen-timer")
+    new.add_argument("--into", metavar="DIR", help="the folder to write; else one of the package's name, here")
 
     settings = _command(commands, "settings", "print a settings file with every key", _SETTINGS)
     _add_plugins(settings)

@@ -1,7 +1,4 @@
-"""What is loaded, in which order it would run and why, and what is not loaded and why."""
+"""What is loaded, in which order it would run and why, and what is not loaded and why.
 
-from hark.app.doctor.examine import examine
-from hark.app.doctor.render import render
-from hark.app.doctor.report import Report
-
-__all__ = ["Report", "examine", "render"]
+Nothing is imported here: a command that only asks a running assistant needs the report, not a house.
+"""
