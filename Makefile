@@ -21,7 +21,7 @@ check:
 
 unit:
 	@scripts/setup dev </dev/null
-	.venv/bin/pytest $(ARGS)
+	.venv/bin/pytest --conformance-strict $(ARGS)
 
 format: ## put the code in order
 	@scripts/setup dev </dev/null

@@ -81,7 +81,7 @@ class Conformance:
             return
         terminalreporter.section("conformance", red=True)
         for row in self.missing:
-            named = [test for test, rows in self.named.items() if row in rows]
+            named = dict.fromkeys(test.partition("[")[0] for test, rows in self.named.items() if row in rows)
             why = f"its tests did not pass: {', '.join(named)}" if named else "no test names it"
             terminalreporter.write_line(f"{row}: {why}")
         terminalreporter.write_line(f"{len(self.missing)} of {wanted} rows were not shown", red=True)
@@ -89,7 +89,8 @@ class Conformance:
 
 def covers_all(config: pytest.Config) -> bool:
     """Whether this run was asked for all tests there are."""
-    if config.option.collectonly or config.option.keyword or config.option.markexpr:
+    option = config.option
+    if option.collectonly or option.keyword or option.markexpr or option.ignore or option.ignore_glob:
         return False
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         return True

@@ -16,6 +16,8 @@ from hark.plugins import Plugin
 from hark.spec import topics
 from hark.testing import Assistant, LocalBus, WireBus
 
+pytest_plugins = ["conformance_plugin"]
+
 LIFECYCLE = frozenset(
     {
         topics.INTENT_MATCHED,

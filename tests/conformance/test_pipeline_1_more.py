@@ -24,7 +24,7 @@ def register(hark: Assistant, session_id: str = "default", **changes: Any) -> No
 
 
 def lights(**handlers: Any) -> Any:
-    return skill(LIGHTS, **{"dim": silent, "light": silent, **handlers})
+    return skill(LIGHTS, quick=True, **{"dim": silent, "light": silent, **handlers})
 
 
 def template(hark: Assistant) -> TemplateMatcher:
@@ -146,7 +146,10 @@ async def test_a_handler_is_called_on_its_own_topic_and_no_other(assistant: Make
     def noting(name: str) -> Any:
         return lambda turn: called.append(f"{name} for {turn.message.type}")
 
-    plugins = (skill("a.skill", go=noting("a go"), stay=noting("a stay")), skill("b.skill", go=noting("b go")))
+    plugins = (
+        skill("a.skill", quick=True, go=noting("a go"), stay=noting("a stay")),
+        skill("b.skill", quick=True, go=noting("b go")),
+    )
     said = {"lang": "en-US", "utterance": "hello", "slots": {}}
     async with assistant(*plugins) as hark:
         for topic in ("b.skill:go", "a.skill:stay", "a.skill:run", "c.skill:go", "a:go", "skill:go"):

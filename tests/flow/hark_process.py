@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -16,6 +17,11 @@ from time import monotonic
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
+
+_BUSY: Final = re.compile(
+    r"^(?:WARNING hark\.hosting: .* is not quick: |ERROR hark\.watchdog: ).*\n(?:it blocked .*\n)?(?: .*\n|\n)*",
+    re.MULTILINE,
+)
 
 PATIENCE: Final = 30.0
 """Seconds after which a test is lost; what it waits for takes a fraction of one."""
@@ -64,7 +70,7 @@ class World:
             self._command(*arguments), input=octets, capture_output=True, timeout=PATIENCE, env=self.environment
         )
         return subprocess.CompletedProcess(
-            done.args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+            done.args, done.returncode, done.stdout.decode(errors="replace"), complaints(done.stderr)
         )
 
     @contextmanager
@@ -158,7 +164,7 @@ class Running:
             self._process.stdin.close()
         status = self._process.wait(PATIENCE)
         assert self._process.stderr is not None
-        return status, self._process.stderr.read().decode()
+        return status, complaints(self._process.stderr.read())
 
     @property
     def _out(self) -> int:
@@ -188,6 +194,11 @@ class Typing(Running):
     @property
     def _out(self) -> int:
         return self._terminal
+
+
+def complaints(errors: bytes) -> str:
+    """What was written to standard error, but for remarks about a machine that is too busy for quick plugins."""
+    return _BUSY.sub("", errors.decode(errors="replace"))
 
 
 def eventually(find: Callable[[], T | None]) -> T:

@@ -117,17 +117,33 @@ async def test_a_handler_that_emits_what_json_cannot_say_has_failed(assistant: M
         assert hark.of("test.note") == []
 
 
-async def test_handlers_that_forge_terminal_events_end_nothing(assistant: MakeAssistant) -> None:
+FORGED = [topics.HANDLER_COMPLETE, topics.HANDLER_ERROR, topics.INTENT_UNMATCHED, topics.UTTERANCE_CANCELLED]
+
+
+@pytest.mark.parametrize("topic", [*FORGED, topics.UTTERANCE_HANDLED, topics.HANDLER_DONE])
+async def test_a_handler_cannot_speak_for_the_frame(assistant: MakeAssistant, topic: str) -> None:
+    async def handler(turn: Turn) -> None:
+        turn.emit(topic, {"forged": True})
+
+    async with assistant(claims(handler=handler)) as hark:
+        await hark.hears("go")
+        assert "PermissionError" in hark.of(topics.HANDLER_ERROR)[0].data["exception"]
+        assert not [message for message in hark.messages if message.data.get("forged")]
+
+
+async def test_terminal_events_that_a_stranger_forges_end_nothing(assistant: MakeAssistant) -> None:
     go_on = asyncio.Event()
 
     async def handler(turn: Turn) -> str:
-        for topic in (topics.HANDLER_COMPLETE, topics.HANDLER_ERROR, topics.INTENT_UNMATCHED):
-            turn.emit(topic, {"skill_id": "claims", "intent_name": "go", "exception": "forged"})
         await go_on.wait()
         return "still here"
 
     async with assistant(claims(handler=handler)) as hark:
         hearing = hark.say("go")
+        await settle()
+        for topic in FORGED:
+            data = {"skill_id": "claims", "intent_name": "go", "exception": "forged"}
+            hark.bus.emit(hark.of("claims:go")[0].forward(topic, data))
         await settle()
         assert hearing.markers == 0
         go_on.set()

@@ -12,8 +12,8 @@ from uuid import uuid4
 
 from hark.act.speech import Speech
 from hark.bus import Bus, Subscription
-from hark.hosting import Loaded, Outcome, Runner, describe, end_all
-from hark.model import Frozen, Message
+from hark.hosting import Loaded, Outcome, Runner, describe, end_all, let_out, stack_of
+from hark.model import Frozen, Message, Session
 from hark.model.frozen import EMPTY
 from hark.plugins import Plugin, Turn
 from hark.plugins.handlers import handlers_of
@@ -75,34 +75,38 @@ class HandlerHost:
         self._bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, Frozen(topic=dispatch.type, host=self._id)))
         if not self._beating:
             self._beat_later()
-        turn = Turn(dispatch, self._runner.clock, self._bus.emit, self._speech.say)
+        turn = Turn(dispatch, self._runner.clock, self._emit, self._speech.say)
         failure = "the handler was stopped"
         began = self._runner.clock.monotonic()
         try:
-            failure = await self._run(entry, turn)
+            failure = await self._run(entry, turn, dispatch.type)
         except Exception as error:
-            log.exception("what handler %s returned could not be said", dispatch.type)
             failure = describe(error)
+            log.error("what handler %s returned could not be said: %s\n%s", dispatch.type, failure, stack_of(error))
         finally:
             self._open -= 1
             if task is not None:
                 self._running.discard(task)
             self._note(dispatch, failure, self._runner.clock.monotonic() - began)
-            data = {"exception": failure} if failure else {}
-            self._bus.emit(turn.derive(topics.HANDLER_DONE, Frozen(data, topic=dispatch.type)))
+            self._bus.emit(_done(dispatch, turn, failure))
 
-    async def _run(self, entry: Loaded[Any], turn: Turn) -> str:
+    def _emit(self, message: Message) -> None:
+        """What handlers emit. Nothing is delivered before this returns: they may be at the end of their stack."""
+        let_out(message.type, "a handler")
+        self._bus.post(message)
+
+    async def _run(self, entry: Loaded[Any], turn: Turn, topic: str) -> str:
         """Run a handler to its end; what went wrong, in words, or nothing."""
         if entry.mode == "loop":
             outcome = await self._guarded(entry.call(turn))
         else:
             outcome = await self._runner.call(entry, turn)
         if outcome.error is not None:
-            log.error("handler %s failed: %s", turn.message.type, outcome.failure, exc_info=outcome.error)
+            log.error("handler %s failed: %s\n%s", topic, outcome.failure, stack_of(outcome.error))
             return outcome.failure
         if outcome.value is None:
             return ""
-        if not isinstance(outcome.value, str):
+        if not issubclass(type(outcome.value), str):  # not isinstance: it believes what an object says about itself
             return f"TypeError: the handler returned a {type(outcome.value).__name__}; it returns text or None"
         await turn.speak(outcome.value)
         return ""
@@ -136,3 +140,13 @@ class HandlerHost:
         if self._open and not self._closed:
             self._bus.emit(Message(topics.HOST_ALIVE, {"host": self._id}, EMPTY))
             self._beat_later()
+
+
+def _done(dispatch: Message, turn: Turn, failure: str) -> Message:
+    """The signal that a handler has ended, with its session. A handler may have assigned anything to its turn."""
+    data = {"exception": failure} if failure else {}
+    done = dispatch.forward(topics.HANDLER_DONE, Frozen(data, topic=dispatch.type))
+    session = vars(turn).get("_session")
+    if session is dispatch.session or type(session) is not Session or session.session_id != dispatch.session_id:
+        return done
+    return done.carrying(session)

@@ -25,12 +25,12 @@ class Speech:
     async def say(self, message: Message, wait: bool) -> None:
         """Emit a speak Message and, if told to, wait until it was rendered."""
         if not wait:
-            self._bus.emit(message)
+            self._bus.post(message)
             return
         mark = f"{message.utterance_id}-{next(self._marks)}"
         rendered = self._rendered.expect(mark)
         try:
-            self._bus.emit(message.carrying(hark_speech=mark))
+            self._bus.post(message.carrying(hark_speech=mark))
             async with self._clock.timeout(_PATIENCE):
                 await rendered
         except TimeoutError:

@@ -9,6 +9,7 @@ from typing import Any
 
 from hark.act import HandlerHost
 from hark.app.settings import Settings
+from hark.app.settling import settled
 from hark.app.stoppable import StoppableClock
 from hark.bus import LocalBus
 from hark.chains import Chain, ChainListing
@@ -89,6 +90,9 @@ class House:
         self.watchdog.start()
         self._listing.announce()
         self.bus.emit(Message(topics.READY))
+        late = await settled(self.bus)
+        if late:
+            log.warning("not everybody has taken in what was announced at the start: %s", ", ".join(late))
 
     async def stop(self) -> None:
         """Let open turns come to their end, then stop everything: no task of ours and no timer outlives this."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Coroutine, Generator
+from contextlib import suppress
 from types import coroutine
 from typing import Any
 
@@ -17,7 +19,21 @@ def start(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> a
         waits_for = work.send(None)
     except (StopIteration, asyncio.CancelledError):
         return None
-    return loop.create_task(_go_on(work, waits_for))
+    task = loop.create_task(_rest_of(work, waits_for))
+    task.add_done_callback(lambda _task: _end(work))
+    return task
+
+
+def _end(work: Coroutine[Any, Any, None]) -> None:
+    """A task that is cancelled before its first step never enters `_go_on`: tell `work` that it is over."""
+    if inspect.getcoroutinestate(work) == inspect.CORO_SUSPENDED:
+        with suppress(StopIteration, asyncio.CancelledError):
+            work.throw(asyncio.CancelledError())
+        work.close()
+
+
+async def _rest_of(work: Coroutine[Any, Any, None], waits_for: Any) -> None:
+    await _go_on(work, waits_for)  # a task takes nothing but a coroutine
 
 
 @coroutine

@@ -42,6 +42,11 @@ class LocalBus:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
+    @property
+    def pending(self) -> int:
+        """How many deliveries are to come."""
+        return len(self._pending)
+
     def emit(self, message: Message) -> None:
         """As promised by `Bus`."""
         if get_ident() == self._thread:
@@ -163,30 +168,31 @@ class LocalBus:
         """Deliver what is pending, in order; after a batch, let the loop do other things first."""
         self._pumping = True
         pending = self._pending
-        for _ in range(_BATCH):
-            if not pending:
-                break
-            subscription, message = pending.popleft()
-            if subscription.closed:
-                continue
-            if not subscription.is_async:
-                subscription.waiting -= 1
-                self._call_now(subscription, message)
-            elif subscription.eager:
-                subscription.waiting -= 1
-                self._keep(start(self._call(subscription, message), self._loop))
-            elif subscription.concurrent:
-                subscription.waiting -= 1
-                self._keep(self._loop.create_task(self._call(subscription, message)))
-            else:
-                subscription.queue.append(message)
-                if not subscription.busy:
-                    subscription.busy = True
-                    self._keep(self._loop.create_task(self._serve(subscription)))
-        self._pumping = False
-        if pending and not self._scheduled:
-            self._scheduled = True
-            self._loop.call_soon(self._pump_later)
+        try:
+            for _ in range(_BATCH):
+                if not pending:
+                    break
+                subscription, message = pending.popleft()
+                if subscription.closed:
+                    continue
+                if not subscription.is_async:
+                    subscription.waiting -= 1
+                    self._call_now(subscription, message)
+                elif subscription.eager:
+                    subscription.waiting -= 1
+                    self._keep(start(self._call(subscription, message), self._loop))
+                elif subscription.concurrent:
+                    subscription.waiting -= 1
+                    self._keep(self._loop.create_task(self._call(subscription, message)))
+                else:
+                    subscription.queue.append(message)
+                    if not subscription.busy:
+                        self._serve_later(subscription)
+        finally:  # also when the stack of who emits is at its end: nobody else would ever deliver again
+            self._pumping = False
+            if pending and not self._scheduled:
+                self._scheduled = True
+                self._loop.call_soon(self._pump_later)
 
     def _pump_later(self) -> None:
         self._scheduled = False
@@ -215,12 +221,21 @@ class LocalBus:
         except BaseException:  # a SystemExit that leaves a task ends the loop
             log.exception("bus: %s failed on %s", subscription.name, message.type)
 
+    def _serve_later(self, subscription: LocalSubscription) -> None:
+        subscription.busy = True
+        task = self._loop.create_task(self._serve(subscription))
+        self._keep(task)
+        task.add_done_callback(lambda _task: self._served(subscription))
+
+    def _served(self, subscription: LocalSubscription) -> None:
+        subscription.busy = False
+        # Somebody may have cancelled the task, even before it began: what waits is still to be delivered.
+        if subscription.queue and not self._closed:
+            self._serve_later(subscription)
+
     async def _serve(self, subscription: LocalSubscription) -> None:
         """Empty an async listener's queue, one Message after the other."""
-        try:
-            while subscription.queue:
-                message = subscription.queue.popleft()
-                subscription.waiting -= 1
-                await self._call(subscription, message)
-        finally:
-            subscription.busy = False
+        while subscription.queue:
+            message = subscription.queue.popleft()
+            subscription.waiting -= 1
+            await self._call(subscription, message)

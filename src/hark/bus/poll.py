@@ -52,6 +52,8 @@ class Poll:
         """
         if not candidates:
             return {}
+        if window != window:  # NaN is neither before nor after anything: it would upset every timer there is
+            raise ValueError("a poll needs a number of seconds")
         key = (answer_topic, message.session_id, message.utterance_id)
         if key in self._rounds:
             raise RuntimeError(f"a poll on {answer_topic} is under way for this utterance")
@@ -59,8 +61,8 @@ class Poll:
             self._listening[answer_topic] = self._bus.on(answer_topic, self._answered, name=f"poll on {answer_topic}")
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         current = _Round(frozenset(candidates), {}, done, enough)
-        self._rounds[key] = current
         timer = self._clock.after(window, lambda: _finish(done))
+        self._rounds[key] = current
         try:
             self._bus.emit(message.forward(topic, data))
             await done

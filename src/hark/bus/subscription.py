@@ -72,8 +72,9 @@ class LocalSubscription:
         if self.waiting % LONG:
             return
         topics = ", ".join(self.topics)
-        # Memory is the limit of last resort: a listener that far behind will not catch up.
-        if self.waiting >= VERY_LONG:
+        # Memory is the limit of last resort: a listener that takes its time and is that far behind will not catch up.
+        # The others are called as the bus gets to them: what waits for them is a flood, and not their fault.
+        if self.waiting >= VERY_LONG and self.is_async and not self.concurrent:
             log.error("bus: %s has %d messages waiting on %s and was detached", self.name, self.waiting, topics)
             self.close()
         else:

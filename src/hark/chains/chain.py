@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 from hark.chains.composition import Chained, Composition
 from hark.chains.flow import Flow
 from hark.chains.kinds import KINDS, Misshapen
-from hark.hosting import Job, Late, Loaded, Outcome, Registry, Runner, stamped
-from hark.model import Frozen, Message
+from hark.hosting import Job, Late, Loaded, Outcome, Registry, Runner, is_for_plugins, stamped
+from hark.model import Frozen, Message, Session
 from hark.plugins import Ctx, Transformer
 from hark.spec.names import TransformerType, stamp_key
 from hark.trace import TurnTrace
@@ -58,7 +59,11 @@ class Chain:
             if entry.mode == "inline":
                 outcome = self._runner.call_now(entry, *arguments)
             else:
-                outcome = await self._runner.call(entry, *arguments)
+                try:
+                    outcome = await self._runner.call(entry, *arguments)
+                except asyncio.CancelledError:
+                    self._stopped(entry, trace)
+                    raise
             self._settle(flow, entry, ctx, outcome, trace)
 
     def _ended(self, flow: Flow) -> bool:
@@ -109,31 +114,42 @@ class Chain:
             trace.step(self.kind.name, entry.id, "late", entry.limit, str(late))
             return dealt_with + 1
 
-        return await self._runner.on_worker(work, given_up)
+        try:
+            return await self._runner.on_worker(work, given_up)
+        except asyncio.CancelledError:
+            self._stopped(segment[min(dealt_with, len(segment) - 1)], trace)
+            raise
+
+    def _stopped(self, entry: Loaded[Transformer], trace: TurnTrace) -> None:
+        trace.step(self.kind.name, entry.id, "stopped", 0.0, "the turn was given up while it ran")
 
     def _settle(self, flow: Flow, entry: Loaded[Transformer], ctx: Ctx, outcome: Outcome, trace: TurnTrace) -> None:
         """Take over what a transformer did, all of it or nothing."""
         if outcome.error is not None:
-            how = "late" if isinstance(outcome.error, Late) else "failed"
+            how = "late" if outcome.late else "failed"
             trace.step(self.kind.name, entry.id, how, outcome.seconds, outcome.failure)
             return
         before = flow.artifact
+        # Taken once: whoever kept the context may still be writing to it.
+        session, emitted = ctx._session, tuple(ctx._emitted or ())
         try:
             artifact = self.kind.taken(before, outcome.value)
+            if emitted or session is not flow.session:
+                _check(session, emitted)
         except Misshapen as misshapen:
             self._runner.note_misshape(entry, str(misshapen))
             trace.step(self.kind.name, entry.id, "malformed", outcome.seconds, str(misshapen))
             return
         if entry.failures:
             entry.succeeded()
-        untouched = ctx._changes is None and ctx._session is flow.session and ctx._lang == flow.lang
-        changes = "" if untouched else _describe(flow, ctx)
+        untouched = ctx._changes is None and session is flow.session and ctx._lang == flow.lang
+        changes = "" if untouched else _describe(flow, ctx, session)
         context = flow.context if ctx._changes is None else ctx._merged()
         flow.context = Frozen(context, **{self._stamp: stamped(context.get(self._stamp), entry.id)})
         flow.artifact = artifact
         flow.lang = ctx._lang
-        if ctx._session is not flow.session:
-            self._take_session(flow, entry, ctx)
+        if session is not flow.session:
+            self._take_session(flow, entry, session)
         if ctx._cancel_reason is not None:
             flow.cancel(entry.id, ctx._cancel_reason)
             trace.step(self.kind.name, entry.id, "cancelled", outcome.seconds, ctx._cancel_reason)
@@ -141,25 +157,34 @@ class Chain:
             trace.step(self.kind.name, entry.id, "changed", outcome.seconds, changes, before, artifact)
         else:
             trace.step(self.kind.name, entry.id, "changed" if changes else "unchanged", outcome.seconds, changes)
-        for topic, data in ctx._emitted or ():
+        for topic, data in emitted:
             self._emit(flow.message().forward(topic, data))
 
-    def _take_session(self, flow: Flow, entry: Loaded[Transformer], ctx: Ctx) -> None:
-        if ctx._session.session_id != flow.session.session_id:
+    def _take_session(self, flow: Flow, entry: Loaded[Transformer], session: Session) -> None:
+        if session.session_id != flow.session.session_id:
             log.warning(
-                "%s moved the turn from session %s to %s", entry.id, flow.session.session_id, ctx._session.session_id
+                "%s moved the turn from session %s to %s", entry.id, flow.session.session_id, session.session_id
             )
-        flow.denials = flow.denials.grown(ctx._session)
-        flow.session = flow.denials.imposed_on(ctx._session)
+        flow.denials = flow.denials.grown(session)
+        flow.session = flow.denials.imposed_on(session)
 
 
-def _describe(flow: Flow, ctx: Ctx) -> str:
+def _check(session: Session, emitted: Iterable[tuple[str, Frozen]]) -> None:
+    """Raise `Misshapen` for what a transformer may not leave behind in its context."""
+    if type(session) is not Session:  # to look into another kind of session runs its code
+        raise Misshapen(f"ctx.session must be a Session, not {type(session).__name__}")
+    for topic, _data in emitted:
+        if not is_for_plugins(topic):
+            raise Misshapen(f"a transformer may not emit {topic}: only the frame says how a turn goes")
+
+
+def _describe(flow: Flow, ctx: Ctx, session: Session) -> str:
     """What a transformer changed beside its artifact, in words."""
     told = []
     if ctx._lang != flow.lang:
         told.append(f"lang {flow.lang} → {ctx._lang}")
-    if ctx._session is not flow.session:
-        names = [name for name in {*ctx._session, *flow.session} if ctx._session.get(name) != flow.session.get(name)]
+    if session is not flow.session:
+        names = [name for name in {*session, *flow.session} if session.get(name) != flow.session.get(name)]
         if names:
             told.append("session " + ", ".join(sorted(names)))
     if ctx._changes is not None:

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from hark.model import Audio, MalformedMessage, Match
-from hark.model.frozen import check_text
+from hark.model import Audio, Frozen, MalformedMessage, Match, Session
+from hark.model.frozen import Sealed, check_text
 from hark.plugins import Ctx
 from hark.spec.names import TransformerType
 
@@ -54,12 +54,12 @@ def _take_nothing(before: Any, result: Any) -> Any:
 
 
 def _take_match(before: Match, result: Any) -> Match:
-    if not issubclass(type(result), Match):
+    if type(result) is not Match:
         raise Misshapen(f"transform() must return a Match, not {type(result).__name__}")
     match: Match = result
     if match is before:
         return before
-    defect = match.defect()
+    defect = claim_defect(match)
     if defect is not None:
         raise Misshapen(f"the Match it returned is malformed: {defect}")
     if match.skill_id != before.skill_id or match.intent_name != before.intent_name:
@@ -67,6 +67,15 @@ def _take_match(before: Match, result: Any) -> Match:
     if match.updated_session is not None:
         raise Misshapen("an intent transformer changes the session through ctx.session, not updated_session")
     return match
+
+
+def claim_defect(match: Match) -> str | None:
+    """Why a Match that a plugin made is malformed, or None. What is in it must not have code of its own to run."""
+    if type(match.slots) is not Sealed and type(match.slots) is not Frozen:
+        return f"slots must be a dict of text to text, not {type(match.slots).__name__}"
+    if match.updated_session is not None and type(match.updated_session) is not Session:
+        return f"updated_session must be a Session, not {type(match.updated_session).__name__}"
+    return match.defect()
 
 
 def _take_text(_before: str, result: Any) -> str:
@@ -77,7 +86,7 @@ def _take_text(_before: str, result: Any) -> str:
 
 
 def _take_audio(_before: Audio, result: Any) -> Audio:
-    if not issubclass(type(result), Audio):
+    if type(result) is not Audio:
         raise Misshapen(f"transform() must return Audio, not {type(result).__name__}")
     audio: Audio = result
     defect = audio.defect()

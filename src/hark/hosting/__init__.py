@@ -2,11 +2,12 @@
 
 from hark.hosting.checks import Unfit, wants_round
 from hark.hosting.discovery import discover
+from hark.hosting.doors import is_for_plugins, let_out
 from hark.hosting.ending import end_all
 from hark.hosting.loaded import Loaded
 from hark.hosting.plugin_host import PluginHost, stamped
 from hark.hosting.registry import Limits, Refusal, Registry
-from hark.hosting.runner import Late, Outcome, Runner, describe
+from hark.hosting.runner import Late, Outcome, Runner, describe, sendable, stack_of
 from hark.hosting.watchdog import Watchdog
 from hark.hosting.workers import Job, Workers
 
@@ -26,6 +27,10 @@ __all__ = [
     "describe",
     "discover",
     "end_all",
+    "is_for_plugins",
+    "let_out",
+    "sendable",
+    "stack_of",
     "stamped",
     "wants_round",
 ]

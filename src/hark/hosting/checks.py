@@ -11,6 +11,7 @@ import msgspec
 
 from hark.hosting.runner import in_words
 from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.plugins.handlers import handlers_of
 from hark.spec import is_pipeline_id, is_skill_id, is_transformer_id
 from hark.spec.names import TRANSFORMER_TYPES
 
@@ -23,6 +24,7 @@ _ARGUMENTS: Final = {
     "tts": ("audio", "ctx"),
 }
 _MATCH: Final = ("utterances", "lang", "session")
+_DOTTED: Final = "letters, digits, '_' and '-', with '.' between words"
 
 
 class Unfit(ValueError):
@@ -35,12 +37,20 @@ class Unfit(ValueError):
 
 def main_method(plugin: Plugin) -> Callable[..., Any]:
     """The method the frame calls, after everything about the plugin has been checked; raises `Unfit`."""
+    method = _main_method(plugin)
+    for intent_name in handlers_of(plugin):
+        if not is_skill_id(intent_name):
+            raise Unfit(f"it handles {intent_name!r}", f"an intent name has {_DOTTED}")
+    return method
+
+
+def _main_method(plugin: Plugin) -> Callable[..., Any]:
     if isinstance(plugin, Transformer):
         return _transform(plugin)
     if isinstance(plugin, PipelinePlugin):
         _check_id(plugin, is_pipeline_id, "letters, digits, '_' and '-' only")
         return _method(plugin, "match", _MATCH, optional="round")
-    _check_id(plugin, is_skill_id, "letters, digits, '_' and '-', with '.' between words")
+    _check_id(plugin, is_skill_id, _DOTTED)
     return plugin.start
 
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterator
-from importlib import metadata
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hark.hosting.registry import Refusal
 from hark.hosting.runner import in_words
 from hark.plugins import PipelinePlugin, Plugin, Transformer
 from hark.spec.names import TRANSFORMER_TYPES
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 GROUPS: Final = (*(f"hark.transformer.{kind}" for kind in TRANSFORMER_TYPES), "hark.pipeline", "hark.skill")
 
 
 def discover(groups: tuple[str, ...] = GROUPS) -> Iterator[Plugin | Refusal]:
     """An instance of every plugin that installed packages offer under the entry-point groups, or why there is none."""
+    # Only here: it costs 2 MB and 30 ms, and most machines have no such packages.
+    from importlib import metadata
+
     for group in groups:
         try:
             points = tuple(metadata.entry_points(group=group))
@@ -27,7 +32,7 @@ def discover(groups: tuple[str, ...] = GROUPS) -> Iterator[Plugin | Refusal]:
             yield load(point)
 
 
-def load(point: metadata.EntryPoint) -> Plugin | Refusal:
+def load(point: EntryPoint) -> Plugin | Refusal:
     """The plugin behind one entry point, or why it could not be made."""
     package = point.dist.name if point.dist is not None else "an unknown package"
     origin = f"{package}: {point.group} {point.name} = {point.value}"

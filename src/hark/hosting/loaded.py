@@ -16,6 +16,9 @@ Mode = Literal["inline", "worker", "loop"]
 
 TOO_MANY_ABANDONED: Final = 3
 
+OVERRUNS: Final = 3
+FAR_TOO_LONG: Final = 0.25
+
 _counting: Final = Lock()
 
 
@@ -33,6 +36,7 @@ class Loaded(Generic[P]):
         "limit",
         "mode",
         "open_until",
+        "overruns",
         "origin",
         "plugin",
         "stall",
@@ -61,6 +65,8 @@ class Loaded(Generic[P]):
         """Calls in a row that failed."""
         self.abandoned = 0
         """Calls that did not come back in time and are still running."""
+        self.overruns = 0
+        """Calls that took longer than a quick plugin may."""
         self.demoted = ""
         """Why it no longer runs inline, when it does not keep its promise to be quick."""
         self.unloaded = ""
@@ -102,10 +108,18 @@ class Loaded(Generic[P]):
         with _counting:
             self.abandoned -= 1
 
-    def demote(self, seconds: float) -> None:
-        """It broke its promise to be quick: from now on it runs on a worker."""
+    def overran(self, seconds: float) -> bool:
+        """A quick call was slow; true when it runs on a worker from now on.
+
+        Any thread may be kept from running for a while by a busy machine: it takes a few overruns, or one that no
+        machine explains, to break the promise.
+        """
+        self.overruns += 1
+        if self.overruns < OVERRUNS and seconds < FAR_TOO_LONG:
+            return False
         self.mode = "worker"
         self.demoted = f"took {seconds * 1000:.0f} ms although it is declared quick"
+        return True
 
     def __repr__(self) -> str:
         return f"<{type(self.plugin).__name__} {self.id!r} {self.mode}>"

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from hark.bus import Bus, Subscription
+from hark.hosting.doors import let_out
 from hark.hosting.ending import end_all
-from hark.hosting.loaded import Loaded
-from hark.hosting.runner import Runner
+from hark.hosting.loaded import TOO_MANY_ABANDONED, Loaded
+from hark.hosting.runner import Outcome, Runner
 from hark.model import Clock, Message, Session, Timer
 from hark.plugins import PipelinePlugin, Plugin, Transformer
 from hark.spec import topics
@@ -34,6 +35,9 @@ class PluginHost:
         self._subscriptions: list[Subscription] = []
         self._timers: set[Timer] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._hung: list[Loaded[Plugin]] = []
+        """Timers whose call was given up and still runs."""
+        self._closed = False
         self.log = logging.getLogger(f"hark.plugin.{plugin.id}")
 
     @property
@@ -53,16 +57,18 @@ class PluginHost:
     def on(self, topic: str | Sequence[str], listener: Callable[[Message], Awaitable[None] | None]) -> None:
         """As promised by `Host`."""
         name = f"{self._plugin.id} on {topic if isinstance(topic, str) else ', '.join(topic)}"
+        self._check_open()
         entry = Loaded(self._plugin, listener, limit=60.0)
         in_turn = asyncio.Lock()
 
         async def call(message: Message) -> None:
             async with in_turn:
-                await self._runner.call(entry, message)
+                if not entry.unloaded:  # the thread it hung in last time is the last one it gets
+                    self._judge(entry, await self._runner.call(entry, message))
 
         def call_now(message: Message) -> None:
             if entry.mode == "inline":
-                self._runner.call_now(entry, message)
+                self._judge(entry, self._runner.call_now(entry, message))
             else:  # demoted: it keeps one at a time, in order
                 self.task(call(message), f"on {message.type}")
 
@@ -73,13 +79,20 @@ class PluginHost:
         """As promised by `Host`."""
         self.send(Message(topic, data or {}, session=session))
 
-    def send(self, message: Message) -> None:
+    def send(self, message: Message, *, passing_on: bool = False) -> None:
         """As promised by `Host`."""
         plugin = self._plugin
+        let_out(message.type, plugin.id)
+        if passing_on:
+            self._bus.post(message)
+            return
         if isinstance(plugin, Transformer):
             key = stamp_key(plugin.type)
             message = message.carrying(**{key: stamped(message.context.get(key), plugin.id)})
         elif not isinstance(plugin, PipelinePlugin):
+            other = message.context.get(SKILL_ID)
+            if other is not None and other != plugin.id and message.utterance_id is not None:
+                self.log.warning("%s sends %s out of a turn that was dispatched to %s", plugin.id, message.type, other)
             message = message.carrying(**{SKILL_ID: plugin.id})
         self._bus.post(message)
 
@@ -90,6 +103,9 @@ class PluginHost:
 
     def task(self, work: Coroutine[Any, Any, None], name: str = "") -> None:
         """As promised by `Host`."""
+        if self._closed:
+            work.close()
+        self._check_open()
         who = f"{self._plugin.id} {name}".strip()
         task = asyncio.get_running_loop().create_task(self._runner.guard(work, who), name=who)
         self._tasks.add(task)
@@ -97,23 +113,41 @@ class PluginHost:
 
     def after(self, seconds: float, call: Callable[[], object]) -> Timer:
         """As promised by `Host`."""
+        self._check_open()
+        if seconds != seconds:  # NaN is neither before nor after anything: it would upset every timer there is
+            raise ValueError("a timer needs a number of seconds")
         entry = Loaded(self._plugin, call, limit=60.0)
 
         async def run() -> None:
             await self._runner.call(entry)
+            if entry.abandoned:
+                self._hung.append(entry)
 
         def due() -> None:
             self._timers.discard(timer)
-            self.task(run(), "timer")
+            self._hung = [one for one in self._hung if one.abandoned]
+            if len(self._hung) >= TOO_MANY_ABANDONED:
+                self.log.error("%d of its timers have not come back: this one is not called", len(self._hung))
+            else:
+                self.task(run(), "timer")
 
         timer = self.clock.after(seconds, due)
         self._timers.add(timer)
         return timer
 
     async def close(self) -> None:
-        """End everything the plugin started."""
+        """End everything the plugin started, and let it start nothing more."""
+        self._closed = True
         for subscription in self._subscriptions:
             subscription.close()
         for timer in self._timers:
             timer.cancel()
         await end_all(self._tasks, self.clock)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError(f"{self._plugin.id} has been stopped: it can start nothing any more")
+
+    def _judge(self, entry: Loaded[Plugin], outcome: Outcome) -> None:
+        if outcome.error is None and entry.failures:
+            entry.succeeded()

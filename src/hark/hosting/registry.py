@@ -64,7 +64,8 @@ class Registry(Generic[P]):
                 other = self._loaded[plugin.id].origin
                 raise Unfit(f"another {self.kind} has the id {plugin.id!r} already: {other}", "rename one of the two")
             plugin.settings = settings_for(plugin, settings or {})
-        except Exception as error:  # whatever is looked at, a plugin may have made it raise
+            plugin.host = None  # type: ignore[assignment]  # until it starts; one that refuses it is found out now
+        except BaseException as error:  # whatever is looked at, a plugin may have made it raise
             unfit = error if isinstance(error, Unfit) else Unfit(f"looking at it failed: {in_words(error)}", "")
             self.refuse(Refusal(self.kind, name, str(unfit), unfit.remedy, line_of(type(plugin))))
             return None

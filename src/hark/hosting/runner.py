@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Callable, Coroutine
 from types import CoroutineType
 from typing import Any, Final, TypeVar
@@ -21,6 +22,15 @@ T = TypeVar("T")
 QUICK_LIMIT: Final = 0.020
 """Seconds a quick plugin may take before it is moved to a worker."""
 
+_LONGEST: Final = 2_000
+"""Characters of what a plugin says went wrong; a trace keeps a thousand of them."""
+
+_FRAMES: Final = 10
+"""Frames of a stack that are worth a log entry, counted from where it happened."""
+
+_traceback_of: Final[Any] = BaseException.__dict__["__traceback__"].__get__
+"""Reads the traceback itself, whatever a subclass has made of looking at it."""
+
 _UNSEEN: Final = 0.1
 """Seconds until the next look at a worker that has not begun, or is between two plugins."""
 
@@ -33,9 +43,14 @@ class Outcome(msgspec.Struct):
     seconds: float
 
     @property
+    def late(self) -> bool:
+        """Whether the plugin overran its limit."""
+        return type(self.error) is Late  # not isinstance: it believes what an object says about itself
+
+    @property
     def failure(self) -> str:
         """The error in words, empty when there was none."""
-        if isinstance(self.error, Late):
+        if self.late:
             return str(self.error)
         return "" if self.error is None else describe(self.error)
 
@@ -44,24 +59,38 @@ class Late(TimeoutError):
     """The plugin did not return within its limit; whatever it returns later is ignored."""
 
 
+def sendable(text: str) -> str:
+    """What a plugin wrote, as plain text that can be sent and kept: not for ever, and without half characters."""
+    plain = str.__str__(text)
+    if len(plain) > _LONGEST:
+        plain = f"{plain[:_LONGEST]}... ({len(plain)} characters)"
+    return plain if plain.isascii() else plain.encode(errors="replace").decode()
+
+
 def in_words(error: BaseException) -> str:
     """An exception in one line, as text that can be sent."""
+    name = "an exception"
     try:
-        said = str(error)
+        name = type(error).__name__
+        said = sendable(str(error))
     except BaseException:  # its words are somebody's code as well
         said = "it cannot say what went wrong"
-    told = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    return told if told.isascii() else told.encode(errors="replace").decode()
+    return sendable(f"{name}: {said}" if said else name)
 
 
 def describe(error: BaseException) -> str:
     """As `in_words`, with the place it was raised at."""
-    trace = error.__traceback__
+    trace = _traceback_of(error)
     place = ""
     while trace is not None:
         place = f" ({trace.tb_frame.f_code.co_filename}:{trace.tb_lineno})"
         trace = trace.tb_next
     return in_words(error) + (place if place.isascii() else place.encode(errors="replace").decode())
+
+
+def stack_of(error: BaseException) -> str:
+    """Where an exception came from, for the log. Its own words are left out: to format them runs its code."""
+    return "".join(traceback.format_tb(_traceback_of(error), limit=-_FRAMES))
 
 
 class Runner:
@@ -86,8 +115,7 @@ class Runner:
         self.inline_now = around
         if outcome.error is not None:
             self.count_failure(entry, outcome)
-        if outcome.seconds > QUICK_LIMIT and entry.mode == "inline":
-            entry.demote(outcome.seconds)
+        if outcome.seconds > QUICK_LIMIT and entry.mode == "inline" and entry.overran(outcome.seconds):
             log.warning("%s is not quick: %s; it runs on a worker from now on%s", entry.id, entry.demoted, entry.stall)
         return outcome
 
@@ -124,15 +152,16 @@ class Runner:
                 entry.came_back()
             return outcome
 
-        return await self.on_worker(work, lambda late: Outcome(None, late, entry.limit))
+        patient = entry.limit == float("inf")
+        return await self.on_worker(work, lambda late: Outcome(None, late, entry.limit), patient)
 
-    async def on_worker(self, work: Callable[[Job], T], given_up: Callable[[Late], T]) -> T:
+    async def on_worker(self, work: Callable[[Job], T], given_up: Callable[[Late], T], patient: bool = False) -> T:
         """Do `work`, which may call several plugins one after the other, on a worker.
 
         It says which plugin it calls by `job.enter`. When one overruns its limit the job is abandoned and the
-        result is `given_up(late)`.
+        result is `given_up(late)`. What has no limit is `patient`: it must not keep the others from a thread.
         """
-        job = self.workers.submit(work)
+        job = self.workers.submit(work, patient)
         timer: Timer | None = None
 
         def look() -> None:
@@ -142,7 +171,7 @@ class Runner:
             if left > 0 or not job.abandon(call):
                 timer = self.clock.after(left if left > 0 else _UNSEEN, look)
                 return
-            self.workers.abandoned()
+            self.workers.abandoned(job)
             late = Late(f"took longer than {entry.limit:g} s")
             entry.was_abandoned()
             self._note_failure(entry, str(late))
@@ -154,7 +183,7 @@ class Runner:
             return result
         except asyncio.CancelledError:
             if job.abandon():
-                self.workers.abandoned()
+                self.workers.abandoned(job)
                 entry, _, _ = job.current()
                 if entry is not None:
                     entry.was_abandoned()
@@ -167,9 +196,10 @@ class Runner:
         """Await plugin code that has no limit; its failure is logged under `who`, and None comes back."""
         try:
             return await work
-        except asyncio.CancelledError:
-            raise
         except BaseException as error:  # also SystemExit: leaving a task it would end the loop
+            task = asyncio.current_task()
+            if type(error) is asyncio.CancelledError and task is not None and task.cancelling():
+                raise
             log.error("%s failed: %s", who, describe(error))
             return None
 

@@ -18,11 +18,14 @@ class Job:
     does so inside `keep`, which tells the truth about that.
     """
 
-    __slots__ = ("_began", "_busy_with", "_calls", "_finished", "_lock", "abandoned", "done", "work")
+    __slots__ = ("_began", "_busy_with", "_calls", "_finished", "_lock", "abandoned", "done", "lent", "patient", "work")
 
-    def __init__(self, work: Callable[[Job], Any], done: asyncio.Future[Any]) -> None:
+    def __init__(self, work: Callable[[Job], Any], done: asyncio.Future[Any], patient: bool = False) -> None:
         self.work = work
         self.done = done
+        self.patient = patient
+        """Whether it may take for ever; its thread then counts as lent."""
+        self.lent = False
         self.abandoned = False
         self._busy_with: Any = None
         self._began = 0.0
@@ -67,7 +70,11 @@ class Job:
 
 
 class Workers:
-    """A pool that grows with what is waiting, and replaces threads that are lost to code that never returns."""
+    """A pool that grows with what is waiting, and replaces threads that are lost to code that never returns.
+
+    Threads that do patient work are lent, beside the number there may be: however many of them block, there are
+    threads for work that is to be done in time.
+    """
 
     def __init__(self, max_threads: int = _MAX_THREADS) -> None:
         self._max = max_threads
@@ -76,40 +83,53 @@ class Workers:
         self._threads = 0
         self._idle = 0
         self._waiting = 0
+        self._lent = 0
+        self._closed = False
 
     @property
     def threads(self) -> int:
-        """How many threads are in service, abandoned ones not counted."""
+        """How many threads are in service, abandoned and lent ones not counted."""
         return self._threads
 
     @property
     def busy(self) -> int:
         """How many jobs are under way or waiting, abandoned ones not counted."""
         with self._lock:
-            return self._threads - self._idle + self._waiting
+            return self._threads - self._idle + self._waiting + self._lent
 
-    def submit(self, work: Callable[[Job], Any]) -> Job:
+    def submit(self, work: Callable[[Job], Any], patient: bool = False) -> Job:
         """Have `work` done on a thread; `job.done` gets its result or exception, on the calling loop."""
-        job = Job(work, asyncio.get_running_loop().create_future())
+        job = Job(work, asyncio.get_running_loop().create_future(), patient)
         with self._lock:
             self._waiting += 1
-            grow = self._waiting > self._idle and self._threads < self._max
-            if grow:
-                self._threads += 1
-        if grow:
-            threading.Thread(target=self._serve, name="hark-worker", daemon=True).start()
         self._queue.put(job)
+        self._grow()
         return job
 
-    def abandoned(self) -> None:
-        """Count out a thread that is lost; another takes its place when needed."""
+    def abandoned(self, job: Job) -> None:
+        """Count out the thread of a job that was given up; another takes its place when needed."""
         with self._lock:
-            self._threads -= 1
+            if job.lent:
+                self._lent -= 1
+            else:
+                self._threads -= 1
+        self._grow()
 
     def close(self) -> None:
         """Let every idle thread end; busy ones end with their work or with the process."""
-        for _ in range(self._threads):
+        with self._lock:
+            self._closed = True
+            threads = self._threads
+        for _ in range(threads):
             self._queue.put(None)
+
+    def _grow(self) -> None:
+        """One more thread, if something waits that no idle one will take and there may be more."""
+        with self._lock:
+            if self._waiting <= self._idle or self._threads >= self._max:
+                return
+            self._threads += 1
+        threading.Thread(target=self._serve, name="hark-worker", daemon=True).start()
 
     def _serve(self) -> None:
         while True:
@@ -123,11 +143,33 @@ class Workers:
             if job is None:
                 break
             if not job.abandoned:
+                self._lend_to(job)
                 self._do(job)
-            if job.abandoned:
-                return  # counted out when it was given up
+            if job.abandoned or not self._returned(job):
+                return  # counted out already
         with self._lock:
             self._threads -= 1
+
+    def _lend_to(self, job: Job) -> None:
+        if not job.patient:
+            return
+        with self._lock:
+            # Given up at this very moment: then it is counted out as any other.
+            job.lent = not job.abandoned
+            if job.lent:
+                self._threads -= 1
+                self._lent += 1
+        self._grow()
+
+    def _returned(self, job: Job) -> bool:
+        """Take a thread back that was lent; false when there is no service to come back to."""
+        if job.lent:
+            with self._lock:
+                self._lent -= 1
+                if self._closed:
+                    return False
+                self._threads += 1
+        return True
 
     def _do(self, job: Job) -> None:
         result: Any = None

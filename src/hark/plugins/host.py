@@ -34,8 +34,11 @@ class Host(Protocol):
     def emit(self, topic: str, data: Mapping[str, Any] | None = None, *, session: Session | None = None) -> None:
         """Emit a fresh Message that carries this plugin's identity."""
 
-    def send(self, message: Message) -> None:
-        """Emit a Message derived from another one, with this plugin's identity on it."""
+    def send(self, message: Message, *, passing_on: bool = False) -> None:
+        """Emit a Message derived from another one, with this plugin's identity on it.
+
+        `passing_on` is for what the plugin only forwards: that stays somebody else's.
+        """
 
     def speak(self, text: str, *, session: Session | None = None, lang: str | None = None) -> None:
         """Say something outside a turn, to the device's own session unless told otherwise."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
@@ -58,6 +59,7 @@ class Speaker:
         self._denials_for = denials_for
         self._lanes: dict[str, deque[Message]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
         self._subscription = bus.on(topics.UTTERANCE_SPEAK, self._receive, name="speak")
 
     @property
@@ -67,6 +69,7 @@ class Speaker:
 
     async def close(self) -> None:
         """Render nothing more."""
+        self._closed = True
         self._subscription.close()
         await end_all(self._tasks, self._clock)
 
@@ -79,22 +82,33 @@ class Speaker:
             lane.append(message)
             return
         self._lanes[session_id] = deque([message])
+        self._serve_later(session_id)
+
+    def _serve_later(self, session_id: str) -> None:
         task = asyncio.get_running_loop().create_task(self._serve(session_id), name=f"speak to {session_id}")
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(partial(self._served, session_id))
+
+    def _served(self, session_id: str, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        # Somebody may have cancelled the task, even before it began: what waits is still to be said.
+        if self._lanes[session_id] and not self._closed:
+            self._serve_later(session_id)
+        else:
+            del self._lanes[session_id]
 
     async def _serve(self, session_id: str) -> None:
         lane = self._lanes[session_id]
-        try:
-            while lane:
-                message = lane.popleft()
-                try:
-                    await self._respond(message)
-                except Exception:
-                    log.exception("a response could not be rendered: %s", message)
-                    self._done(message, "failed")
-        finally:
-            del self._lanes[session_id]
+        while lane:
+            message = lane.popleft()
+            try:
+                await self._respond(message)
+            except asyncio.CancelledError:
+                self._done(message, "stopped")
+                raise
+            except Exception:
+                log.exception("a response could not be rendered: %s", message)
+                self._done(message, "failed")
 
     async def _respond(self, message: Message) -> None:
         text = message.data.get("utterance")

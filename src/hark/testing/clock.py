@@ -32,6 +32,8 @@ class FakeClock(Clock):
 
     def after(self, seconds: float, callback: Callable[[], object]) -> Timer:
         """As promised by `Clock`."""
+        if seconds != seconds:  # NaN is neither before nor after anything
+            raise ValueError("a timer needs a number of seconds")
         call = _Call(callback)
         heapq.heappush(self._timers, (self._elapsed + max(seconds, 0.0), next(self._order), call))
         return call

@@ -31,7 +31,9 @@ class TraceStore:
         return self._turns.get(utterance_id) if utterance_id is not None else None
 
     def find(self, prefix: str = "") -> TurnTrace | None:
-        """The last turn whose `utterance_id` begins with `prefix`."""
+        """The turn with this `utterance_id`, else the last one whose id begins so."""
+        if prefix in self._turns:
+            return self._turns[prefix]
         for utterance_id in reversed(self._turns):
             if utterance_id.startswith(prefix):
                 return self._turns[utterance_id]

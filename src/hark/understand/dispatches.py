@@ -90,7 +90,9 @@ class Dispatches:
             waiting.done.set_result(Done("error", str(exception), message.session))
 
     def _alive(self, message: Message) -> None:
-        self._beats[str(message.data.get("host", ""))] = self._clock.monotonic()
+        host = message.data.get("host")
+        if host in self._beats:  # of others, anybody could make up any number
+            self._beats[host] = self._clock.monotonic()
 
     def _sweep_later(self) -> None:
         self._sweeping = True

@@ -66,8 +66,12 @@ class Endings:
 
     def sync(self, life: Lifecycle) -> None:
         """Bring what the turn changed to the store of the default session, and the turn up to date with it."""
-        if life.session.is_default:
+        if not life.session.is_default:
+            return
+        if life.synced.is_default:
             life.session = life.synced = self._store.bring(life.synced, life.session)
+        else:  # a transformer moved the turn here: it finds the default session as an utterance would
+            life.session = life.synced = self._store.open(life.session)
 
     def _end(self, life: Lifecycle, outcome: str, closing: Message | None, derive: Callable[[str], Message]) -> None:
         if life.ended:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from hark.bus import Poll
-from hark.hosting import Late, Loaded, Outcome, Registry, Runner, wants_round
+from hark.chains import claim_defect
+from hark.hosting import Loaded, Outcome, Registry, Runner, let_out, sendable, wants_round
 from hark.model import Match, Message
 from hark.plugins import Declined, PipelinePlugin, Round
 from hark.spec import topics
@@ -17,6 +19,9 @@ from hark.understand.options import Entry, Options
 from hark.understand.registrations import Registrations
 
 log = logging.getLogger("hark.understand")
+
+_reason_in: Final = Declined.__dict__["reason"].__get__
+"""Reads the reason itself, whatever a subclass has made of looking at it."""
 
 
 class MatchRound:
@@ -48,7 +53,11 @@ class MatchRound:
             if loaded.mode == "inline":
                 outcome = self._runner.call_now(loaded, *arguments)
             else:
-                outcome = await self._runner.call(loaded, *arguments)
+                try:
+                    outcome = await self._runner.call(loaded, *arguments)
+                except asyncio.CancelledError:
+                    life.trace.step("match", name, "stopped", 0.0, "the turn was given up while it ran")
+                    raise
             if loaded.failures and outcome.error is None:
                 loaded.succeeded()
             match = self._claim(name, outcome, life)
@@ -99,6 +108,7 @@ class MatchRound:
         answer_topic: str | None = None,
         rank: Callable[[Message], float] | None = None,
     ) -> list[Message]:
+        let_out(topic, "a matcher")
         answers_on = answer_topic or topics.answer_topic(topic)
         answers = await self._poll.run(message, topic, answers_on, candidates, window, data=data)
         found = list(answers.values())
@@ -115,15 +125,16 @@ class MatchRound:
     def _judge(self, outcome: Outcome, life: Lifecycle) -> tuple[str, str]:
         match = outcome.value
         if outcome.error is not None:
-            return ("late" if isinstance(outcome.error, Late) else "failed"), outcome.failure
+            return ("late" if outcome.late else "failed"), outcome.failure
         if match is None:
             return "declined", ""
         kind = type(match)  # not isinstance: it believes what an object says about itself
         if issubclass(kind, Declined):
-            return "declined", match.reason if type(match.reason) is str else "its reason is no text"
-        if not issubclass(kind, Match):
+            reason = _reason_in(match)
+            return "declined", sendable(reason) if type(reason) is str else "its reason is no text"
+        if kind is not Match:
             return "malformed", f"match() returned a {kind.__name__}, not a Match"
-        defect = match.defect()
+        defect = claim_defect(match)
         if defect is not None:
             return "malformed", defect
         if life.denials:

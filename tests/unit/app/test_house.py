@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import pytest
+
+from hark.app import house as house_module
+from hark.app import settling
 from hark.app.advice import advice
 from hark.app.house import House
 from hark.app.settings import settings_from
 from hark.app.stoppable import StoppableClock
-from hark.builtin import TemplateMatcher
+from hark.builtin import ParrotSkill, TemplateMatcher
 from hark.bus import LocalBus
 from hark.hosting import Refusal
 from hark.model import Message, SystemClock
@@ -118,6 +124,53 @@ async def test_a_plugin_that_cannot_start_is_left_out_with_the_reason() -> None:
     (refusal,) = made.refusals
     assert "it did not start: RuntimeError: no such device" in str(refusal)
     assert list(made.ids()) == ["template"]
+    await made.stop()
+    await made.bus.close()
+
+
+class Ponderous(PipelinePlugin):
+    """Takes its time over every registration, on a worker thread."""
+
+    id = "ponderous"
+
+    def __init__(self) -> None:
+        self.may_go_on = threading.Event()
+        self.taken_in: list[str] = []
+
+    async def start(self) -> None:
+        self.host.on(topics.REGISTER_TEMPLATE, self.take_in)
+
+    def take_in(self, message: Message) -> None:
+        assert self.may_go_on.wait(20)
+        self.taken_in.append(message.data["intent_name"])
+
+    def match(self, utterances: Any, lang: str, session: Any) -> None:
+        return None
+
+
+async def test_a_house_is_ready_when_everybody_has_taken_in_what_skills_announced() -> None:
+    slow = Ponderous()
+    made = house(slow, ParrotSkill(), assistant={"pipeline": ["ponderous"]})
+    starting = asyncio.create_task(made.start())
+    await settle()
+    assert not starting.done()
+    slow.may_go_on.set()
+    async with asyncio.timeout(20):
+        await starting
+    assert set(slow.taken_in) == {"say"}
+    await made.stop()
+    await made.bus.close()
+
+
+async def test_a_listener_that_hangs_does_not_keep_a_house_from_opening(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(house_module, "settled", partial(settling.settled, patience=0.01))
+    slow = Ponderous()
+    made = house(slow, ParrotSkill(), assistant={"pipeline": ["ponderous"]})
+    await made.start()
+    assert "not everybody has taken in what was announced at the start" in caplog.text
+    slow.may_go_on.set()
     await made.stop()
     await made.bus.close()
 

@@ -21,9 +21,9 @@ def hops(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     made: list[Any] = []
     submit = rig.runner.workers.submit
 
-    def counted(work: Any) -> Any:
+    def counted(work: Any, *options: Any) -> Any:
         made.append(work)
-        return submit(work)
+        return submit(work, *options)
 
     monkeypatch.setattr(rig.runner.workers, "submit", counted)
     return made
@@ -307,3 +307,33 @@ async def test_wrong_shapes_open_the_breaker_too(quick: bool) -> None:
     for _ in range(3):
         await rig.run()
     assert rig.story == [("a", "malformed")] * 2 + [("a", "skipped")]
+
+
+@pytest.mark.parametrize("quick", [True, False], ids=["inline", "worker"])
+async def test_a_good_call_in_between_keeps_the_breaker_closed(quick: bool) -> None:
+    calls = 0
+
+    def step(text: str, ctx: Ctx) -> str:
+        nonlocal calls
+        calls += 1
+        if calls % 3:
+            raise ValueError("no")
+        return text
+
+    rig = Rig("dialog", link("dialog", "a", step, quick=quick), limits=Limits(failures_allowed=3))
+    for _ in range(12):
+        await rig.run()
+    assert calls == 12
+    assert "skipped" not in [outcome for _, outcome in rig.story]
+
+
+@pytest.mark.parametrize("quick", [True, False], ids=["inline", "worker"])
+async def test_an_unloaded_transformer_is_skipped(quick: bool) -> None:
+    called: list[str] = []
+    rig = Rig("dialog", link("dialog", "a", lambda text, ctx: called.append(text), quick=quick))
+    entry = rig.registry.get("a")
+    assert entry is not None
+    entry.unloaded = "it is broken"
+    await rig.run()
+    assert called == []
+    assert rig.trace.steps[0].detail == "it is broken"

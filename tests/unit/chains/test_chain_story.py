@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
+import pytest
+
 from flow.chain_rig import Rig, link
+from flow.stage import transformer
 from hark.chains import Composition, Flow
 from hark.model import Match, Message, Session
 from hark.model.merge import Denials
 from hark.plugins import Ctx
+from hark.spec import topics
+from hark.testing import settle
 
 
 async def test_a_change_is_told_with_before_and_after() -> None:
@@ -116,3 +122,81 @@ async def test_a_returned_match_that_is_the_one_given_is_not_looked_at_again() -
     rig = Rig("intent", link("intent", "a"))
     given = Match("some.skill", "go", "en-US", "hello")
     assert (await rig.run(given)).artifact is given
+
+
+async def test_a_change_of_the_session_alone_is_told() -> None:
+    def change(text: str, ctx: Ctx) -> str:
+        ctx.session = ctx.session.replace(persona_id="butler")
+        return text
+
+    rig = Rig("dialog", link("dialog", "t", change))
+    await rig.run()
+    [step] = rig.trace.steps
+    assert (step.outcome, step.detail) == ("changed", "session persona_id")
+
+
+async def test_a_change_of_the_language_alone_is_told() -> None:
+    def change(text: str, ctx: Ctx) -> str:
+        ctx.lang = None
+        return text
+
+    rig = Rig("dialog", link("dialog", "t", change))
+    await rig.run(lang="en-US")
+    [step] = rig.trace.steps
+    assert (step.outcome, step.detail) == ("changed", "lang en-US → None")
+
+
+async def test_a_cancellation_is_told_with_its_reason() -> None:
+    def stop(text: str, ctx: Ctx) -> str:
+        ctx.cancel("stop_word")
+        return text
+
+    rig = Rig("dialog", link("dialog", "t", stop))
+    await rig.run()
+    [step] = rig.trace.steps
+    assert (step.outcome, step.detail) == ("cancelled", "stop_word")
+
+
+async def test_a_transformer_the_turn_was_cancelled_in_is_named() -> None:
+    async def hang(text: str, ctx: Ctx) -> str:
+        await asyncio.Event().wait()
+        return text
+
+    rig = Rig("dialog", link("dialog", "a"), transformer("dialog", "hang", hang))
+    run = asyncio.ensure_future(rig.run())
+    await settle()
+    run.cancel()
+    await settle()
+    assert run.cancelled()
+    assert rig.story == [("a", "unchanged"), ("hang", "stopped")]
+
+
+async def test_a_session_of_another_make_is_refused() -> None:
+    class Odd(Session):
+        __slots__ = ()
+
+    def change(text: str, ctx: Ctx) -> str:
+        odd = ctx.session.replace(persona_id="butler")
+        object.__setattr__(odd, "__class__", Odd)
+        ctx.session = odd
+        return text + "!"
+
+    rig = Rig("dialog", link("dialog", "t", change))
+    flow = await rig.run()
+    assert rig.story in ([("t", "malformed")], [("t", "failed")])
+    assert (flow.artifact, flow.session.persona_id) == ("hello", None)
+
+
+@pytest.mark.parametrize(
+    "topic", [topics.UTTERANCE_HANDLED, topics.INTENT_MATCHED, topics.HANDLER_COMPLETE, topics.HANDLER_DONE]
+)
+async def test_only_the_frame_says_how_a_turn_goes(topic: str) -> None:
+    def forge(text: str, ctx: Ctx) -> str:
+        ctx.emit(topic, {"forged": True})
+        return "forged"
+
+    rig = Rig("dialog", link("dialog", "forger", forge))
+    flow = await rig.run()
+    assert rig.emitted == []
+    assert flow.artifact == "hello"
+    assert rig.story in ([("forger", "malformed")], [("forger", "failed")])

@@ -159,7 +159,7 @@ async def test_a_quick_listener_that_overruns_goes_on_a_worker_one_at_a_time_and
         assert busy.acquire(blocking=False), "two at a time"
         heard.append((message.data["n"], threading.get_ident() == here))
         if message.data["n"] == 0:
-            made.clock.pass_by(0.1)
+            made.clock.pass_by(0.3)
         busy.release()
         if message.data["n"] == 9:
             loop.call_soon_threadsafe(done.set)

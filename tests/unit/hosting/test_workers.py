@@ -77,7 +77,7 @@ async def test_work_that_was_given_up_before_it_began_is_not_begun() -> None:
     await reached(gate.reached)
     unwanted = workers.submit(lambda _job: called.append("unwanted"))
     assert unwanted.abandon()
-    workers.abandoned()
+    workers.abandoned(unwanted)
     gate.opened.set()
     await busy.done
     assert await workers.submit(lambda _job: "next").done == "next"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from types import CoroutineType
 from typing import Any, Final
 
 from hark.model import Message, Session
@@ -70,7 +70,7 @@ def _method(animal: Animal, hold: Hold, *, always: bool = False) -> tuple[Callab
         if not ready(grip):
             return grip.tame
         result = animal.behaviour.act(grip)
-        return await result if inspect.iscoroutine(result) else result
+        return await result if type(result) is CoroutineType else result
 
     return plain, waiting
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from hark.model import Match, Message
@@ -78,12 +79,12 @@ def _forged_message(name: str, topic: str) -> Behaviour:
 @behaviour(points=CHAINS, shows="tame")
 def forges_quietly(grip: Grip) -> Any:
     """Tries every key of the frame, says nothing when it is refused, and goes on as if all were well."""
-    for key, value in _KEYS.values():
-        for attempt in (lambda key=key, value=value: grip.ctx.set(key, value), lambda key=key: grip.ctx.unset(key)):
-            try:
-                attempt()
-            except PermissionError:
-                continue
+    if grip.ctx is not None:
+        for key, value in _KEYS.values():
+            with suppress(PermissionError):
+                grip.ctx.set(key, value)
+            with suppress(PermissionError):
+                grip.ctx.unset(key)
     return grip.tame
 
 

@@ -28,9 +28,10 @@ LIFECYCLE: Final = frozenset(
 ENDS: Final = frozenset({"complete", "error", "unmatched", "cancelled"})
 """How a turn may end; anything else is a fault of the house, not of a plugin."""
 
+_WRONG: Final = frozenset({"failed", "malformed", "raised", "skipped"})
 _FAULTS: Final = {
-    "failed": frozenset({"failed", "raised", "skipped", "late"}),
-    "malformed": frozenset({"malformed", "raised", "skipped", "late"}),
+    "failed": _WRONG,
+    "malformed": _WRONG,
     "late": frozenset({"late", "error", "skipped"}),
 }
 
@@ -145,7 +146,7 @@ async def the_next_turn_is_answered(visit: Visit) -> None:
     text = f"are you there {number}"
     for session in (Session("afterwards"), None):
         hearing = visit.say(text, session=session)
-        await visit.see_out()
+        await visit.see_out(idlers=False)
         assert said(turn_of(visit, hearing)) == [heard(text)], visit.why()
     assert await visit.hears(SKILL_QUESTION) == [SKILL_ANSWER], visit.why()
 

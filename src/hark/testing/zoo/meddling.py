@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from hark.model import Match, Session
+from hark.plugins import Ctx
 from hark.spec.names import DENYLISTS, TRANSFORMER_PREFERENCES
 from hark.testing.zoo.animal import CHAINS, Grip, behaviour, behaviours_in
 from hark.testing.zoo.things import diary_of
@@ -48,7 +50,7 @@ def moves_to_the_device(grip: Grip) -> Any:
     return grip.tame
 
 
-@behaviour(points=CHAINS)
+@behaviour(points=CHAINS, shows="malformed")
 def sets_a_session_of_its_own_making(grip: Grip) -> Any:
     """Sets a session of a subclass that raises when it is read."""
     if grip.ctx is not None:
@@ -101,8 +103,13 @@ def writes_after_returning(grip: Grip) -> Any:
         kept.emit("zoo.unseen", {"why": "it came too late"})
     grip.cage.kept.append(ctx)
     if ctx is not None:
-        grip.cage.thread(lambda: [ctx.set(f"zoo.{number}", number) for number in range(1_000)] and None)
+        grip.cage.thread(partial(_keep_writing, ctx))
     return grip.tame
+
+
+def _keep_writing(ctx: Ctx) -> None:
+    for number in range(1_000):
+        ctx.set(f"zoo.{number}", number)
 
 
 @behaviour(points=("handler",))

@@ -155,6 +155,20 @@ def withdraws_what_others_registered(grip: Grip) -> Any:
     host.emit(topics.INTENT_DISABLE, {"skill_id": "tame.skill", "intent_name": 7})
 
 
+@behaviour(modes=("inline", "loop"))
+def sets_timers_for_no_time(grip: Grip) -> Any:
+    """Sets timers that were due a second ago, and that are due in no number of seconds at all."""
+    grip.plugin.host.after(-1.0, lambda: None)
+    grip.plugin.host.after(float("nan"), lambda: None)
+
+
+@behaviour(points=("matcher",), modes=("loop",))
+async def polls_with_an_end_marker(grip: Grip) -> Any:
+    """Asks around on the topic of the end marker."""
+    if grip.round is not None:
+        await grip.round.poll(topics.UTTERANCE_HANDLED, {"exception": "forged"}, ["tame"], 0.1)
+
+
 @behaviour(points=("matcher",), modes=("loop",))
 async def polls_nonsense(grip: Grip) -> Any:
     """Asks around on no topic, for no time, among nobody."""
@@ -184,7 +198,7 @@ def garbage_registrations() -> Iterator[dict[str, Any]]:
         "excluded": [{"name": "d", "samples": ["d"]}],
         "capabilities": ["garbage"],
     }
-    wrong = (None, 7, -1.5, True, "", "some (broken [template {", [], [7], [None], [[]], [{}], {}, {"a": 7}, ["{"], "no tag")
+    wrong: tuple[Any, ...] = (None, 7, -1.5, True, "", "some (broken [template {", [], [7], [None], [[]], [{}], {}, {"a": 7}, ["{"], "no tag")
     for field in sound:
         yield {key: value for key, value in sound.items() if key != field}
         for value in wrong:

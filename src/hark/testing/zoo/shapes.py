@@ -27,7 +27,7 @@ _ANYTHING: Final[Mapping[str, Make]] = {
     "not_implemented": lambda _grip: NotImplemented,
     "a_generator": lambda _grip: generator(),
     "itself": lambda grip: grip.plugin,
-    "its_context": lambda grip: grip.ctx or grip.turn,
+    "its_context": lambda grip: grip.ctx or grip.turn or grip.round,
     "a_pretended_list": lambda _grip: Pretender(list),
     "a_pretended_text": lambda _grip: Pretender(str),
     "a_pretended_match": lambda _grip: Pretender(Match),

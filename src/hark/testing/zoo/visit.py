@@ -31,6 +31,10 @@ SKILL_ANSWER: Final = "The keeper does."
 _LIMITS: Final[Mapping[str, Any]] = {"handler": 10.0}
 _LONG: Final = 240.0
 """Seconds, of the assistant's own time, in which every turn has to be over."""
+_LIMIT: Final = 65.0
+"""Seconds, likewise, after which every call with a limit was given up."""
+_QUIET: Final = 10
+"""Rounds of the event loop in which nothing goes on, before it is believed."""
 _ROUNDS: Final = 400
 """Looks at a worker thread that is about to finish, before time passes."""
 
@@ -158,27 +162,28 @@ class Visit(Assistant):
             await self._through_the_audio_chains(hearing)
         return hearing
 
-    async def see_out(self) -> None:
-        """Let time pass until no turn is open, everything is said and nobody is at work."""
-        passed, step, rounds = 0.0, 0.25, 0
-        while passed < _LONG:
-            await settle()
-            if self._at_rest():
-                return
-            if self._finishing() and rounds < _ROUNDS:
-                rounds += 1
-                continue
-            await self.clock.advance(step)
-            passed, step, rounds = passed + step, min(step * 1.5, 10.0), 0
-        house = self.house
-        assert not house.orchestrator.open_turns, f"a turn is still open:\n{self.why()}"
-        assert not house.speaker.pending, f"something is still to be said:\n{self.why()}"
+    async def see_out(self, *, idlers: bool = True) -> None:
+        """Let time pass until no turn is open and everything is said; with `idlers`, until nobody is at work either,
+        or has been for longer than any limit.
+        """
+        passed, step, quiet, rounds = 0.0, 0.25, 0, 0
+        while quiet < _QUIET:
+            await asyncio.sleep(0)
+            rounds += 1
+            if not self._is_open() and not (idlers and self._is_busy() and passed < _LIMIT):
+                quiet += 1
+            elif rounds > (_ROUNDS if self._is_finishing() else _QUIET):
+                assert passed < _LONG, f"a turn is still open, or something to be said:\n{self.why()}"
+                await self.clock.advance(step)
+                passed, step, quiet, rounds = passed + step, min(step * 1.5, 10.0), 0, 0
 
-    def _at_rest(self) -> bool:
-        house = self.house
-        return not (house.orchestrator.open_turns or house.speaker.pending or house.runner.busy or self.cage.hanging)
+    def _is_open(self) -> bool:
+        return bool(self.house.orchestrator.open_turns or self.house.speaker.pending or self.bus.pending)
 
-    def _finishing(self) -> bool:
+    def _is_busy(self) -> bool:
+        return bool(self.house.runner.busy or self.cage.hanging)
+
+    def _is_finishing(self) -> bool:
         """Whether a worker is doing something that does not hang: it will be through in no time."""
         return bool(self.house.runner.workers.busy) and not self.cage.hanging
 
@@ -198,12 +203,13 @@ class Visit(Assistant):
         """See `work` to its end, however long it takes by the assistant's own clock."""
         task = asyncio.ensure_future(work)
         self.cage.spared.add(task)
-        passed = 0.0
+        passed, rounds = 0.0, 0
         while not task.done() and passed < _LONG:
-            await settle()
-            if not task.done() and (self.cage.hanging or not self.house.runner.workers.busy):
+            await asyncio.sleep(0)
+            rounds += 1
+            if rounds > _QUIET and not task.done() and not self._is_finishing():
                 await self.clock.advance(0.5)
-                passed += 0.5
+                passed, rounds = passed + 0.5, 0
         assert task.done(), f"this takes too long: {work}"
         await task
 
