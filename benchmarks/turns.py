@@ -143,10 +143,16 @@ def show_own(measured: dict[tuple[str, int], list[Result]]) -> None:
     few, many = measured["hark local", 1], measured["hark local", 100]
     print("\nHark alone (p99 to p50 at most 5; from 1 to 100 skills at most 1.5 times):")
     for kind in ("matched", "unmatched"):
-        p50 = middle(few, lambda result, kind=kind: percentile(result[kind], 0.5))  # type: ignore[misc]
-        p99 = middle(few, lambda result, kind=kind: percentile(result[kind], 0.99))  # type: ignore[misc]
-        with_many = middle(many, lambda result, kind=kind: percentile(result[kind], 0.5))  # type: ignore[misc]
-        print(f"  {kind:10} p99 is {p99 / p50:.2f} times p50; 100 skills cost {with_many / p50:.2f} times 1 skill")
+
+        def p50(result: Result, kind: str = kind) -> float:
+            return percentile(result[kind], 0.5)
+
+        tail = middle(few, lambda result, kind=kind: percentile(result[kind], 0.99)) / middle(few, p50)  # type: ignore[misc]
+        growth = middle(many, p50) / middle(few, p50)
+        best = min(map(p50, many)) / min(map(p50, few))
+        print(
+            f"  {kind:10} p99 is {tail:.2f} times p50; 100 skills cost {growth:.2f} times 1 skill, {best:.2f} by best runs"
+        )
 
 
 def main() -> None:

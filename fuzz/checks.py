@@ -49,6 +49,9 @@ def check_codec(raw: bytes) -> None:
     hold(again == message, "a Message that was opened survives the wire")
     hold(_exact(again.wire()) == _exact(message.wire()), "on the wire nothing turns into another type")
     hold(_exact(json.loads(opened)) == _exact(thaw(message.wire())), "what is written is what `wire` shows, as JSON")
+    hold(_is_json(raw), "what decodes is JSON in UTF-8, all of it")
+    rewritten = Message(message.type, thaw(message.data), thaw(message.context), message.session)
+    hold(rewritten == message or message.malformed_session, "what was read can be written")
     written = _written(raw)
     hold(written is None or written == message, "reading a Message and writing the same one agree")
     _check_derived(message)
@@ -116,9 +119,8 @@ def _check_session_parts(session: Session) -> None:
     for name in FIELDS:
         getattr(session, name)
         if name in session and name != "secondary_langs":
-            hold(
-                session.replace(**{name: session.get(name)}).get(name) == session.get(name), f"{name} can be set again"
-            )
+            value = session.get(name)
+            hold(session.replace(**{name: value}).get(name) == value, f"{name} can be set to what it is")
 
 
 def _check_turn(session: Session) -> None:
@@ -132,9 +134,12 @@ def _check_turn(session: Session) -> None:
         advance(other, session, activate(other, ID, "time", NOW)),
         Denials.of(session).grown(other).imposed_on(other),
     ]
-    writes = Writes.between(session, other, ID)
-    if writes is not None:
-        outcomes.append(writes.onto(session))
+    for dispatched, done in ((session, other), (other, session)):
+        writes = Writes.between(dispatched, done, ID)
+        after = dispatched if writes is None else writes.onto(dispatched)
+        for name in ("response_mode", "persona_id", "pipeline"):
+            hold(after.get(name) == done.get(name), f"{name} is as the handler left it")
+        outcomes.append(after)
     for outcome in outcomes:
         message = Message("a.b", session=outcome)
         hold(decode(encode(message)) == message, "a session survives the wire at every step of a turn")
@@ -152,6 +157,14 @@ def _written(raw: bytes) -> Message | None:
         return Message(**{key: parts[key] for key in ("type", "data", "context") if key in parts})
     except (ValueError, TypeError, RecursionError):  # among them MalformedMessage
         return None
+
+
+def _is_json(raw: bytes) -> bool:
+    try:
+        json.loads(raw.decode().removeprefix("\ufeff"))
+    except ValueError:
+        return False
+    return True
 
 
 def _exact(value: Any) -> Any:

@@ -6,9 +6,7 @@ import logging
 import sys
 from importlib import import_module
 
-REMEDY = (
-    "atheris, the coverage-guided fuzzer, is not installed here: pip install 'hark[fuzz]' (or: pip install atheris)"
-)
+REMEDY = "atheris, the coverage-guided fuzzer, is not installed here; this installs it: pip install 'hark[fuzz]'"
 
 
 def fuzz(check: str) -> None:

@@ -29,6 +29,9 @@ VALUES: tuple[Any, ...] = (
     {"type": "a.b", "data": {}, "context": {"session": {"session_id": "x"}, "source": ["a", "b"]}},
 )
 
+AROUND = (b"", b"\xef\xbb\xbf", b" \r\n\t", b"\x00", b"\x80", b"\xed\xa0\x80", b"null")
+"""What can stand before and after the JSON."""
+
 Place = tuple[Any, Any]
 """A container and the key or index of something in it."""
 
@@ -47,6 +50,8 @@ def mutate_json(raw: bytes, max_size: int, seed: int, mutate: Mutate) -> bytes:
     for _ in range(random.randint(1, 4)):
         _change(random, root)
     written = _dump(root[0])
+    if random.random() < 0.05:
+        written = random.choice(AROUND) + written + random.choice(AROUND)
     return written if len(written) <= max_size else mutate(raw, max_size)
 
 
@@ -60,7 +65,7 @@ def _dump(value: Any) -> bytes:
 def _change(random: Random, root: list[Any]) -> None:
     places = _places(root)
     container, key = random.choice(places)
-    match random.randrange(7):
+    match random.randrange(8):
         case 0:
             container[key] = _copied(random.choice(VALUES))
         case 1 if container is not root:
@@ -74,6 +79,9 @@ def _change(random: Random, root: list[Any]) -> None:
             container[key] = random.choice(([container[key]], {random.choice(KEYS): container[key]}))
         case 5 if isinstance(container[key], list):
             container[key] += container[key][:8]
+        case 6 if random.random() < 0.1:  # around the depth at which the codec stops
+            for _ in range(random.randint(80, 110)):
+                container[key] = [container[key]]
         case _:
             target = container[key] if isinstance(container[key], dict) else container
             if isinstance(target, dict):

@@ -508,6 +508,21 @@ async def test_slots_an_intent_transformer_adds_reach_the_handler(assistant: Mak
         assert hark.of(topics.INTENT_MATCHED)[0].data["slots"] == {"when": "today", "when.value": "2026-01-01"}
 
 
+@pytest.mark.spec("TRANSFORM-1/3.4.a")
+@pytest.mark.spec("TRANSFORM-1/3.4.c")
+async def test_slots_can_be_added_to_a_claim_that_brought_a_session(assistant: MakeAssistant) -> None:
+    def match(utterances: Any, lang: str, session: Session) -> Match:
+        return Match("m", "go", lang, utterances[0], {}, session.replace(persona_id="butler"))
+
+    def add(found: Match, ctx: Ctx) -> Match:
+        assert found.updated_session is None
+        return found.with_slots(persona=ctx.session.persona_id)
+
+    plugins = (matcher("m", match, go=lambda turn: turn.slots["persona"]), transformer("intent", "add", add))
+    async with assistant(*plugins) as hark:
+        assert await hark.hears("hello", session="x") == ["butler"]
+
+
 @pytest.mark.spec("TRANSFORM-1/3.4.e")
 @pytest.mark.spec("TRANSFORM-1/3.4.f")
 @pytest.mark.parametrize("change", [{"skill_id": "other"}, {"intent_name": "other"}, {"skill_id": ""}])
@@ -853,7 +868,7 @@ WRONG: dict[TransformerType, list[Any]] = {
         A_MATCH.replace(updated_session=Session("x")),
     ],
     "dialog": [None, Hostile, 7, b"hello", ["hello"], "half \ud83d", GrumpyText("hello")],
-    "tts": [None, Hostile, b"\x00\x00", "/tmp/file.wav", Audio(b"\x00", 16_000)],
+    "tts": [None, Hostile, b"\x00\x00", "speech.wav", Audio(b"\x00", 16_000)],
 }
 
 

@@ -13,6 +13,7 @@ from flow.stage import echo, reached, skill
 from hark.act import HandlerHost
 from hark.bus import LocalBus
 from hark.hosting import Runner
+from hark.hosting.loaded import FAR_TOO_LONG
 from hark.model import Message, Session
 from hark.plugins import Plugin, Turn
 from hark.spec import topics
@@ -180,7 +181,7 @@ async def test_a_quick_handler_that_overruns_goes_to_a_worker(acting: Acting) ->
 
     def handler(turn: Turn) -> None:
         threads.append(threading.get_ident())
-        acting.clock.pass_by(0.1)
+        acting.clock.pass_by(FAR_TOO_LONG)
 
     plugin = skill("some.skill", quick=True, go=handler)
     await acting.run(plugin)
@@ -249,7 +250,7 @@ async def test_a_detached_plugin_is_not_called_any_more(acting: Acting) -> None:
     assert len(acting.of(topics.HANDLER_ACCEPTED)) == 1
 
 
-async def test_closing_stops_what_still_runs(acting: Acting) -> None:
+async def test_closing_stops_what_still_runs_and_leaves_nothing_behind(acting: Acting) -> None:
     cleaned: list[str] = []
 
     async def handler(turn: Turn) -> None:
@@ -265,6 +266,9 @@ async def test_closing_stops_what_still_runs(acting: Acting) -> None:
     assert cleaned == ["hello"]
     [done] = acting.of(topics.HANDLER_DONE)
     assert done.data["exception"] == "the handler was stopped"
+    assert acting.bus._topics == {}
+    await acting.clock.advance(10.0)
+    assert acting.of(topics.HOST_ALIVE) == []
 
 
 async def test_a_handler_that_was_cancelled_by_its_own_doing_has_failed(acting: Acting) -> None:

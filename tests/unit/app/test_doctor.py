@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,6 +116,15 @@ async def test_a_matcher_nobody_asks_and_an_entry_without_matcher_are_told() -> 
 async def test_settings_that_name_nobody_are_told() -> None:
     report = await look(Matcher(), assistant={"pipeline": ["matcher"]}, plugins={"mattcher": {"a": 1}})
     assert any("mattcher" in line and "did you mean 'matcher'" in line for line in report.advice)
+
+
+@pytest.fixture(autouse=True)
+def log_as_before() -> Iterator[None]:
+    """A command that runs in this process leaves no filter behind."""
+    log = logging.getLogger("hark.hosting")
+    before = list(log.filters)
+    yield
+    log.filters[:] = before
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from flow.chain_rig import ARTIFACTS, SIX, Rig, link
 from flow.stage import reached, transformer
 from hark.hosting import Limits
+from hark.hosting.loaded import FAR_TOO_LONG
 from hark.plugins import Ctx
 from hark.spec import TransformerType, stamp_key
 from hark.testing import settle
@@ -272,7 +273,7 @@ async def test_a_quick_transformer_that_overruns_runs_on_a_worker_from_then_on()
 
     def step(text: str, ctx: Ctx) -> str:
         threads.append(threading.get_ident())
-        rig.clock.pass_by(0.05)
+        rig.clock.pass_by(FAR_TOO_LONG)
         return text
 
     rig = Rig("dialog", link("dialog", "a", step))

@@ -78,6 +78,8 @@ class Behaviour(msgspec.Struct, frozen=True):
     shows: Shows = "failed"
     diverts: bool = False
     """Whether it has a right to change how the turn goes on: others need not be asked, or answer something else."""
+    once: bool = False
+    """Whether one mode is as good as another, and it takes long: only the first is shown."""
 
 
 class Animal(msgspec.Struct, frozen=True):
@@ -111,12 +113,13 @@ def behaviour(
     modes: tuple[Mode, ...] = ("inline", "worker", "loop", "stream"),
     shows: Shows = "failed",
     diverts: bool = False,
+    once: bool = False,
 ) -> Callable[[Callable[[Grip], Any]], Behaviour]:
     """Make a behaviour of a function; its name and docstring say what it does."""
 
     def made(act: Callable[[Grip], Any]) -> Behaviour:
         does = (act.__doc__ or "").strip()
-        return Behaviour(act.__name__, does, act, points, modes, shows, diverts)
+        return Behaviour(act.__name__, does, act, points, modes, shows, diverts, once)
 
     return made
 

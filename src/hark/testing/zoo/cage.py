@@ -43,7 +43,7 @@ class Cage:
         """Whom an animal that cancels every task leaves alone: those who made the cage, and watch."""
         self._patience = patience
         self._mood = mood
-        self._provoked = False
+        self._provoked: tuple[bool, str | None] = (False, None)
         self._gate = threading.Event()
         self._opened = asyncio.Event()
         self._count = threading.Lock()
@@ -51,9 +51,9 @@ class Cage:
         self._borrowed = ExitStack()
 
     @contextmanager
-    def provoked(self) -> Iterator[None]:
-        """For a while, every animal does its worst."""
-        before, self._provoked = self._provoked, True
+    def provoked(self, only: str | None = None) -> Iterator[None]:
+        """For a while, every animal does its worst, or `only` the one with this id."""
+        before, self._provoked = self._provoked, (True, only)
         try:
             yield
         finally:
@@ -61,7 +61,10 @@ class Cage:
 
     def provokes(self, animal_id: str) -> bool:
         """Whether this animal is to misbehave now."""
-        return self._provoked and (self._mood is None or self._mood(animal_id))
+        provoked, only = self._provoked
+        if not provoked or only not in (None, animal_id):
+            return False
+        return self._mood is None or self._mood(animal_id)
 
     def note(self, animal_id: str, utterance_id: str | None) -> None:
         """An animal is about to misbehave."""
@@ -110,7 +113,7 @@ class Cage:
 
     async def open(self) -> None:
         """Let go of everything that hangs, and see it off."""
-        self._provoked = False
+        self._provoked = (False, None)
         self._gate.set()
         self._opened.set()
         for thread in self._threads:

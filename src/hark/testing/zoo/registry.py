@@ -20,9 +20,9 @@ _BEHAVIOURS: Final[tuple[Behaviour, ...]] = tuple(
 def species(behaviour: Behaviour) -> Iterator[Animal]:
     """The animals a behaviour makes: one for each point and mode in which it can be shown."""
     for point in behaviour.points:
-        for mode in MODES[point]:
-            if mode in behaviour.modes:
-                yield Animal(point, behaviour, mode, body)
+        modes = [mode for mode in MODES[point] if mode in behaviour.modes]
+        for mode in modes[:1] if behaviour.once else modes:
+            yield Animal(point, behaviour, mode, body)
 
 
 def _by_point() -> dict[Point, tuple[Animal, ...]]:

@@ -150,14 +150,16 @@ class Visit(Assistant):
             await settle()
             logging.getLogger("hark").removeHandler(self._records)
 
-    async def provoke(self, text: str, **how: Any) -> Hearing:
-        """Say something while every animal does its worst, and see it through to the end.
+    async def provoke(self, text: str, only: Animal | None = None, **how: Any) -> Hearing:
+        """Say something while every animal, or `only` this one, does its worst, and see it through to the end.
 
         In a session that carries denylists and a field nobody knows, unless told otherwise.
         """
         how.setdefault("session", Session("visitor", blacklisted_skills=["zoo.denied"], zoo_ticket=TICKET))
-        with self.cage.provoked():
+        with self.cage.provoked(None if only is None else only.id):
             hearing = self.say(text, **how)
+            if any(animal.point == "timer" for animal in self.animals.values()):
+                await self.clock.advance(0.0)
             await self.see_out()
             await self._through_the_audio_chains(hearing)
         return hearing
