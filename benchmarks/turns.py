@@ -147,12 +147,14 @@ def show_own(measured: dict[tuple[str, int], list[Result]]) -> None:
         def p50(result: Result, kind: str = kind) -> float:
             return percentile(result[kind], 0.5)
 
-        tail = middle(few, lambda result, kind=kind: percentile(result[kind], 0.99)) / middle(few, p50)  # type: ignore[misc]
+        def p99(result: Result, kind: str = kind) -> float:
+            return percentile(result[kind], 0.99)
+
+        tail = middle(few, p99) / middle(few, p50)
         growth = middle(many, p50) / middle(few, p50)
         best = min(map(p50, many)) / min(map(p50, few))
-        print(
-            f"  {kind:10} p99 is {tail:.2f} times p50; 100 skills cost {growth:.2f} times 1 skill, {best:.2f} by best runs"
-        )
+        grown = f"100 skills cost {growth:.2f} times 1 skill, {best:.2f} by best runs"
+        print(f"  {kind:10} p99 is {tail:.2f} times p50; {grown}")
 
 
 def main() -> None:

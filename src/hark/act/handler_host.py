@@ -80,7 +80,7 @@ class HandlerHost:
         began = self._runner.clock.monotonic()
         try:
             failure = await self._run(entry, turn, dispatch.type)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - what it is does not matter, its turn has to end
             failure = describe(error)
             log.error("what handler %s returned could not be said: %s\n%s", dispatch.type, failure, stack_of(error))
         finally:

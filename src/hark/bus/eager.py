@@ -43,7 +43,7 @@ def _go_on(work: Coroutine[Any, Any, None], waits_for: Any) -> Generator[Any, An
         while True:
             try:
                 result = yield waits_for
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - handed on, not caught
                 waits_for = work.throw(error)
             else:
                 waits_for = work.send(result)

@@ -68,7 +68,7 @@ class LocalSubscription:
             self._detach(self)
 
     def complain(self) -> None:
-        """Say that too many Messages are waiting, at every thousand; give up on a listener that is hopelessly behind."""
+        """Say at every thousand that Messages are waiting; give up on a listener that is hopelessly behind."""
         if self.waiting % LONG:
             return
         topics = ", ".join(self.topics)

@@ -105,12 +105,10 @@ def _matcher(animal: Animal, cage: Cage) -> Plugin:
 
     plain, waiting = _method(animal, hold)
 
-    def match(self: Plugin, utterances: Sequence[str], lang: str, session: Session, round: Round) -> Any:  # noqa: A002
+    def match(self: Plugin, utterances: Sequence[str], lang: str, session: Session, round: Round) -> Any:
         return plain(self, utterances, lang, session, round)
 
-    async def match_later(
-        self: Plugin, utterances: Sequence[str], lang: str, session: Session, round: Round  # noqa: A002
-    ) -> Any:
+    async def match_later(self: Plugin, utterances: Sequence[str], lang: str, session: Session, round: Round) -> Any:
         return await waiting(self, utterances, lang, session, round)
 
     return _made(PipelinePlugin, animal, cage, match=match_later if animal.mode == "loop" else match)

@@ -28,9 +28,7 @@ class Cage:
     Make it inside the event loop. `mood` decides call by call instead, given the animal's id.
     """
 
-    def __init__(
-        self, clock: Clock, *, patience: float = PATIENCE, mood: Callable[[str], bool] | None = None
-    ) -> None:
+    def __init__(self, clock: Clock, *, patience: float = PATIENCE, mood: Callable[[str], bool] | None = None) -> None:
         self.clock = clock
         self.hanging = 0
         """How many threads hang at this moment."""

@@ -11,9 +11,7 @@ from hark.testing.zoo.bodies import body
 from hark.testing.zoo.misfits import MISFITS
 
 _BEHAVIOURS: Final[tuple[Behaviour, ...]] = tuple(
-    behaviour
-    for module in (failures, delays, shapes, meddling, forgeries, noise)
-    for behaviour in module.BEHAVIOURS
+    behaviour for module in (failures, delays, shapes, meddling, forgeries, noise) for behaviour in module.BEHAVIOURS
 )
 
 
