@@ -44,8 +44,9 @@ class Round(msgspec.Struct, frozen=True):
     message: Message
     """The entry Message as the chains left it."""
     poll: PollFn
-    """`await round.poll(topic, data, candidates, window)`: the candidates' answers, in the order of `candidates` or, with
-    `rank`, highest first. A `.ping` is answered by a `.pong`, anything else by `.response`, unless `answer_topic` says."""
+    """`await round.poll(topic, data, candidates, window)`: the candidates' answers, in the order of `candidates` or,
+    with `rank`, highest first. A `.ping` is answered by a `.pong`, anything else by `.response`, unless
+    `answer_topic` says otherwise."""
 
 
 class PipelinePlugin(Plugin):
