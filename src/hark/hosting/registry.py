@@ -119,5 +119,5 @@ def line_of(cls: type) -> str:
     """File and line of a class exactly, for somebody who has to mend it."""
     try:
         return f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}"
-    except (OSError, TypeError):
+    except Exception:  # reading somebody's source can go wrong in many ways, none of them worth a start
         return where_is(cls)
