@@ -102,7 +102,7 @@ def _check_derived(message: Message) -> None:
     derived = [
         message.forward("a.b", message.data),
         message.reply("a.b", message.data),
-        message.carrying(x=message.data),
+        message.carrying(x=1),
         message.carrying(Session("another")),
         message.with_data(EMPTY),
         message.within(message.context, message.session),

@@ -66,8 +66,10 @@ def _run(name: str, seconds: int, keep: bool) -> bool:
             *("-print_final_stats=1", f"-artifact_prefix={FINDINGS}/{name}-"),
         ]
         began = monotonic()
-        ran = subprocess.run(command, stderr=subprocess.PIPE, check=False)  # noqa: S603 - our own target
-        log = ran.stderr.decode(errors="replace")
+        ran = subprocess.run(  # noqa: S603 - our own target
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+        log = ran.stdout.decode(errors="replace")
         executed = _number(r"number_of_executed_units: (\d+)", log)
         edges = max((int(found) for found in re.findall(r" cov: (\d+) ", log)), default=0)
         rate = executed / max(monotonic() - began, 1)
@@ -79,7 +81,8 @@ def _run(name: str, seconds: int, keep: bool) -> bool:
             _say(f"{name}: the corpus is {len(kept)} inputs, {sum(map(len, kept)):,} bytes")
     findings = [path for path in sorted(FINDINGS.iterdir()) if path.name not in known]
     for path in findings:
-        _say(f"{name}: FOUND {path}\n  to look at it: python fuzz/run.py {name} --replay {path}")
+        what = log.partition("Uncaught Python exception: ===\n")[2].partition("\n")[0]
+        _say(f"{name}: FOUND {path} {what}\n  to look at it: python fuzz/run.py {name} --replay {path}")
     if ran.returncode and not findings:
         _say(f"{name}: the fuzzer failed with exit code {ran.returncode}:\n{log[-2_000:]}")
     return not findings and not ran.returncode

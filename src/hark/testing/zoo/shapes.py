@@ -7,10 +7,13 @@ from typing import Any, Final
 
 from hark.model import Audio, Match
 from hark.plugins import Declined
-from hark.testing.zoo.animal import Behaviour, Grip, Point, Shows
+from hark.testing.zoo.animal import Behaviour, Grip, Mode, Point, Shows
 from hark.testing.zoo.things import Claim, Pretender, Slots, Text, Texts, Unasked, coroutine, diary_of, generator
 
 Make = Callable[[Grip], Any]
+
+_MODES: Final[tuple[Mode, ...]] = ("inline", "worker", "stream")
+"""What comes of an async def is judged as what is returned on the spot."""
 
 _ANYTHING: Final[Mapping[str, Make]] = {
     "none": lambda _grip: None,
@@ -88,7 +91,7 @@ _DEFECTS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def _returns(point: Point, name: str, make: Make, shows: Shows = "malformed", diverts: bool = False) -> Behaviour:
     words = name.replace("_", " ")
-    return Behaviour(f"returns_{name}", f"Returns {words}.", make, (point,), shows=shows, diverts=diverts)
+    return Behaviour(f"returns_{name}", f"Returns {words}.", make, (point,), _MODES, shows, diverts)
 
 
 def _defective(point: Point, name: str, changes: Mapping[str, Any]) -> Behaviour:
@@ -96,8 +99,8 @@ def _defective(point: Point, name: str, changes: Mapping[str, Any]) -> Behaviour
         sound = grip.artifact if point == "intent" else Match("tame", "answer", grip.lang, grip.artifact[0])
         return sound.replace(**changes)
 
-    return Behaviour(f"returns_a_match_{name}", f"Returns a Match {name.replace('_', ' ')}.", make, (point,),
-                     shows="malformed")  # fmt: skip
+    does = f"Returns a Match {name.replace('_', ' ')}."
+    return Behaviour(f"returns_a_match_{name}", does, make, (point,), _MODES, "malformed")
 
 
 def _intent_shapes() -> Iterator[Behaviour]:
