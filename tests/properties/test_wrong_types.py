@@ -497,6 +497,19 @@ async def test_a_wrong_type_in_a_registration_keeps_nobody_from_asking_what_ther
             assert len(exposed.assistant.of("help.skill:what_can_you_do")) == len(wrong[at : at + AT_ONCE])
 
 
+@pytest.mark.parametrize(("levels", "fits"), [(95, True), (96, False), (98, False)])
+async def test_a_registration_as_deep_as_a_message_can_be_leaves_no_question_unanswered(
+    levels: int, fits: bool
+) -> None:
+    deep = put(right(topics.REGISTER_TEMPLATE), ("data", "surplus"), json.loads("[" * levels + "]" * levels))
+    async with Exposed() as exposed:
+        await exposed.withstands([((), deep), ((), right(topics.INTENT_DESCRIBE)), ((), right(topics.INTENT_LIST))])
+        [answer] = exposed.assistant.of(topics.response_topic(topics.INTENT_DESCRIBE))
+        assert answer.data["ok"] is fits
+        [answer] = exposed.assistant.of(topics.response_topic(topics.INTENT_LIST))
+        assert "thing" in [found["intent_name"] for found in answer.data["intents"]]
+
+
 @pytest.mark.parametrize("topic", [topics.HANDLER_ACCEPTED, topics.HANDLER_DONE, topics.HOST_ALIVE])
 async def test_a_wrong_type_in_a_signal_leaves_no_turn_waiting_for_a_handler_that_is_not_there(topic: str) -> None:
     tree = put(put(right(topic), ("data", "topic"), "other.skill:thing"), ("context", "session"), {})

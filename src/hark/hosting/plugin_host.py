@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -103,13 +104,19 @@ class PluginHost:
 
     def task(self, work: Coroutine[Any, Any, None], name: str = "") -> None:
         """As promised by `Host`."""
-        if self._closed:
+        if self._closed and inspect.iscoroutine(work):
             work.close()
         self._check_open()
         who = f"{self._plugin.id} {name}".strip()
         task = asyncio.get_running_loop().create_task(self._runner.guard(work, who), name=who)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+
+        def ended(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            if inspect.iscoroutine(work):  # cancelled before it began: Python would complain that nobody awaited it
+                work.close()
+
+        task.add_done_callback(ended)
 
     def after(self, seconds: float, call: Callable[[], object]) -> Timer:
         """As promised by `Host`."""

@@ -22,6 +22,9 @@ from hark.trace import TurnTrace, render
 _MARK: Final = "hark_heard"
 _PATIENCE: Final = 30.0
 
+CLOSING: Final = "closing the house"
+"""The name of the task that closes the house, for whoever looks at all of them."""
+
 
 class Assistant:
     """An assistant with these plugins and skills, the template matcher, and nothing else.
@@ -64,7 +67,7 @@ class Assistant:
     async def __aexit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        closing = asyncio.ensure_future(self.house.stop())
+        closing = asyncio.create_task(self.house.stop(), name=CLOSING)
         while not closing.done():
             # Grace periods of the shutdown are time too.
             if isinstance(self.clock, FakeClock):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hark.bus import Bus
-from hark.model import Message
+from hark.model import MalformedMessage, Message
 from hark.model.lang import canonical
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.understand.manifest import Manifest
@@ -60,7 +60,11 @@ class Introspection:
             self._bus.emit(query.response({"ok": False, "error": f"nothing of {skill_id} is registered that fits"}))
             return
         definitions = [{**_identity(d), "definition": d.payload} for d in sorted(found, key=_in_order)]
-        self._bus.emit(query.response({"ok": True, "definitions": definitions}))
+        try:
+            answer = query.response({"ok": True, "definitions": definitions})
+        except MalformedMessage as error:  # a payload that is as deep as a Message can be fits into no answer
+            answer = query.response({"ok": False, "error": f"what {skill_id} registered cannot be told: {error}"})
+        self._bus.emit(answer)
 
     def _skills(self, query: Message) -> None:
         session_id = query.data.get("session_id")

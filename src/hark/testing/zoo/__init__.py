@@ -8,7 +8,7 @@ from hark.testing.zoo.animal import MODES, POINTS, Animal, Behaviour, Grip, Mode
 from hark.testing.zoo.cage import Cage, Misdeed
 from hark.testing.zoo.invariants import invariants
 from hark.testing.zoo.registry import ANIMALS, every_animal, species
-from hark.testing.zoo.visit import Tame, Visit
+from hark.testing.zoo.visit import Tame, Visit, tame_plugins
 
 __all__ = [
     "ANIMALS",
@@ -27,4 +27,5 @@ __all__ = [
     "every_animal",
     "invariants",
     "species",
+    "tame_plugins",
 ]

@@ -100,8 +100,8 @@ class Cage:
     def thread(self, work: Callable[[], None]) -> threading.Thread:
         """Do `work` on a thread of its own, which is over when the cage is opened."""
         thread = threading.Thread(target=work, name="zoo", daemon=True)
-        self._threads.append(thread)
         thread.start()
+        self._threads.append(thread)  # only now: the cage may be opened meanwhile, and waits for what it knows
         return thread
 
     def borrow(self, owner: object, name: str, replacement: object) -> None:

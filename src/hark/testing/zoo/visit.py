@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
 from hark.bus import LocalBus
 from hark.chains import Flow
-from hark.model import Audio, Clock, Message, Session
+from hark.model import Audio, Message, Session
 from hark.model.merge import Denials
 from hark.plugins import Match, PipelinePlugin, Plugin, Transformer, Turn, handles
 from hark.skills import Skill, intent
@@ -74,9 +74,9 @@ def heard(utterance: str) -> str:
     return f"I heard: {utterance}"
 
 
-def onlookers() -> list[Plugin]:
-    """A transformer of each kind that changes nothing and runs last: an animal must not keep it from being asked."""
-    return [_onlooker(kind, base) for kind, base in KINDS.items()]
+def tame_plugins() -> tuple[Plugin, ...]:
+    """Those that come after the animals: a transformer of each kind that changes nothing, a skill, and `Tame`."""
+    return (*(_onlooker(kind, base) for kind, base in KINDS.items()), TameSkill(), Tame())
 
 
 def _onlooker(kind: str, base: type[Transformer]) -> Plugin:
@@ -114,17 +114,16 @@ class Visit(Assistant):
         self,
         *inhabitants: Animal | Plugin,
         bus: type[LocalBus] = LocalBus,
-        clock: Clock | None = None,
         settings: Mapping[str, Any] | None = None,
-        cage: Cage | None = None,
+        mood: Callable[[str], bool] | None = None,
     ) -> None:
-        clock = clock or FakeClock()
-        self.cage = cage or Cage(clock)
+        clock = FakeClock()
+        self.cage = Cage(clock, mood=mood)
         self.animals = {one.id: one for one in inhabitants if isinstance(one, Animal)}
         plugins = [one.plugin(self.cage) if isinstance(one, Animal) else one for one in inhabitants]
         tree = {key: dict(value) for key, value in (settings or {}).items()}
         tree["limits"] = {**_LIMITS, **tree.get("limits", {})}
-        super().__init__(*plugins, *onlookers(), TameSkill(), Tame(), settings=tree, clock=clock, bus=bus)
+        super().__init__(*plugins, *tame_plugins(), settings=tree, clock=clock, bus=bus)
         self._records = _Records()
 
     @property

@@ -1,0 +1,201 @@
+"""A long day at the zoo: `python benchmarks/hostile.py --turns 100000`.
+
+House after house in one process, each with animals drawn at random for every extension point; in each, hundreds of
+turns, many at once, some more than the house takes in, some cut short by its closing. Real time, short limits. Every
+utterance has to get exactly one end marker, and memory has to be as flat at the end as it was after a tenth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import logging
+import os
+import random
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from hark.model import Message, Session
+from hark.model.clock import SystemClock
+from hark.spec import topics
+from hark.testing import Assistant, LocalBus, WireBus
+from hark.testing.zoo import ANIMALS, Animal, Cage, tame_plugins
+
+LIMITS: Final = {
+    "transformer": 0.05,
+    "match": 0.05,
+    "start": 0.2,
+    "handler": 0.2,
+    "failures": 5,
+    "retry_after": 0.05,
+    "open_turns": 60,
+    "grace": 0.1,
+}
+PATIENCE: Final = 0.3
+"""Seconds after which a thread that hangs goes home."""
+
+OFTEN: Final = 0.3
+"""How likely an animal misbehaves when it is called."""
+SELDOM: Final = {
+    "floods_the_bus": 0.002,
+    "registers_garbage": 0.002,
+    "allocates": 0.005,
+    "raises_a_novel": 0.05,
+    "blocks_although_it_is_quick": 0.01,
+    "blocks_in_async_def": 0.01,
+    "spins": 0.05,
+    "returns_a_huge_list": 0.05,
+    "returns_a_huge_text": 0.05,
+    "cancels_every_task": 0.01,
+    "never_returns": 0.1,
+    "ignores_cancellation": 0.02,
+    "never_ends": 0.02,
+    "leaves_tasks_behind": 0.05,
+    "claims_for_nobody": 0.05,
+    "claims_a_reserved_name": 0.05,
+}
+"""Those that cost everybody time: a day with ten thousand floods shows no more than one with a dozen."""
+
+TOLERANCE: Final = 0.10
+"""How much more memory the end may hold than the first tenth."""
+
+
+class Count:
+    """What a whole day comes to."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+        self.markers = 0
+        self.misdeeds: Counter[str] = Counter()
+        self.ends: Counter[str] = Counter()
+        self.houses = 0
+        self.most_threads = 0
+        self.wrong: list[str] = []
+
+
+async def one_house(rng: random.Random, turns: int, together: int, count: Count) -> None:
+    """Open a house with random animals, have `turns` turns in it, close it in the middle of the last ones."""
+    animals = [animal for point in ANIMALS for animal in rng.sample(ANIMALS[point], rng.randint(0, 3))]
+    rng.shuffle(animals)
+    likely = {animal.id: SELDOM.get(animal.behaviour.name, OFTEN) for animal in animals}
+    cage = Cage(SystemClock(), patience=PATIENCE, mood=lambda animal_id: rng.random() < likely[animal_id])
+    house = HostileHouse(animals, cage, rng.choice((LocalBus, WireBus)))
+    with cage.provoked():
+        async with house:
+            said = 0
+            while said < turns:
+                wave = min(rng.randint(1, together), turns - said)
+                for _ in range(wave):
+                    house.say(f"turn {said}", session=rng.choice((None, Session(f"s{said % 7}"))))
+                    said += 1
+                    if rng.random() < 0.2:
+                        await asyncio.sleep(0)
+                if said < turns:
+                    await house.room(together // 2)
+    await cage.open()
+    house.count_into(count)
+    count.most_threads = max(count.most_threads, threading.active_count())
+
+
+class HostileHouse(Assistant):
+    """An assistant with animals in it, which counts Messages instead of keeping them."""
+
+    def __init__(self, animals: Sequence[Animal], cage: Cage, bus: type[LocalBus]) -> None:
+        settings = {"limits": LIMITS, "trace": {"size": 100}}
+        plugins = [animal.plugin(cage) for animal in animals]
+        super().__init__(*plugins, *tame_plugins(), settings=settings, clock=cage.clock, bus=bus)
+        self.cage = cage
+        self.entries = 0
+        self.ended = 0
+        self.markers: Counter[str | None] = Counter()
+        self._ended = asyncio.Event()
+
+    def _saw(self, message: Message) -> None:
+        if message.type == topics.UTTERANCE_HANDLE:
+            self.entries += 1
+        elif message.type == topics.UTTERANCE_HANDLED:
+            self.markers[message.utterance_id] += 1
+            self.ended += 1
+            self._ended.set()
+        super()._saw(message)
+        self.messages.clear()
+        self._turns.clear()
+
+    async def room(self, turns: int) -> None:
+        """Wait until no more than `turns` are open."""
+        async with asyncio.timeout(30):
+            while self.entries - self.ended > turns:
+                self._ended.clear()
+                await self._ended.wait()
+
+    def count_into(self, count: Count) -> None:
+        """Add what happened here to the day's count, and what should not have happened."""
+        doubled = [utterance_id for utterance_id, markers in self.markers.items() if markers != 1]
+        if doubled:
+            count.wrong.append(f"house {count.houses}: more than one end marker for {doubled}")
+        if self.ended != self.entries:
+            count.wrong.append(f"house {count.houses}: {self.entries} utterances, {self.ended} end markers")
+        count.houses += 1
+        count.turns += self.entries
+        count.markers += self.ended
+        for misdeed in self.cage.misdeeds:
+            count.misdeeds[misdeed.animal_id] += 1
+
+
+def resident() -> float:
+    """Megabytes this process holds."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+async def the_day(turns: int, per_house: int, together: int, seed: int) -> int:
+    """Have the turns, print what they came to; how many promises were broken."""
+    rng, count, began = random.Random(seed), Count(), time.monotonic()
+    early = 0.0
+    told = 0
+    while count.turns < turns:
+        await one_house(rng, min(per_house, turns - count.turns), together, count)
+        if not early and count.turns >= turns / 10:
+            early = resident()
+        if count.turns * 10 // turns > told:
+            told = count.turns * 10 // turns
+            note = f"{count.turns} turns, {time.monotonic() - began:.0f} s, {resident():.0f} MB"
+            print(note, f"{threading.active_count()} threads", file=sys.stderr, flush=True)
+    late, seconds = resident(), time.monotonic() - began
+    if late > early * (1 + TOLERANCE):
+        count.wrong.append(f"memory grew from {early:.0f} MB to {late:.0f} MB")
+    print(f"houses            {count.houses}")
+    print(f"turns             {count.turns}")
+    print(f"end markers       {count.markers}")
+    print(f"misdeeds          {count.misdeeds.total()} by {len(count.misdeeds)} kinds of animal")
+    print(f"seconds           {seconds:.1f}")
+    print(f"memory at 10 %    {early:.1f} MB")
+    print(f"memory at the end {late:.1f} MB (may be {TOLERANCE:.0%} more)")
+    print(f"threads           {count.most_threads} at most after a house, {threading.active_count()} at the end")
+    for wrong in count.wrong:
+        print(f"WRONG: {wrong}")
+    return len(count.wrong)
+
+
+def main() -> int:
+    """Read the command line and have a day."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--turns", type=int, default=10_000)
+    parser.add_argument("--house", type=int, default=250, help="turns in one house")
+    parser.add_argument("--together", type=int, default=80, help="turns at once, at most")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    logging.getLogger("hark").addHandler(logging.NullHandler())
+    logging.getLogger("hark").propagate = False
+    return min(asyncio.run(the_day(given.turns, given.house, given.together, given.seed)), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
