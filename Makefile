@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: make run, make test. Both do all set-up first.
 .DEFAULT_GOAL := help
-.PHONY: help run test check unit format bench clean
+.PHONY: help run test check unit format bench fuzz clean
 export PYTHON
 
 help: ## what can be done here
@@ -31,6 +31,11 @@ format: ## put the code in order
 bench: ## compare with ovos-core, side by side (installs it into a venv of its own)
 	@scripts/setup dev </dev/null
 	.venv/bin/python benchmarks/turns.py $(ARGS)
+
+fuzz: ## throw bytes at the codec and the session reader for a minute each, guided by coverage
+	@scripts/setup dev </dev/null
+	.venv/bin/pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	.venv/bin/python fuzz/run.py --seconds 60 $(ARGS)
 
 clean: ## remove what set-up made
 	rm -rf .venv benchmarks/.venvs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

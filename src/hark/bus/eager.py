@@ -10,6 +10,10 @@ from types import coroutine
 from typing import Any
 
 
+class NotBegun(asyncio.CancelledError):
+    """The task that was to go on with the work was cancelled before its first step."""
+
+
 def start(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> asyncio.Task[None] | None:
     """Run `work` up to its first wait, now; the task that goes on with it, or None when it is through already.
 
@@ -28,7 +32,7 @@ def _end(work: Coroutine[Any, Any, None]) -> None:
     """A task that is cancelled before its first step never enters `_go_on`: tell `work` that it is over."""
     if inspect.getcoroutinestate(work) == inspect.CORO_SUSPENDED:
         with suppress(StopIteration, asyncio.CancelledError):
-            work.throw(asyncio.CancelledError())
+            work.throw(NotBegun())
         work.close()
 
 

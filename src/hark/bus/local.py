@@ -10,7 +10,7 @@ from threading import get_ident
 from typing import Final
 
 from hark.bus.base import Listener
-from hark.bus.eager import start
+from hark.bus.eager import NotBegun, start
 from hark.bus.subscription import LONG, Group, LocalSubscription
 from hark.model import Message
 from hark.model.frozen import Frozen
@@ -213,9 +213,9 @@ class LocalBus:
     async def _call(self, subscription: LocalSubscription, message: Message) -> None:
         try:
             await subscription.listener(message)  # type: ignore[misc]
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as error:
             task = asyncio.current_task()
-            if self._closed or (task is not None and task.cancelling()):
+            if self._closed or isinstance(error, NotBegun) or (task is not None and task.cancelling()):
                 raise
             log.exception("bus: %s cancelled itself on %s", subscription.name, message.type)
         except BaseException:  # a SystemExit that leaves a task ends the loop
