@@ -43,15 +43,9 @@ PATIENCE: Final = 0.3
 OFTEN: Final = 0.3
 """How likely an animal misbehaves when it is called."""
 SELDOM: Final = {
-    "floods_the_bus": 0.002,
-    "registers_garbage": 0.002,
-    "allocates": 0.005,
-    "raises_a_novel": 0.05,
     "blocks_although_it_is_quick": 0.01,
     "blocks_in_async_def": 0.01,
     "spins": 0.05,
-    "returns_a_huge_list": 0.05,
-    "returns_a_huge_text": 0.05,
     "cancels_every_task": 0.01,
     "never_returns": 0.1,
     "ignores_cancellation": 0.02,
@@ -60,7 +54,16 @@ SELDOM: Final = {
     "claims_for_nobody": 0.05,
     "claims_a_reserved_name": 0.05,
 }
-"""Those that cost everybody time: a day with ten thousand floods shows no more than one with a dozen."""
+"""Those that cost everybody time."""
+ONCE: Final = (
+    "floods_the_bus",
+    "registers_garbage",
+    "allocates",
+    "raises_a_novel",
+    "returns_a_huge_list",
+    "returns_a_huge_text",
+)
+"""Those that take a lot of memory for a moment: each of them once in a house."""
 
 TOLERANCE: Final = 0.10
 """How much more memory the end may hold than the first tenth."""
@@ -84,7 +87,15 @@ async def one_house(rng: random.Random, turns: int, together: int, count: Count)
     animals = [animal for point in ANIMALS for animal in rng.sample(ANIMALS[point], rng.randint(0, 3))]
     rng.shuffle(animals)
     likely = {animal.id: SELDOM.get(animal.behaviour.name, OFTEN) for animal in animals}
-    cage = Cage(SystemClock(), patience=PATIENCE, mood=lambda animal_id: rng.random() < likely[animal_id])
+    once = {animal.id for animal in animals if animal.behaviour.name in ONCE}
+
+    def mood(animal_id: str) -> bool:
+        misbehaves = rng.random() < likely[animal_id]
+        if misbehaves and animal_id in once:
+            likely[animal_id] = 0.0
+        return misbehaves
+
+    cage = Cage(SystemClock(), patience=PATIENCE, mood=mood)
     house = HostileHouse(animals, cage, rng.choice((LocalBus, WireBus)))
     with cage.provoked():
         async with house:

@@ -10,6 +10,7 @@ from typing import Any
 
 from hark.chains.composition import Chained, Composition
 from hark.chains.flow import Flow
+from hark.chains.keeping import worth_keeping
 from hark.chains.kinds import KINDS, Misshapen
 from hark.hosting import Job, Late, Loaded, Outcome, Registry, Runner, is_for_plugins, stamped
 from hark.model import Frozen, Message, Session
@@ -154,7 +155,8 @@ class Chain:
             flow.cancel(entry.id, ctx._cancel_reason)
             trace.step(self.kind.name, entry.id, "cancelled", outcome.seconds, ctx._cancel_reason)
         elif artifact != before:
-            trace.step(self.kind.name, entry.id, "changed", outcome.seconds, changes, before, artifact)
+            kept = worth_keeping(before), worth_keeping(artifact)
+            trace.step(self.kind.name, entry.id, "changed", outcome.seconds, changes, *kept)
         else:
             trace.step(self.kind.name, entry.id, "changed" if changes else "unchanged", outcome.seconds, changes)
         for topic, data in emitted:

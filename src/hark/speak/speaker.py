@@ -11,7 +11,7 @@ from functools import partial
 import msgspec
 
 from hark.bus import Bus
-from hark.chains import Chain, Flow
+from hark.chains import Chain, Flow, worth_keeping
 from hark.hosting import end_all
 from hark.model import Clock, Message, Session
 from hark.model.merge import Denials
@@ -132,9 +132,8 @@ class Speaker:
             if flow.lang is not None:
                 data["lang"] = flow.lang
             self._render(Spoken(flow.artifact, flow.lang, flow.message().with_data(data)))
-            trace.step(
-                "speak", session.session_id, "rendered", self._clock.monotonic() - began, "", None, flow.artifact
-            )
+            took = self._clock.monotonic() - began
+            trace.step("speak", session.session_id, "rendered", took, "", None, worth_keeping(flow.artifact))
         self._done(flow.message(), "cancelled" if flow.cancelled else "rendered")
 
     def _done(self, message: Message, outcome: str) -> None:

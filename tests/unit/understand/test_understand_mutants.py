@@ -1,0 +1,250 @@
+"""What a turn's trace tells of its match round and its end, and other things that mutants got away with."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from flow.stage import MakeAssistant, claim_of, claims, declines, matcher, transformer
+from hark.bus import LocalBus
+from hark.model import Message, Session, decode
+from hark.plugins import Ctx, Declined, Round, Turn
+from hark.spec import topics
+from hark.testing import Assistant, FakeClock, settle
+from hark.understand import Options
+from hark.understand.dispatches import Dispatches
+
+
+def told(hark: Assistant, stage: str) -> list[tuple[str, str, float, str]]:
+    """The steps of one stage of the last turn: who, how, how long, why."""
+    return [(s.who, s.outcome, s.seconds, s.detail) for s in hark.trace().steps if s.stage == stage]
+
+
+# The match round.
+
+
+async def test_every_answer_of_a_matcher_is_told_in_full(assistant: MakeAssistant) -> None:
+    def fail(utterances: Any, lang: str, session: Session) -> Any:
+        raise LookupError("no such thing")
+
+    async def garbage(utterances: Any, lang: str, session: Session) -> Any:
+        return 7
+
+    plugins = (
+        declines("nothing"),
+        declines("reason", answer=Declined("not my kind")),
+        declines("no_words", answer=Declined(7)),  # type: ignore[arg-type]
+        matcher("fails", fail),
+        matcher("garbage", garbage),
+        matcher("broken", claim_of("some.skill:go", lang="no tag")),
+        claims(),
+    )
+    async with assistant(*plugins) as hark:
+        assert await hark.hears("hello") == ["hello"]
+        *steps, failed, garbled, broken, won = told(hark, "match")
+        assert steps == [
+            ("nothing", "declined", 0.0, ""),
+            ("reason", "declined", 0.0, "not my kind"),
+            ("no_words", "declined", 0.0, "its reason is no text"),
+        ]
+        assert failed[:3] == ("fails", "failed", 0.0)
+        assert failed[3].startswith("LookupError: no such thing (")
+        assert garbled == ("garbage", "malformed", 0.0, "match() returned a int, not a Match")
+        assert broken == ("broken", "malformed", 0.0, "lang 'no tag' is no BCP-47 tag")
+        assert won == ("claims", "claimed", 0.0, "claims:go")
+
+
+async def test_how_long_a_matcher_took_is_told(assistant: MakeAssistant) -> None:
+    clock = FakeClock()
+
+    def think(utterances: Any, lang: str, session: Session) -> None:
+        clock.pass_by(0.005)
+
+    async with assistant(matcher("thinker", think), clock=clock) as hark:
+        await hark.hears("hello")
+        assert told(hark, "match")[0] == ("thinker", "declined", 0.005, "")
+
+
+async def test_who_is_not_asked_is_told_in_full(assistant: MakeAssistant) -> None:
+    def fail(utterances: Any, lang: str, session: Session) -> Any:
+        raise LookupError
+
+    pipeline = ["gone", "denied", "tired", "claims"]
+    settings = {
+        "assistant": {"pipeline": pipeline},
+        "limits": {"failures": 1},
+        "pipeline": {"gone": {"plugin": "away"}},
+    }
+    async with assistant(declines("denied"), matcher("tired", fail), claims(), settings=settings) as hark:
+        session = Session("x", blacklisted_pipelines=["denied"])
+        for _ in range(2):
+            await hark.hears("hello", session=session)
+        assert told(hark, "match") == [
+            ("gone", "skipped", 0.0, "no pipeline plugin 'away' is loaded"),
+            ("denied", "denied", 0.0, "the session's blacklisted_pipelines names it"),
+            ("tired", "skipped", 0.0, "it failed 1 times in a row"),
+            ("claims", "claimed", 0.0, "claims:go"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("denylist", "name", "why"),
+    [
+        ("blacklisted_skills", "claims", "the session's blacklisted_skills names claims"),
+        ("blacklisted_intents", "claims:go", "the session's blacklisted_intents names claims:go"),
+    ],
+)
+async def test_a_denied_claim_is_told_in_full(assistant: MakeAssistant, denylist: str, name: str, why: str) -> None:
+    async with assistant(claims()) as hark:
+        await hark.hears("hello", session=Session("x", **{denylist: [name]}))
+        assert told(hark, "match")[0] == ("claims", "denied", 0.0, why)
+
+
+async def test_a_late_matcher_is_told_in_full(assistant: MakeAssistant) -> None:
+    async def never(utterances: Any, lang: str, session: Session) -> None:
+        await asyncio.Event().wait()
+
+    async with assistant(matcher("never", never), settings={"limits": {"match": 3}}) as hark:
+        hearing = hark.say("hello")
+        await settle()
+        await hark.clock.advance(4.0)
+        assert hearing.over.is_set()
+        assert told(hark, "match")[0] == ("never", "late", 3.0, "took longer than 3 s")
+
+
+async def test_a_condition_that_only_this_session_registered_holds_in_it(assistant: MakeAssistant) -> None:
+    registered = {"skill_id": "claims", "intent_name": "go", "lang": "en-US", "samples": ["go {where}"]}
+    async with assistant(claims()) as hark:
+        payload = {**registered, "required_slots": ["where"]}
+        hark.bus.emit(Message(topics.REGISTER_TEMPLATE, payload, session=Session("x")))
+        await hark.hears("hello", session="x")
+        why = "claims:go: required slot 'where' is not filled"
+        assert told(hark, "match")[0] == ("claims", "refused", 0.0, why)
+        assert await hark.hears("hello", session="y") == ["hello"]
+
+
+async def test_a_matcher_that_emits_what_only_the_frame_says_is_named(assistant: MakeAssistant) -> None:
+    async def forge(utterances: Any, lang: str, session: Session, round: Round) -> None:
+        await round.poll(topics.UTTERANCE_HANDLED, {}, ["some.skill"], 1.0)
+
+    async with assistant(matcher("forger", forge)) as hark:
+        await hark.hears("hello")
+        [(who, outcome, _, why), *_] = told(hark, "match")
+        assert (who, outcome) == ("forger", "failed")
+        assert why.startswith(f"PermissionError: a matcher may not emit {topics.UTTERANCE_HANDLED}")
+
+
+# How a turn ended.
+
+
+def cancelling(utterances: list[str], ctx: Ctx) -> list[str]:
+    ctx.cancel("stop_word")
+    return utterances
+
+
+def failing(turn: Turn) -> None:
+    raise LookupError("lost")
+
+
+@pytest.mark.parametrize(
+    ("plugin", "outcome"),
+    [
+        (lambda: claims(), "complete"),
+        (lambda: claims(handler=failing), "error"),
+        (lambda: declines(), "unmatched"),
+        (lambda: transformer("utterance", "cancels", cancelling), "cancelled"),
+    ],
+    ids=["complete", "error", "unmatched", "cancelled"],
+)
+async def test_how_the_turn_ended_is_on_record(assistant: MakeAssistant, plugin: Any, outcome: str) -> None:
+    async with assistant(plugin()) as hark:
+        await hark.hears("hello")
+        assert hark.trace().outcome == outcome
+
+
+async def test_a_refused_turn_is_on_record(assistant: MakeAssistant) -> None:
+    async with assistant(claims()) as hark:
+        hark.bus.emit(decode(b'{"type":"ovos.utterance.handle","context":{"session":7}}'))
+        await settle()
+        assert hark.trace().outcome == "refused"
+
+
+async def test_why_a_handler_ended_in_an_error_is_told_in_full(assistant: MakeAssistant) -> None:
+    async with assistant(matcher("claims", claim_of("nobody.skill:go"))) as hark:
+        hearing = hark.say("hello")
+        await settle()
+        await hark.clock.advance(3.0)
+        assert hearing.over.is_set()
+        why = "no handler accepted the dispatch within 2 s"
+        assert told(hark, "handler") == [("nobody.skill:go", "error", 0.0, why)]
+
+
+# Asking what there is.
+
+
+async def ask(hark: Assistant, topic: str, **data: Any) -> Message:
+    hark.bus.emit(Message(topic, data))
+    await settle()
+    return hark.of(topics.response_topic(topic))[-1]
+
+
+async def test_ids_are_compared_as_they_are_written_and_languages_are_not(assistant: MakeAssistant) -> None:
+    async with assistant() as hark:
+        payload = {"skill_id": "Lights.Demo", "intent_name": "Dim", "lang": "en-US"}
+        hark.bus.emit(Message(topics.REGISTER_TEMPLATE, payload))
+        for wanted in ({"skill_id": "Lights.Demo"}, {"skill_id": "Lights.Demo", "intent_name": "Dim", "lang": "EN-us"}):
+            answer = await ask(hark, topics.INTENT_DESCRIBE, **wanted)
+            assert [found["definition"] for found in answer.data["definitions"]] == [payload]
+        for unknown in ({"skill_id": "lights.demo"}, {"skill_id": "Lights.Demo", "intent_name": "dim"}):
+            assert (await ask(hark, topics.INTENT_DESCRIBE, **unknown)).data["ok"] is False
+
+
+@pytest.mark.parametrize("skill_id", [None, "", 7, ["a"], {"a": 1}])
+async def test_a_question_about_nobody_is_answered_with_what_is_missing(
+    assistant: MakeAssistant, skill_id: Any
+) -> None:
+    async with assistant() as hark:
+        answer = await ask(hark, topics.INTENT_DESCRIBE, skill_id=skill_id)
+        assert answer.data == {"ok": False, "error": "skill_id is missing: whose intents?"}
+
+
+# Waiting for handlers.
+
+
+async def test_one_timer_watches_over_all_handlers() -> None:
+    clock = FakeClock()
+    dispatches = Dispatches(LocalBus(), clock, Options())
+    for number in range(100):
+        dispatches.expect(Message("some.skill:go", {}, {"utterance_id": f"u{number}"}))
+    assert len(clock._timers) == 1
+    await clock.advance(1.0)
+    assert len(clock._timers) == 1
+
+
+async def test_a_host_is_given_its_three_beats_in_full() -> None:
+    clock, bus = FakeClock(), LocalBus()
+    dispatches = Dispatches(bus, clock, Options(beat=2.0))
+    dispatch = Message("some.skill:go", {}, {"utterance_id": "u"})
+    ended = dispatches.expect(dispatch)
+    bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, {"topic": dispatch.type, "host": "h"}))
+    await clock.advance(6.0)
+    assert not ended.done()
+    await clock.advance(0.5)
+    assert ended.result().exception == "handler host lost: no sign of life for 6 s"
+
+
+async def test_signs_of_life_of_hosts_that_nobody_waits_for_are_not_kept() -> None:
+    clock, bus = FakeClock(), LocalBus()
+    dispatches = Dispatches(bus, clock, Options())
+    dispatch = Message("some.skill:go", {}, {"utterance_id": "u"})
+    ended = dispatches.expect(dispatch)
+    bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, {"topic": dispatch.type, "host": "h"}))
+    for number in range(100):
+        bus.emit(Message(topics.HOST_ALIVE, {"host": f"stranger {number}"}))
+    assert [*dispatches._beats] == ["h"]
+    for _ in range(10):
+        await clock.advance(2.0)
+        bus.emit(Message(topics.HOST_ALIVE, {"host": "h"}))
+    assert not ended.done()
