@@ -82,16 +82,18 @@ def check_session(raw: bytes) -> None:
 
 
 def _check_open(message: Message) -> None:
+    unopened = message.session_id
     for part in (message.data, message.context, message.wire()):
         hold(type(part) is Frozen, "every part is frozen")
     hash(message)
     repr(message)
     session = message.session
-    hold(isinstance(message.session_id, str) and message.session_id, "a Message always belongs to some session")
+    hold(isinstance(unopened, str) and unopened, "a Message always belongs to some session")
+    hold(message.session_id == unopened, "which session it is can be told before and after opening it")
     hold(message.utterance_id is None or isinstance(message.utterance_id, str), "an utterance_id is text")
     if session is not None:
         hold(message.malformed_session is None, "a session that can be read is not malformed")
-        hold(message.session_id == session.session_id, "the session's id is the same before and after opening it")
+        hold(message.session_id == session.session_id, "a Message is of the session it carries")
         _check_session_parts(session)
     for end in ("source", "destination"):
         name = message.context.get(end, "x")

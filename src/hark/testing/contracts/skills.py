@@ -1,0 +1,119 @@
+"""The contract of skills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from hark.app.house import House
+from hark.intents import sentences
+from hark.intents.grammar import is_slot
+from hark.model import Match, Session
+from hark.plugins.handlers import handlers_of
+from hark.skills import Skill
+from hark.skills.intent import Wording, payloads
+from hark.spec import dispatch_topic, topics
+from hark.testing.contracts.clause import Clause, clause, test_of
+from hark.testing.contracts.common import COMMON
+from hark.testing.contracts.subject import Make, Subject
+
+_FEW: Final = 20
+"""Sentences of one sample that are tried; alternatives multiply."""
+
+
+def _registered(house: House, skill: Skill) -> set[tuple[str, str]]:
+    keys = (definition.key for definition in house.orchestrator.manifest)
+    return {(key.intent_name, key.lang) for key in keys if key.skill_id == skill.id}
+
+
+def _declared(skill: Skill) -> set[tuple[str, str]]:
+    return {
+        (name, lang.casefold()) for name, marked in skill.intents.items() for lang, _ in payloads(marked, skill.lang)
+    }
+
+
+@clause
+async def it_understands_something(subject: Subject) -> None:
+    """At least one method says what it answers to."""
+    skill: Any = subject.make()
+    assert skill.intents or handlers_of(skill), "no method has an @intent"
+
+
+@clause
+async def every_intent_has_a_handler(subject: Subject) -> None:
+    """What it registers, it can answer."""
+    skill: Any = subject.make()
+    handlers = handlers_of(skill)
+    missing = [name for name in skill.intents if not callable(handlers.get(name))]
+    assert not missing, f"nobody handles {missing}"
+
+
+@clause
+async def its_samples_can_be_read(subject: Subject) -> None:
+    """Every sample is a template, and stands for at least one sentence."""
+    skill: Any = subject.make()
+    for name, wording in _wordings(skill):
+        for sample in wording.samples:
+            assert sentences(sample, wording.lang or skill.lang), f"{name}: {sample!r} stands for no sentence"
+
+
+@clause
+async def it_registers_what_it_understands(subject: Subject) -> None:
+    """Once it has started, everybody knows its intents."""
+    async with subject.house() as (house, skill):
+        assert _registered(house, skill) == _declared(skill)
+
+
+@clause
+async def it_is_withdrawn_when_it_stops(subject: Subject) -> None:
+    """When it stops it says so, and nobody matches it any more."""
+    said: list[object] = []
+    async with subject.house() as (house, skill):
+        house.bus.on(topics.SKILL_DEREGISTER, lambda message: said.append(message.data.get("skill_id")))
+    assert said == [skill.id], f"withdrawn when it stopped: {said or 'nobody'}; does it override end()?"
+
+
+@clause
+async def its_samples_lead_to_it(subject: Subject) -> None:
+    """What a sample says is claimed for the intent it stands under, and not for another of the skill's own."""
+    async with subject.house() as (house, skill):
+        matcher: Any = next(iter(house.pipeline)).plugin
+        for name, wording in _wordings(skill):
+            if wording.requires or wording.excludes:
+                continue  # depends on what was said before
+            lang = wording.lang or skill.lang
+            for sentence in _sentences(wording, lang):
+                found = matcher.match((sentence,), lang, Session("x"))
+                assert type(found) is Match, f"{name}: nobody claims {sentence!r}: {getattr(found, 'reason', '')}"
+                wanted = dispatch_topic(skill.id, name)
+                assert found.topic == wanted, f"{sentence!r} leads to {found.topic}, not to {wanted}"
+
+
+def _wordings(skill: Skill) -> Iterator[tuple[str, Wording]]:
+    for name, marked in skill.intents.items():
+        for wording in marked.wordings:
+            yield name, wording
+
+
+def _sentences(wording: Wording, lang: str) -> Iterator[str]:
+    """Some sentences of each sample, with a word in the place of each slot."""
+    for sample in wording.samples:
+        for sentence in sentences(sample, lang)[:_FEW]:
+            if {f"{{{slot}}}" for slot in wording.required_slots} <= set(sentence):
+                yield " ".join("something" if is_slot(word) else word for word in sentence)
+
+
+_CLAUSES: Final[tuple[Clause, ...]] = (
+    *COMMON,
+    it_understands_something,
+    every_intent_has_a_handler,
+    its_samples_can_be_read,
+    it_registers_what_it_understands,
+    it_is_withdrawn_when_it_stops,
+    its_samples_lead_to_it,
+)
+
+
+def skill_contract(make: Make, *, settings: Mapping[str, Any] | None = None) -> Callable[..., None]:
+    """The contract of a skill: `test_contract = skill_contract(MySkill)`. No handler is called."""
+    return test_of(_CLAUSES, make, settings or {})

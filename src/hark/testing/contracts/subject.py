@@ -1,0 +1,60 @@
+"""The plugin a contract is about, in a house of its own."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from hark.app.house import House
+from hark.app.settings import settings_from
+from hark.builtin.template import TemplateMatcher
+from hark.bus import LocalBus
+from hark.hosting import Loaded
+from hark.model.clock import SystemClock
+from hark.plugins import PipelinePlugin, Plugin
+
+Make = Callable[[], Plugin]
+
+
+class Subject:
+    """Makes the plugin, and opens houses for it. Real time: a plugin under contract may really have to wait."""
+
+    def __init__(self, make: Make, settings: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+        self.make = make
+        self.settings = dict(settings)
+        self.options = options
+        """What the author told the contract about the plugin, such as examples."""
+
+    @asynccontextmanager
+    async def house(self) -> AsyncIterator[tuple[House, Any]]:
+        """A house with the plugin started in it, and the plugin; both are gone afterwards."""
+        plugin = self.make()
+        plugin_id = getattr(plugin, "id", "")
+        others: tuple[Plugin, ...] = () if isinstance(plugin, PipelinePlugin) else (TemplateMatcher(),)
+        tree: dict[str, Any] = {
+            "assistant": {"pipeline": [one.id for one in (plugin, *others) if isinstance(one, PipelinePlugin)]}
+        }
+        if self.settings:
+            tree["plugins"] = {plugin_id: self.settings}
+        with tempfile.TemporaryDirectory() as state:
+            bus = LocalBus()
+            house = House(
+                settings_from(tree), bus, SystemClock(), (plugin, *others),
+                render=lambda _spoken: None, serves=lambda _session_id: True, data_root=Path(state),
+            )  # fmt: skip
+            await house.start()
+            try:
+                assert not house.refusals, "\n".join(map(str, house.refusals))
+                yield house, plugin
+            finally:
+                await house.stop()
+                await bus.close()
+
+
+def loaded(house: House, plugin: Plugin) -> Loaded[Any]:
+    """How the house calls the plugin."""
+    registries = (*house.transformers.values(), house.pipeline, house.skills)
+    return next(entry for registry in registries for entry in registry if entry.plugin is plugin)
