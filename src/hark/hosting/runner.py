@@ -184,7 +184,8 @@ class Runner:
             late = Late(f"took longer than {entry.limit:g} s")
             entry.was_abandoned()
             self._note_failure(entry, str(late))
-            job.done.set_result(given_up(late))
+            if not job.done.done():  # whoever waited may have been cancelled a moment ago
+                job.done.set_result(given_up(late))
 
         look()
         try:

@@ -364,6 +364,28 @@ async def test_a_cancelled_call_gives_its_worker_up_once() -> None:
     assert runner.workers.threads == 0
 
 
+async def test_a_limit_that_is_up_just_after_the_call_was_cancelled_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runner, clock = make_runner()
+    looks: list[Any] = []
+    after = clock.after
+    monkeypatch.setattr(clock, "after", lambda seconds, look: looks.append(look) or after(seconds, look))
+    gate = Gate()
+    entry = loaded(gate, limit=1.0)
+    call = asyncio.ensure_future(runner.call(entry))
+    await settle()
+    await reached(gate.reached)
+    call.cancel()
+    clock.pass_by(2.0)
+    looks[-1]()  # in the same round of the loop, so nobody has seen the cancellation yet
+    await settle()
+    assert call.cancelled()
+    assert entry.abandoned == 1
+    gate.opened.set()
+    await until(lambda: entry.abandoned == 0)
+
+
 # The breaker.
 
 
