@@ -12,15 +12,6 @@ from hark.model.lang import canonical, is_tag
 from hark.plugins import Declined, Match, Message, PipelinePlugin, Session
 from hark.spec import topics
 
-_CONSUMED: Final = (
-    topics.REGISTER_TEMPLATE,
-    topics.ENTITY_REGISTER,
-    topics.INTENT_DEREGISTER,
-    topics.ENTITY_DEREGISTER,
-    topics.SKILL_DEREGISTER,
-    topics.INTENT_ENABLE,
-    topics.INTENT_DISABLE,
-)
 _TOLD: Final = ("skill_id", "intent_name", "entity_name", "lang")
 
 
@@ -49,7 +40,7 @@ class TemplateMatcher(PipelinePlugin):
 
     async def start(self) -> None:
         """Listen for registrations, and for those who ask what there is to match."""
-        self.host.on(_CONSUMED, self._registration)
+        self.host.on(self._pool.consumed, self._registration)
         self.host.on(topics.pipeline_intents_list(self.id), self._list)
 
     def match(self, utterances: Sequence[str], lang: str, session: Session) -> Match | Declined:

@@ -1,4 +1,4 @@
-"""An intent as the matcher holds it."""
+"""An intent as a matcher holds it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Key = tuple[str, str]
 """What can be enabled and disabled: a label and a folded language tag."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TemplateIntent:
-    """One registered template intent in one language, compiled (INTENT-4 §6). Compared by identity."""
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Definition:
+    """What one registration of an intent has in either method (INTENT-3 §3, INTENT-4 §5). Compared by identity."""
 
     skill_id: str
     intent_name: str
@@ -23,14 +23,9 @@ class TemplateIntent:
     """The tag in its usual case, as it is reported."""
     order: int
     """Place among all registrations; a replacement keeps its predecessor's."""
-    sentences: tuple[Sentence, ...]
-    slots: tuple[str, ...]
-    """Every slot some sentence has, in the order of writing."""
+    slots: tuple[str, ...] = ()
+    """Every slot there can be, in the order of writing."""
     required_slots: tuple[str, ...] = ()
-    blacklist: tuple[str, ...] = ()
-    """Phrases that rule the intent out."""
-    required_keywords: tuple[str, ...] = ()
-    """Phrases of which one has to occur, if there are any."""
     slot_blacklist: Mapping[str, frozenset[str]] | None = None
     """Values a slot cannot take."""
     requires_context: tuple[Any, ...] = ()
@@ -54,3 +49,14 @@ class TemplateIntent:
     def bars(self, slot: str, value: str) -> bool:
         """Whether `slot` cannot take `value`, given as folded text."""
         return self.slot_blacklist is not None and value in self.slot_blacklist.get(slot, ())
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TemplateIntent(Definition):
+    """One registered template intent in one language, compiled (INTENT-4 §6)."""
+
+    sentences: tuple[Sentence, ...]
+    blacklist: tuple[str, ...] = ()
+    """Phrases that rule the intent out."""
+    required_keywords: tuple[str, ...] = ()
+    """Phrases of which one has to occur, if there are any."""

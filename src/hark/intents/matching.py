@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from hark.intents.definition import TemplateIntent
+from hark.intents.gates import Now, fill, refusal, unfilled
 from hark.intents.pool import NOTHING, Scope, TemplatePool
 from hark.intents.slots import Score, Shape, Span, bind
 from hark.intents.text import spoken_words, words
 from hark.intents.trie import Claim, Node, by_rank
-from hark.model import ContextEntry, Session
-from hark.model.context import IntentContext, gate_is_open, is_live, private_key
+from hark.model import Session
 from hark.spec import DEFAULT_SESSION_ID
 
-Now = Callable[[], float]
-"""Tells the wall time; asked only where something can expire."""
+Sentences = Scope[TemplateIntent, Node]
+"""What one session id has."""
 
 
 class Found(NamedTuple):
@@ -32,8 +31,8 @@ class _Asked(NamedTuple):
     lang: str
     said: list[str]
     session: Session
-    shared: Scope
-    own: Scope
+    shared: Sentences
+    own: Sentences
     now: Now
 
 
@@ -67,11 +66,11 @@ def lookup(pool: TemplatePool, utterance: str, lang: str, session: Session, now:
     return reason or _unknown(nearest)
 
 
-def _has(label: str, tag: str, shared: Scope, own: Scope) -> bool:
+def _has(label: str, tag: str, shared: Sentences, own: Sentences) -> bool:
     return shared.holds((label, tag)) or own.holds((label, tag))
 
 
-def _claims(shared: Scope, own: Scope, tag: str, said: list[str]) -> tuple[list[Claim], Node | None]:
+def _claims(shared: Sentences, own: Sentences, tag: str, said: list[str]) -> tuple[list[Claim], Node | None]:
     root, own_root = shared.roots.get(tag), own.roots.get(tag)
     if own_root is None:
         return root.walk(said) if root is not None else ([], None)
@@ -94,24 +93,14 @@ def _unknown(nearest: Node | None) -> str:
 def _weigh(claim: Claim, asked: _Asked) -> Found | str:
     """What the claim comes to in this session, or why it does not count."""
     intent, session = claim.intent, asked.session
-    if _is_disabled(intent, asked.shared) or _is_disabled(intent, asked.own):
-        return f"{intent.label} fits but is disabled"
-    if intent.skill_id in (session.blacklisted_skills or ()) or intent.label in (session.blacklisted_intents or ()):
-        return f"{intent.label} fits but the session denies it"
-    barred = _barred_by_phrase(intent, asked.said) or _barred_by_context(intent, session.intent_context, asked.now)
+    barred = refusal(intent, session, asked.shared, asked.own, asked.now) or _barred_by_phrase(intent, asked.said)
     if barred:
         return barred
     slots = {} if claim.shape is None else _slots(intent, claim.shape, asked)
     if intent.slots and session.intent_context:
-        _fill(slots, intent, session.intent_context, asked.now())
-    for name in intent.required_slots:
-        if name not in slots:
-            return f"{intent.label} fits but its slot {name!r} is not filled"
-    return Found(intent, slots)
-
-
-def _is_disabled(intent: TemplateIntent, scope: Scope) -> bool:
-    return bool(scope.disabled) and intent.key in scope.disabled
+        fill(slots, intent, session.intent_context, asked.now())
+    missing = unfilled(intent, slots) if intent.required_slots else None
+    return missing or Found(intent, slots)
 
 
 def _barred_by_phrase(intent: TemplateIntent, said: list[str]) -> str | None:
@@ -124,20 +113,6 @@ def _barred_by_phrase(intent: TemplateIntent, said: list[str]) -> str | None:
     if intent.required_keywords and not any(f" {phrase} " in text for phrase in intent.required_keywords):
         return f"{intent.label} fits but none of its keywords was said"
     return None
-
-
-def _barred_by_context(intent: TemplateIntent, context: IntentContext, now: Now) -> str | None:
-    for gate in intent.requires_context:
-        if not gate_is_open(context, intent.skill_id, gate, now()):
-            return f"{intent.label} fits but needs the context {_gate(gate)!r}"
-    for gate in intent.excludes_context:
-        if gate_is_open(context, intent.skill_id, gate, now()):
-            return f"{intent.label} fits but not in the context {_gate(gate)!r}"
-    return None
-
-
-def _gate(gate: object) -> object:
-    return gate.get("key", gate) if isinstance(gate, dict) else gate
 
 
 def _slots(intent: TemplateIntent, shape: Shape, asked: _Asked) -> dict[str, str]:
@@ -168,17 +143,3 @@ def _score(intent: TemplateIntent, asked: _Asked) -> Score | None:
         return 1 if any(value in values for values in known[name]) else 0
 
     return score
-
-
-def _fill(slots: dict[str, str], intent: TemplateIntent, context: IntentContext, now: float) -> None:
-    """What the utterance left open comes from the context: the skill's own entry first (CONTEXT-1 §7)."""
-    for name in intent.slots:
-        if name in slots:
-            continue
-        for key in (private_key(intent.skill_id, name), name):
-            entry: ContextEntry | None = context.get(key)
-            if entry is None or entry.value is None or not is_live(entry, now):
-                continue
-            if not intent.bars(name, " ".join(words(entry.value, intent.lang))):
-                slots[name] = entry.value
-                break

@@ -1,27 +1,45 @@
-"""Which template intents there are, for whom, and which of them are switched off (INTENT-4 §6 to §8, §11)."""
+"""Which intents of one method there are, for whom, and which of them are switched off (INTENT-4 §5 to §8, §11)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
-from hark.intents.definition import Key, TemplateIntent
+from hark.intents.definition import Definition, Key, TemplateIntent
 from hark.intents.registration import Skipped, read_entity, read_intent, read_lang, read_name
 from hark.intents.trie import Node
 from hark.spec import DEFAULT_SESSION_ID, dispatch_topic, topics
 
+D = TypeVar("D", bound=Definition)
+D_contra = TypeVar("D_contra", bound=Definition, contravariant=True)
+X = TypeVar("X", bound="Index[Any]")
 
-class Scope:
+
+class Index(Protocol[D_contra]):
+    """All intents of one language under one session id, arranged for a matcher."""
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there is nothing in it."""
+
+    def add(self, intent: D_contra) -> None:
+        """Enter an intent; what it costs does not depend on the others."""
+
+    def remove(self, intent: D_contra) -> None:
+        """Take an intent out again."""
+
+
+class Scope(Generic[D, X]):
     """What was registered and switched off under one session id."""
 
     __slots__ = ("disabled", "entities", "intents", "roots")
 
     def __init__(self) -> None:
-        self.intents: dict[str, dict[str, TemplateIntent]] = {}
+        self.intents: dict[str, dict[str, D]] = {}
         """By label, then by folded language."""
-        self.roots: dict[str, Node] = {}
-        """All sentences of a folded language."""
+        self.roots: dict[str, X] = {}
+        """The index of a folded language."""
         self.entities: dict[tuple[str, str, str], frozenset[str]] = {}
         """Values by skill, slot and folded language."""
         self.disabled: frozenset[Key] = frozenset()
@@ -36,35 +54,50 @@ class Scope:
         return key[1] in self.intents.get(key[0], ())
 
 
-NOTHING: Final = Scope()
+NOTHING: Final[Scope[Any, Any]] = Scope()
 
 
-class TemplatePool:
+Apply = Callable[[Mapping[str, Any], str], list[Skipped]]
+"""Lets the payload of one message take effect under a session id."""
+
+
+class Pool(Generic[D, X]):
     """The registrations of all sessions. `default` is everybody's; a session's own come on top.
 
     `apply` takes the messages of INTENT-4 as they are. A registration can be found as soon as `apply` returned, and
-    costs what its own sentences cost, however many others there are.
+    costs what its own definition costs, however many others there are. A method gives the topic it registers by, the
+    reader of its payload and the index of one language.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        topic: str,
+        read: Callable[[Mapping[str, Any], int], tuple[D, list[Skipped]]],
+        index: Callable[[], X],
+    ) -> None:
+        self._read = read
+        self._index = index
         self._order = count()
-        self._scopes: dict[str, Scope] = {DEFAULT_SESSION_ID: Scope()}
+        self._scopes: dict[str, Scope[D, X]] = {DEFAULT_SESSION_ID: Scope()}
         self._tags: dict[str, tuple[str, ...]] = {}
-        self._apply: Mapping[str, Callable[[Mapping[str, Any], str], list[Skipped]]] = {
-            topics.REGISTER_TEMPLATE: self._register,
-            topics.ENTITY_REGISTER: self._register_entity,
+        self._apply: dict[str, Apply] = {
+            topic: self._register,
             topics.INTENT_DEREGISTER: self._deregister,
-            topics.ENTITY_DEREGISTER: self._deregister_entity,
             topics.SKILL_DEREGISTER: self._deregister_skill,
             topics.INTENT_ENABLE: self._enable,
             topics.INTENT_DISABLE: self._disable,
         }
 
+    @property
+    def consumed(self) -> tuple[str, ...]:
+        """The topics `apply` takes."""
+        return tuple(self._apply)
+
     def apply(self, topic: str, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
         """Let a registration message take effect; returns what was left out, raises `Rejected` when it has none."""
         return self._apply[topic](data, session_id)
 
-    def scope(self, session_id: str) -> Scope:
+    def scope(self, session_id: str) -> Scope[D, X]:
         """What belongs to one session id alone."""
         return self._scopes.get(session_id, NOTHING)
 
@@ -76,7 +109,7 @@ class TemplatePool:
             return known
         return (tag, *(other for other in known if other != tag))
 
-    def intents(self, session_id: str) -> Iterator[TemplateIntent]:
+    def intents(self, session_id: str) -> Iterator[D]:
         """Everything a session can reach, switched off or not."""
         for scope_id in dict.fromkeys((DEFAULT_SESSION_ID, session_id)):
             for languages in self.scope(scope_id).intents.values():
@@ -87,9 +120,9 @@ class TemplatePool:
         if old is not None and old.payload == data:
             return []  # skills announce themselves again whenever somebody got ready
         # A replacement does not change who comes first.
-        intent, skipped = read_intent(data, next(self._order) if old is None else old.order)
+        intent, skipped = self._read(data, next(self._order) if old is None else old.order)
         scope = self._scopes.setdefault(session_id, Scope())
-        scope.roots.setdefault(intent.tag, Node()).add(intent)
+        scope.roots.setdefault(intent.tag, self._index()).add(intent)
         scope.intents.setdefault(intent.label, {})[intent.tag] = intent
         if old is not None:
             scope.roots[intent.tag].remove(old)
@@ -97,29 +130,18 @@ class TemplatePool:
         self._tags[primary] = tuple(sorted({*self._tags.get(primary, ()), intent.tag}))
         return skipped
 
-    def _registered(self, data: Mapping[str, Any], session_id: str) -> TemplateIntent | None:
+    def _registered(self, data: Mapping[str, Any], session_id: str) -> D | None:
         """What a registration would replace."""
         label, lang = _target(data)
         return self.scope(session_id).intents.get(label, {}).get(lang.lower()) if lang is not None else None
-
-    def _register_entity(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
-        key, values, skipped = read_entity(data)
-        self._scopes.setdefault(session_id, Scope()).entities[key] = values
-        return skipped
 
     def _deregister(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
         label, lang = _target(data)
         self._drop(session_id, lambda intent: intent.label == label and lang in (None, intent.lang))
         return []
 
-    def _deregister_entity(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
-        name, lang = (read_name(data, "skill_id"), read_name(data, "entity_name")), read_lang(data, required=False)
-        self._drop_entities(session_id, lambda key: key[:2] == name and (lang is None or key[2] == lang.lower()))
-        return []
-
     def _deregister_skill(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
         skill_id = read_name(data, "skill_id")
-        self._drop_entities(session_id, lambda key: key[0] == skill_id)
         self._drop(session_id, lambda intent: intent.skill_id == skill_id)
         return []
 
@@ -143,13 +165,13 @@ class TemplatePool:
             self._scopes.setdefault(session_id, Scope()).disabled |= known
         return []
 
-    def _reach(self, session_id: str) -> list[Scope]:
+    def _reach(self, session_id: str) -> list[Scope[D, X]]:
         """The scopes a switch under `session_id` acts on: the device's own session speaks for all of them."""
         if session_id == DEFAULT_SESSION_ID:
             return list(self._scopes.values())
         return [self.scope(DEFAULT_SESSION_ID), self.scope(session_id)]
 
-    def _drop(self, session_id: str, unwanted: Callable[[TemplateIntent], bool]) -> None:
+    def _drop(self, session_id: str, unwanted: Callable[[D], bool]) -> None:
         scope = self.scope(session_id)
         gone = [intent for languages in scope.intents.values() for intent in languages.values() if unwanted(intent)]
         for intent in gone:
@@ -163,12 +185,6 @@ class TemplatePool:
             self._forget_switches({intent.key for intent in gone})
         self._forget_bare(session_id)
 
-    def _drop_entities(self, session_id: str, unwanted: Callable[[tuple[str, str, str]], bool]) -> None:
-        scope = self.scope(session_id)
-        for key in [key for key in scope.entities if unwanted(key)]:
-            del scope.entities[key]
-        self._forget_bare(session_id)
-
     def _forget_switches(self, keys: set[Key]) -> None:
         """A switch lasts as long as there is something it switches: who comes back later starts enabled."""
         for session_id, scope in list(self._scopes.items()):
@@ -180,6 +196,38 @@ class TemplatePool:
     def _forget_bare(self, session_id: str) -> None:
         if session_id != DEFAULT_SESSION_ID and session_id in self._scopes and self._scopes[session_id].is_bare:
             del self._scopes[session_id]
+
+
+class TemplatePool(Pool[TemplateIntent, Node]):
+    """The template intents, and the values their slots are known to take."""
+
+    def __init__(self) -> None:
+        super().__init__(topics.REGISTER_TEMPLATE, read_intent, Node)
+        self._apply |= {
+            topics.ENTITY_REGISTER: self._register_entity,
+            topics.ENTITY_DEREGISTER: self._deregister_entity,
+        }
+
+    def _register_entity(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
+        key, values, skipped = read_entity(data)
+        self._scopes.setdefault(session_id, Scope()).entities[key] = values
+        return skipped
+
+    def _deregister_entity(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
+        name, lang = (read_name(data, "skill_id"), read_name(data, "entity_name")), read_lang(data, required=False)
+        self._drop_entities(session_id, lambda key: key[:2] == name and (lang is None or key[2] == lang.lower()))
+        return []
+
+    def _deregister_skill(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
+        skill_id = read_name(data, "skill_id")
+        self._drop_entities(session_id, lambda key: key[0] == skill_id)
+        return super()._deregister_skill(data, session_id)
+
+    def _drop_entities(self, session_id: str, unwanted: Callable[[tuple[str, str, str]], bool]) -> None:
+        scope = self.scope(session_id)
+        for key in [key for key in scope.entities if unwanted(key)]:
+            del scope.entities[key]
+        self._forget_bare(session_id)
 
 
 def _target(data: Mapping[str, Any]) -> tuple[str, str | None]:

@@ -62,10 +62,10 @@ def read_intent(data: Mapping[str, Any], order: int) -> tuple[TemplateIntent, li
         if name not in slots:
             raise Rejected(f"required_slots names {name!r}, which no template has")
     intent = TemplateIntent(
-        skill_id,
-        intent_name,
-        lang,
-        order,
+        skill_id=skill_id,
+        intent_name=intent_name,
+        lang=lang,
+        order=order,
         sentences=tuple(dict.fromkeys(found)),
         slots=slots,
         required_slots=required,

@@ -1,0 +1,66 @@
+"""What stands between an intent that fits and a match, whichever method it fits by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hark.intents.definition import Definition
+from hark.intents.pool import Scope
+from hark.intents.text import words
+from hark.model import ContextEntry, Session
+from hark.model.context import IntentContext, gate_is_open, is_live, private_key
+
+Now = Callable[[], float]
+"""Tells the wall time; asked only where something can expire."""
+
+
+def refusal(
+    intent: Definition, session: Session, shared: Scope[Any, Any], own: Scope[Any, Any], now: Now
+) -> str | None:
+    """Why an intent that fits does not count in this session: switched off, denied, or not in this context."""
+    if _is_disabled(intent, shared) or _is_disabled(intent, own):
+        return f"{intent.label} fits but is disabled"
+    if intent.skill_id in (session.blacklisted_skills or ()) or intent.label in (session.blacklisted_intents or ()):
+        return f"{intent.label} fits but the session denies it"
+    return _barred_by_context(intent, session.intent_context, now)
+
+
+def fill(slots: dict[str, str], intent: Definition, context: IntentContext, now: float) -> None:
+    """What the utterance left open comes from the context: the skill's own entry first (CONTEXT-1 §7)."""
+    for name in intent.slots:
+        if name in slots:
+            continue
+        for key in (private_key(intent.skill_id, name), name):
+            entry: ContextEntry | None = context.get(key)
+            if entry is None or entry.value is None or not is_live(entry, now):
+                continue
+            if not intent.bars(name, " ".join(words(entry.value, intent.lang))):
+                slots[name] = entry.value
+                break
+
+
+def unfilled(intent: Definition, slots: dict[str, str]) -> str | None:
+    """Why an intent that fits does not count with these slots: one that it requires is missing."""
+    for name in intent.required_slots:
+        if name not in slots:
+            return f"{intent.label} fits but its slot {name!r} is not filled"
+    return None
+
+
+def _is_disabled(intent: Definition, scope: AnyScope) -> bool:
+    return bool(scope.disabled) and intent.key in scope.disabled
+
+
+def _barred_by_context(intent: Definition, context: IntentContext, now: Now) -> str | None:
+    for gate in intent.requires_context:
+        if not gate_is_open(context, intent.skill_id, gate, now()):
+            return f"{intent.label} fits but needs the context {_gate(gate)!r}"
+    for gate in intent.excludes_context:
+        if gate_is_open(context, intent.skill_id, gate, now()):
+            return f"{intent.label} fits but not in the context {_gate(gate)!r}"
+    return None
+
+
+def _gate(gate: object) -> object:
+    return gate.get("key", gate) if isinstance(gate, dict) else gate
