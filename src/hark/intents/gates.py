@@ -15,9 +15,10 @@ Now = Callable[[], float]
 """Tells the wall time; asked only where something can expire."""
 
 
-def refusal(
-    intent: Definition, session: Session, shared: Scope[Any, Any], own: Scope[Any, Any], now: Now
-) -> str | None:
+AnyScope = Scope[Any, Any]
+
+
+def refusal(intent: Definition, session: Session, shared: AnyScope, own: AnyScope, now: Now) -> str | None:
     """Why an intent that fits does not count in this session: switched off, denied, or not in this context."""
     if _is_disabled(intent, shared) or _is_disabled(intent, own):
         return f"{intent.label} fits but is disabled"
