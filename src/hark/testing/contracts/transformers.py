@@ -37,7 +37,7 @@ async def _passed(
     house: House, plugin: Transformer, artifact: Any, lang: str | None = "en-US", name: str = "x"
 ) -> _Passed:
     session = Session(name, lang="en-US")
-    origin = Message("contract.origin", {}, {"utterance_id": name, "source": "contract"}, session)
+    origin = Message("contract.origin", {}, {"utterance_id": name}, session)
     flow = Flow(artifact, lang if plugin.type not in ("metadata", "intent") else None, origin, session, Denials())
     trace = TurnTrace(name, name, (), 0.0, house.clock.monotonic)
     await house.chains[plugin.type].run(flow, trace)
