@@ -21,7 +21,9 @@ check:
 
 unit:
 	@scripts/setup dev </dev/null
-	.venv/bin/pytest --conformance-strict $(ARGS)
+	.venv/bin/coverage run -m pytest --conformance-strict --ignore=tests/zoo $(ARGS)
+	.venv/bin/coverage report
+	.venv/bin/pytest tests/zoo $(ARGS)
 
 format: ## put the code in order
 	@scripts/setup dev </dev/null
