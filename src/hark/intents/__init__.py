@@ -2,13 +2,15 @@
 
 from hark.intents.definition import TemplateIntent
 from hark.intents.grammar import MAX_SENTENCES, TemplateError, expand, phrases, sentences
-from hark.intents.matching import Found, lookup
-from hark.intents.pool import TemplatePool
 from hark.intents.registration import Rejected, Skipped
+from hark.intents.template import LOOSE, NORMAL, STRICT, Found, TemplatePool, explain, lookup, overlaps
 from hark.intents.text import words
 
 __all__ = [
+    "LOOSE",
     "MAX_SENTENCES",
+    "NORMAL",
+    "STRICT",
     "Found",
     "Rejected",
     "Skipped",
@@ -16,7 +18,9 @@ __all__ = [
     "TemplateIntent",
     "TemplatePool",
     "expand",
+    "explain",
     "lookup",
+    "overlaps",
     "phrases",
     "sentences",
     "words",

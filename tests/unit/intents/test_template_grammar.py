@@ -1,10 +1,23 @@
-"""What templates stand for, and what is no template."""
+"""What templates stand for, what is no template, and how both are told."""
 
 from __future__ import annotations
+
+from itertools import islice
 
 import pytest
 
 from hark.intents import MAX_SENTENCES, TemplateError, expand, phrases, sentences
+from hark.intents.grammar import (
+    Choice,
+    Literal,
+    Malformed,
+    Odd,
+    Reference,
+    Sequence,
+    Slot,
+    is_slot,
+    parse,
+)
 
 
 @pytest.mark.parametrize(
@@ -37,8 +50,38 @@ def test_a_template_stands_for_these_sentences(template: str, expected: set[str]
     assert len(found) == len(expected)
 
 
-def test_nesting_can_be_deep() -> None:
-    assert expand("(" * 5_000 + "a|b" + ")" * 5_000 + " c") == ("a c", "b c")
+DEEP = 10_000
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("(" * DEEP + "a|b" + ")" * DEEP + " c", ("a c", "b c")),
+        ("[" * DEEP + "a" + "]" * DEEP + " c", ("a c", "c")),
+        ("(a " * DEEP + ")" * DEEP, (" ".join(["a"] * DEEP),)),
+    ],
+)
+def test_nesting_can_be_deep(template: str, expected: tuple[str, ...]) -> None:
+    assert expand(template) == expected
+    assert repr(parse(template).root)
+
+
+@pytest.mark.parametrize(
+    ("template", "kind"),
+    [
+        ("(" * DEEP, Malformed.UNBALANCED),
+        ("a" + ")" * DEEP, Malformed.UNBALANCED),
+        ("[a " * DEEP + "]" * DEEP + "b", Malformed.TOO_MANY_SENTENCES),
+        ("(a|" * DEEP + "b" + ")" * DEEP, Malformed.TOO_MANY_SENTENCES),
+        ("[a " * DEEP + "]" * DEEP, Malformed.EMPTY_SAMPLE),
+        ("[a {x} " * DEEP + "]" * DEEP + "b", Malformed.REPEATED_SLOT),
+    ],
+)
+def test_what_is_wrong_with_deep_nesting_is_told(template: str, kind: Malformed) -> None:
+    with pytest.raises(TemplateError) as error:
+        expand(template)
+    assert error.value.kind is kind
+    assert len(str(error.value)) < 1_000
 
 
 @pytest.mark.parametrize(
@@ -117,3 +160,84 @@ def test_phrases_have_no_slots() -> None:
     with pytest.raises(TemplateError, match="no slot") as error:
         phrases("dim {room}")
     assert error.value.position == 4
+    assert error.value.kind is Malformed.SLOT_NOT_ALLOWED
+
+
+# The template as a thing of its own.
+
+
+def test_a_template_knows_its_slots_and_vocabularies_in_the_order_of_writing() -> None:
+    template = parse("<polite> (set {number:b}|say {{b}}) in [the] {a} with <color> or <polite>")
+    assert template.slots == ("b", "a")
+    assert template.references == ("polite", "color")
+
+
+def test_the_tree_can_be_walked() -> None:
+    root = parse("turn (on|off) [the] {number:n} <thing>").root
+    assert isinstance(root, Sequence)
+    turn, on_off, _, the, _, slot, _, thing = root.parts
+    assert isinstance(turn, Literal)
+    assert (turn.text, turn.position) == ("turn ", 0)
+    assert isinstance(on_off, Choice)
+    assert [(branch.text, branch.position) for branch in on_off.branches if isinstance(branch, Literal)] == [
+        ("on", 6),
+        ("off", 9),
+    ]
+    assert isinstance(the, Choice)
+    assert [branch.text for branch in the.branches if isinstance(branch, Literal)] == ["the", ""]
+    assert isinstance(slot, Slot)
+    assert (slot.name, slot.type, slot.position) == ("n", "number", 20)
+    assert isinstance(thing, Reference)
+    assert (thing.name, thing.position) == ("thing", 31)
+
+
+def test_a_node_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError):
+        parse("turn on").root.position = 3  # type: ignore[misc]
+
+
+def test_what_is_odd_is_remarked_with_its_place() -> None:
+    template = parse("(please) set [] {datex:when} to ((x))")
+    assert [(remark.kind, remark.position) for remark in template.remarks] == [
+        (Odd.SINGLE_BRANCH, 0),
+        (Odd.EMPTY_OPTIONAL, 13),
+        (Odd.UNREGISTERED_TYPE, 16),
+        (Odd.SINGLE_BRANCH, 32),
+        (Odd.SINGLE_BRANCH, 33),
+    ]
+    assert parse("[please] set {date:when} (a|b)").remarks == ()
+
+
+def test_sentences_are_made_as_they_are_asked_for() -> None:
+    template = parse("(a|b)" * 40)
+    assert template.count() == 2**40
+    first = template.samples(limit=None)
+    assert list(islice(first, 3)) == ["a" * 40, "a" * 39 + "b", "a" * 38 + "ba"]
+
+
+def test_a_limit_speaks_up_before_the_first_sentence() -> None:
+    with pytest.raises(TemplateError, match=r"1099511627776 sentences, more than 100, which is the limit"):
+        parse("(a|b)" * 40).samples(limit=100)
+
+
+def test_counting_stops_somewhere() -> None:
+    assert parse("(a|b)" * 500).count() == 10**18
+
+
+def test_an_error_can_be_placed_in_a_file() -> None:
+    with pytest.raises(TemplateError) as error:
+        parse("turn (on")
+    placed = error.value.placed(line=7, column=3)
+    assert (placed.line, placed.column, placed.kind) == (7, 8, Malformed.UNBALANCED)
+    assert (placed.reason, placed.position) == (error.value.reason, 5)
+    assert "line 7, column 8" in str(placed)
+
+
+def test_slots_are_told_from_words() -> None:
+    assert [is_slot(word) for word in sentences("play {song}")[0]] == [False, True]
+
+
+@pytest.mark.parametrize("template", [None, 5, ["a"], b"a"])
+def test_only_text_is_a_template(template: object) -> None:
+    with pytest.raises(TypeError):
+        expand(template)  # type: ignore[arg-type]

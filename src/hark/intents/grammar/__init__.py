@@ -1,0 +1,42 @@
+"""Sentence templates: one line that stands for a set of sentences (INTENT-1).
+
+    turn (on|off) [the] {room} light
+
+`(a|b)` is one of several, `[x]` may be left out, `<name>` is one phrase of a vocabulary, `{slot}` is filled by what was
+said; groups nest. A type prefix, `{number:count}`, is read and dropped. Nothing can be escaped.
+"""
+
+from hark.intents.grammar.checks import Direction
+from hark.intents.grammar.errors import Malformed, Odd, Remark, TemplateError
+from hark.intents.grammar.expansion import Sentence, expand, is_slot, phrases, sentences
+from hark.intents.grammar.facts import has_word
+from hark.intents.grammar.nodes import Choice, Literal, Node, Reference, Sequence, Slot
+from hark.intents.grammar.parser import REGISTERED_TYPES
+from hark.intents.grammar.template import Template, parse
+from hark.intents.grammar.vocabularies import MAX_SENTENCES, Source, Vocabularies
+
+__all__ = [
+    "MAX_SENTENCES",
+    "REGISTERED_TYPES",
+    "Choice",
+    "Direction",
+    "Literal",
+    "Malformed",
+    "Node",
+    "Odd",
+    "Reference",
+    "Remark",
+    "Sentence",
+    "Sequence",
+    "Slot",
+    "Source",
+    "Template",
+    "TemplateError",
+    "Vocabularies",
+    "expand",
+    "has_word",
+    "is_slot",
+    "parse",
+    "phrases",
+    "sentences",
+]
