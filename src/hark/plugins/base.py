@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hark.plugins.host import Host
+
+if TYPE_CHECKING:  # most plugins say nothing from files
+    from hark.intents.locale import Renderer
 
 
 class Plugin:
@@ -30,6 +33,9 @@ class Plugin:
 
     host: Host
     """The way to the rest of the house."""
+
+    dialogs: Renderer | None = None
+    """What `turn.say` and `turn.render` take their phrases from. Skills have theirs from their locale folder."""
 
     async def start(self) -> None:
         """Called once, before the first use."""

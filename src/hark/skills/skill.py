@@ -2,73 +2,107 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
-from hark.model import Message
-from hark.plugins import Plugin
-from hark.skills.intent import Marked, intents_of, payloads
+from hark.intents.locale import Locale, MalformedResource, Renderer
+from hark.model import Message, Session
+from hark.skills.definitions import definitions_of
+from hark.skills.errors import MalformedIntent
+from hark.skills.marks import intents_of
+from hark.skills.registering import Registering
 from hark.spec import topics
 
 
-class Skill(Plugin):
-    """Answers what its `@intent` methods say it understands.
+class Skill(Registering):
+    """Answers what its `@intent` and `@keywords` methods say it understands.
 
-    It is announced on the bus when it has started, again whenever an assistant gets ready, and withdrawn before it
-    stops; `start` and `stop` are the author's alone and need no `super()`.
+    It is announced on the bus when it has started, again whenever an assistant gets ready that has not heard it, and
+    withdrawn before it stops; `start` and `stop` are the author's alone and need no `super()`.
     """
 
-    lang: ClassVar[str] = "en-US"
-    """The language of samples that name none."""
+    locale_dir: ClassVar[Path | str | None] = None
+    """The skill's locale folder; unless it is given, `locale` beside the module that defines the class."""
 
-    intents: ClassVar[Mapping[str, Marked]] = {}
-    """What it understands, by intent name; filled from the `@intent` marks."""
-
-    # Not set in `__init__`, which is the author's as well.
-    _disabled: frozenset[str] = frozenset()
+    dialogs: Renderer
+    """Says what is in its `.dialog` files."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if "locale_dir" not in vars(cls):
+            beside = _beside(cls.__module__)
+            if beside is not None:
+                cls.locale_dir = beside
         cls.intents = intents_of(cls)
+        # Read now, because a mistake in a file belongs to loading the skill; the user's files are known at the start.
+        cls.locale = _locale(cls.locale_dir)
+        cls.definitions = definitions_of(cls.intents, cls.locale, cls.lang)
+        cls.dialogs = Renderer(cls.locale, cls.lang)
 
     async def begin(self) -> None:
         """As promised by `Plugin`; then announces what the skill understands."""
+        self._read_users_files()
+        self._registrations.add(self.definitions)
         await super().begin()
         self.host.on(topics.READY, self._ready)
-        self._announce()
+        self._registrations.announce()
 
     async def end(self) -> None:
         """As promised by `Plugin`; before that, nobody is to match this skill any more."""
-        self.host.emit(topics.SKILL_DEREGISTER, {"skill_id": self.id})
+        self._registrations.withdraw()
         await super().end()
 
-    def enable(self, intent_name: str) -> None:
-        """Let one of the skill's intents be matched again."""
-        self._check_name(intent_name)
-        self._disabled -= {intent_name}
-        self.host.emit(topics.INTENT_ENABLE, {"skill_id": self.id, "intent_name": intent_name})
+    def say_dialog(
+        self,
+        name: str,
+        values: Mapping[str, Any] | None = None,
+        /,
+        *,
+        session: Session | None = None,
+        lang: str | None = None,
+        **more: Any,
+    ) -> None:
+        """Say a dialog outside a turn, to the device's own session unless told otherwise, in the session's language."""
+        wanted = lang or (session.lang if session is not None else None) or self.lang
+        rendered = self.dialogs.render(name, wanted, {**(values or {}), **more})
+        self.host.speak(rendered.text, session=session, lang=rendered.lang)
 
-    def disable(self, intent_name: str) -> None:
-        """Keep one of the skill's intents from being matched, until `enable`."""
-        self._check_name(intent_name)
-        self._disabled |= {intent_name}
-        self.host.emit(topics.INTENT_DISABLE, {"skill_id": self.id, "intent_name": intent_name})
+    def _read_users_files(self) -> None:
+        """Put what the user keeps under the skill's data directory in the place of the skill's own files."""
+        if self.locale.skill is None:
+            return
+        try:
+            user = self.host.data_dir / "locale"
+        except (RuntimeError, OSError):  # this assistant keeps nothing on disk, or cannot
+            return
+        if not user.is_dir():
+            return
+        try:
+            locale = _locale(self.locale.skill, user)
+            self.definitions = definitions_of(self.intents, locale, self.lang)
+        except MalformedIntent as error:  # the skill itself is in order
+            self.host.log.error("nothing in %s is used until this is mended: %s", user, error)
+            return
+        self.locale, self.dialogs = locale, Renderer(locale, self.lang)
 
-    def _check_name(self, intent_name: str) -> None:
-        if intent_name not in self.intents:
-            known = ", ".join(self.intents) or "none"
-            raise ValueError(f"{self.id} has no intent {intent_name!r}; it has: {known}")
+    async def _ready(self, message: Message) -> None:
+        # Whoever got ready may have forgotten everything, so all of it is said again, under the same keys. But a house
+        # that opens has listened while its own skills began.
+        if self.id not in message.data.get("heard", ()):
+            self._registrations.announce()
 
-    async def _ready(self, _message: Message) -> None:
-        # Whoever got ready may have forgotten everything, so all of it is said again, under the same keys.
-        self._announce()
 
-    def _announce(self) -> None:
-        self.host.emit(topics.SKILL_LOADED, {"skill_id": self.id, "capabilities": []})
-        for intent_name, marked in self.intents.items():
-            for lang, fields in payloads(marked, self.lang):
-                identity = {"skill_id": self.id, "intent_name": intent_name, "lang": lang}
-                self.host.emit(topics.REGISTER_TEMPLATE, {**identity, **fields})
-        # A switch thrown before there was anything to switch had no effect.
-        for intent_name in sorted(self._disabled):
-            self.disable(intent_name)
+def _beside(module: str) -> Path | None:
+    """The folder `locale` beside a module, if there is one."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    folder = Path(file).parent / "locale" if file else None
+    return folder if folder is not None and folder.is_dir() else None
+
+
+def _locale(skill: Path | str | None, user: Path | None = None) -> Locale:
+    try:
+        return Locale(None if skill is None else Path(skill), user=user)
+    except MalformedResource as error:
+        raise MalformedIntent(str(error)) from error

@@ -57,6 +57,12 @@ def test_a_name_holds_for_all_marks_of_a_method() -> None:
         (("go",), {"requires": [{"scope": "shared"}]}, "context key"),
         (("go",), {"excludes": ["a:b"]}, "context key"),
         (("go",), {"excludes": {"key": "a"}}, "several"),
+        (("go",), {"requires": ["a"], "excludes": ["b", "a"]}, "'a' is in requires and in excludes"),
+        (("go",), {"requires": ["a"], "excludes": [{"key": "a", "scope": "private"}]}, "requires and in excludes"),
+        (("go",), {"file": "go"}, "not both"),
+        ((), {"file": "go"}, "there is no go.intent; looked in no folder"),
+        ((), {"file": "go", "name": "went"}, "called like its file"),
+        (("go <there>",), {}, "<there> is not known here"),
         *((("go",), {"name": name}, "reserved") for name in sorted(RESERVED_INTENT_NAMES)),
     ],
 )
@@ -68,6 +74,51 @@ def test_a_mistake_is_named_with_class_method_and_place(
         class Lights(Skill):
             @intent(*arguments, **options)
             def light_up(self, turn: Any) -> None: ...
+
+
+def test_what_one_scope_requires_another_may_exclude() -> None:
+    class Lights(Skill):
+        @intent("go", requires=["a"], excludes=[{"key": "a", "scope": "shared"}])
+        def go(self, turn: Any) -> None: ...
+
+    assert len(Lights.definitions) == 1
+
+
+def test_marks_of_one_language_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(MalformedIntent, match=r"Lights\.go: 'a' is in requires"):
+
+        class Lights(Skill):
+            @intent("go now", excludes=["a"])
+            @intent("go", requires=["a"])
+            def go(self, turn: Any) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("samples", "required"),
+    [
+        (("book {seat} [for {guest}]", "reserve {seat}"), ["seat"]),
+        (("book {seat}", "book a table"), None),
+        (("go (to {place}|home)",), None),
+        (("go (to {place}|towards {place})",), ["place"]),
+        (("from {a} to {b}", "to {b} from {a}"), ["a", "b"]),
+        (("go",), None),
+    ],
+)
+def test_a_slot_of_every_sentence_is_required(samples: tuple[str, ...], required: list[str] | None) -> None:
+    class Tables(Skill):
+        @intent(*samples)
+        def book(self, turn: Any) -> None: ...
+
+    [definition] = Tables.definitions
+    assert definition.fields.get("required_slots") == required
+
+
+def test_a_required_slot_can_be_added_to_those_of_every_sentence() -> None:
+    class Tables(Skill):
+        @intent("book {seat} [for {guest}]", required_slots=["guest"])
+        def book(self, turn: Any) -> None: ...
+
+    assert Tables.definitions[0].fields["required_slots"] == ["guest", "seat"]
 
 
 def test_a_reserved_method_name_is_refused() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from skill_host import FakeHost
+from skill_host import FakeHost, begun
 
 from hark.skills import Skill, intent
 from hark.spec import topics
@@ -20,13 +20,6 @@ class Lights(Skill):
 
     @intent("yes", requires=["asked"], excludes=[{"key": "busy", "scope": "shared"}])
     def confirm(self, turn: Any) -> None: ...
-
-
-async def begun(skill: Skill) -> FakeHost:
-    host = FakeHost()
-    skill.host = host  # type: ignore[assignment]
-    await skill.begin()
-    return host
 
 
 async def test_a_skill_says_that_it_is_loaded_then_what_it_understands() -> None:
@@ -107,6 +100,15 @@ async def test_when_somebody_gets_ready_the_same_keys_are_said_again() -> None:
     host.emitted.clear()
     await host.hears(topics.READY)
     assert host.emitted == first
+
+
+async def test_a_house_that_heard_the_skill_begin_is_not_told_again() -> None:
+    host = await begun(Lights())
+    host.emitted.clear()
+    await host.hears(topics.READY, {"heard": ["other.skill", "lights.skill"]})
+    assert host.emitted == []
+    await host.hears(topics.READY, {"heard": ["other.skill"]})
+    assert host.topics[0] == topics.SKILL_LOADED
 
 
 async def test_what_is_disabled_is_disabled_again_when_somebody_gets_ready() -> None:

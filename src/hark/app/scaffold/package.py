@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from hark.app.scaffold.names import Names
@@ -15,6 +17,8 @@ class Kind(NamedTuple):
     group: str
     code: str
     test: str
+    files: Mapping[str, str] = MappingProxyType({})
+    """What else lies beside the code, by its path from there."""
 
 
 _SKILL: Final = Kind(
@@ -26,14 +30,14 @@ from hark.skills import Skill, intent
 
 
 class {title}(Skill):
-    """Answers when it is greeted."""
+    """Answers when it is greeted. What people say, and what it says, is in the folder locale."""
 
     id = "{id}"
 
-    @intent("greet {{name}}", "say hi to {{name}}")
-    def greet(self, turn: Turn) -> str:
+    @intent(file="greet")
+    def greet(self, turn: Turn) -> None:
         """Say hello to somebody."""
-        return f"Hello, {{turn.slots['name']}}."
+        turn.say("hello", name=turn.slots["name"])
 ''',
     """from hark.testing import Assistant
 
@@ -42,8 +46,13 @@ from {module} import {title}
 
 async def test_it_greets() -> None:
     async with Assistant({title}()) as assistant:
-        assert await assistant.hears("greet anna") == ["Hello, anna."]
+        [spoken] = await assistant.hears("greet anna")
+        assert "anna" in spoken
 """,
+    {
+        "locale/en-US/greet.intent": "(greet|welcome) {{name}}\nsay (hi|hello) to {{name}}\n",
+        "locale/en-US/hello.dialog": "# They take turns.\nHello, {{name}}.\nNice to meet you, {{name}}.\n",
+    },
 )
 
 _TRANSFORMER: Final = Kind(
@@ -164,8 +173,10 @@ def write(kind: str, names: Names, into: Path) -> list[Path]:
         raise Trouble(f"{into} is there already; choose another name, or another folder with --into")
     words = {**names._asdict(), "group": made.group}
     more = _ASKED.format(**words) if kind == "pipeline" else ""
+    module = into / "src" / names.module
     files = {
-        into / "src" / names.module / "__init__.py": made.code.format(**words),
+        module / "__init__.py": made.code.format(**words),
+        **{module / path: text.format(**words) for path, text in made.files.items()},
         into / "tests" / f"test_{names.module}.py": made.test.format(**words),
         into / "pyproject.toml": _PROJECT.format(**words),
         into / "README.md": _README.format(**words, more=more),

@@ -11,7 +11,7 @@ from hark.intents.grammar import is_slot
 from hark.model import Match, Session
 from hark.plugins.handlers import handlers_of
 from hark.skills import Skill
-from hark.skills.intent import Wording, payloads
+from hark.skills.definition import Definition
 from hark.spec import dispatch_topic, topics
 from hark.testing.contracts.clause import Clause, clause, test_of
 from hark.testing.contracts.common import COMMON
@@ -27,9 +27,7 @@ def _registered(house: House, skill: Skill) -> set[tuple[str, str]]:
 
 
 def _declared(skill: Skill) -> set[tuple[str, str]]:
-    return {
-        (name, lang.casefold()) for name, marked in skill.intents.items() for lang, _ in payloads(marked, skill.lang)
-    }
+    return {(one.name, one.lang.casefold()) for one in skill.definitions if one.method != "entity"}
 
 
 @clause
@@ -52,9 +50,9 @@ async def every_intent_has_a_handler(subject: Subject) -> None:
 async def its_samples_can_be_read(subject: Subject) -> None:
     """Every sample is a template, and stands for at least one sentence."""
     skill: Any = subject.make()
-    for name, wording in _wordings(skill):
-        for sample in wording.samples:
-            assert sentences(sample, wording.lang or skill.lang), f"{name}: {sample!r} stands for no sentence"
+    for one in _templates(skill):
+        for sample in one.fields["samples"]:
+            assert sentences(sample, one.lang), f"{one.name}: {sample!r} stands for no sentence"
 
 
 @clause
@@ -78,28 +76,25 @@ async def its_samples_lead_to_it(subject: Subject) -> None:
     """What a sample says is claimed for the intent it stands under, and not for another of the skill's own."""
     async with subject.house() as (house, skill):
         matcher: Any = next(iter(house.pipeline)).plugin
-        for name, wording in _wordings(skill):
-            if wording.requires or wording.excludes:
-                continue  # depends on what was said before
-            lang = wording.lang or skill.lang
-            for sentence in _sentences(wording, lang):
-                found = matcher.match((sentence,), lang, Session("x"))
-                assert type(found) is Match, f"{name}: nobody claims {sentence!r}: {getattr(found, 'reason', '')}"
-                wanted = dispatch_topic(skill.id, name)
+        for one in _templates(skill):
+            if not one.fields.keys().isdisjoint(("requires_context", "excludes_context", "required_keywords")):
+                continue  # depends on more than the sample
+            for sentence in _sentences(one):
+                found = matcher.match((sentence,), one.lang, Session("x"))
+                assert type(found) is Match, f"{one.name}: nobody claims {sentence!r}: {getattr(found, 'reason', '')}"
+                wanted = dispatch_topic(skill.id, one.name)
                 assert found.topic == wanted, f"{sentence!r} leads to {found.topic}, not to {wanted}"
 
 
-def _wordings(skill: Skill) -> Iterator[tuple[str, Wording]]:
-    for name, marked in skill.intents.items():
-        for wording in marked.wordings:
-            yield name, wording
+def _templates(skill: Skill) -> Iterator[Definition]:
+    return (one for one in skill.definitions if one.method == "template")
 
 
-def _sentences(wording: Wording, lang: str) -> Iterator[str]:
+def _sentences(definition: Definition) -> Iterator[str]:
     """Some sentences of each sample, with a word in the place of each slot."""
-    for sample in wording.samples:
-        for sentence in sentences(sample, lang)[:_FEW]:
-            if {f"{{{slot}}}" for slot in wording.required_slots} <= set(sentence):
+    for sample in definition.fields["samples"]:
+        for sentence in sentences(sample, definition.lang)[:_FEW]:
+            if {f"{{{slot}}}" for slot in definition.fields.get("required_slots", ())} <= set(sentence):
                 yield " ".join("something" if is_slot(word) else word for word in sentence)
 
 

@@ -1,0 +1,31 @@
+"""Locale folders: what people may say and what the assistant says, by language (INTENT-2). Reads files, no bus."""
+
+from hark.intents.locale.errors import MalformedResource, MissingResource, UnfilledSlot
+from hark.intents.locale.files import Line, read_lines, read_text
+from hark.intents.locale.folder import Folder, language_of
+from hark.intents.locale.language import Language
+from hark.intents.locale.locale import Locale
+from hark.intents.locale.nearest import nearest
+from hark.intents.locale.renderer import Rendered, Renderer, fill_prompt
+from hark.intents.locale.roles import Resource, Role, resource_of, role_of
+
+__all__ = [
+    "Folder",
+    "Language",
+    "Line",
+    "Locale",
+    "MalformedResource",
+    "MissingResource",
+    "Rendered",
+    "Renderer",
+    "Resource",
+    "Role",
+    "UnfilledSlot",
+    "fill_prompt",
+    "language_of",
+    "nearest",
+    "read_lines",
+    "read_text",
+    "resource_of",
+    "role_of",
+]
