@@ -1,0 +1,114 @@
+"""What is odd about a template by itself: it is read, but probably not as it was meant, or not by every tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+from unicodedata import category
+
+from hark.app.lint.finding import Code
+from hark.intents.grammar import Literal, Node, Odd, Reference, Slot, Template, has_word
+from hark.intents.locale import Role
+from hark.intents.text import spoken_words
+
+_ODD = {
+    Odd.SINGLE_BRANCH: (Code.SINGLE_BRANCH, "remove the brackets, or add a branch"),
+    Odd.EMPTY_OPTIONAL: (Code.EMPTY_OPTIONAL, "remove the brackets"),
+    Odd.UNREGISTERED_TYPE: (
+        Code.UNREGISTERED_TYPE,
+        "the types are number, duration, date, color, language, location and timezone",
+    ),
+}
+_ODD_SPACE = re.compile(r"[^\S ]")
+_PLAIN = re.compile(r"[a-z0-9 ]*")
+_JOINERS = "\u200c\u200d"
+"""Invisible, and part of words in some scripts."""
+
+
+class Oddity(NamedTuple):
+    """Something odd."""
+
+    position: int
+    code: Code
+    message: str
+    mend: str
+
+
+def oddities(template: Template, role: Role, lang: str) -> Iterator[Oddity]:
+    """Everything odd about a template."""
+    for remark in template.remarks:
+        code, mend = _ODD[remark.kind]
+        yield Oddity(remark.position, code, remark.reason, mend)
+    yield from _names(template)
+    yield from _white_space(template)
+    if not role.is_spoken:
+        yield from _normal_form(template, lang)
+        yield from _slots(template)
+
+
+def _names(template: Template) -> Iterator[Oddity]:
+    for node in template.nodes:
+        if isinstance(node, (Slot, Reference)) and node.name[0] == "_":
+            mend = "begin it with a letter"
+            yield Oddity(node.position, Code.LEADING_UNDERSCORE, f"some tools refuse the name {node.name!r}", mend)
+
+
+def _white_space(template: Template) -> Iterator[Oddity]:
+    found = _ODD_SPACE.search(template.text)
+    if found is not None:
+        message = f"there is white space that is no plain space (U+{ord(found[0]):04X})"
+        yield Oddity(found.start(), Code.WHITE_SPACE, message, "write a space")
+
+
+def _normal_form(template: Template, lang: str) -> Iterator[Oddity]:
+    """Text is compared in lower case and without signs, so that is how it is written (INTENT-1 §2). One for a line."""
+    for node in _in_order(template):
+        if not isinstance(node, Literal) or _PLAIN.fullmatch(node.text):
+            continue
+        for offset, sign in enumerate(node.text):
+            if not _is_normal(sign):
+                what = "a capital letter" if sign.lower() != sign else f"the sign {sign!r}"
+                plain = " ".join(spoken_words(node.text, lang))
+                plain = " ".join("".join(sign if _is_normal(sign) else " " for sign in plain).split())
+                mend = f"write {plain!r}" if plain else "leave it out"
+                message = f"{what}: speech is compared in lower case and without signs"
+                yield Oddity(node.position + offset, Code.NORMAL_FORM, message, mend)
+                return
+
+
+def _in_order(template: Template) -> list[Node]:
+    return sorted(template.nodes, key=lambda node: node.position)
+
+
+def _is_normal(sign: str) -> bool:
+    if sign.isalnum():
+        return sign.lower() == sign
+    return sign.isspace() or sign in _JOINERS or category(sign)[0] == "M"
+
+
+def _slots(template: Template) -> Iterator[Oddity]:
+    seen: dict[str, int] = {}
+    for node in _in_order(template) if template.slots else ():
+        if not isinstance(node, Slot):
+            continue
+        if node.name in seen:
+            message = f"{{{node.name}}} stands in two branches; some tools take that for a repetition"
+            yield Oddity(node.position, Code.SLOT_IN_BRANCHES, message, "write the branches as lines of their own")
+        seen.setdefault(node.name, node.position)
+        if (glued := _glued(template.text, node.position)) is not None:
+            message = f"{glued!r} touches {{{node.name}}}: what is said there is a word of its own"
+            yield Oddity(node.position, Code.GLUED_SLOT, message, "put a space between them")
+    if (bare := template.bare_slot) is not None:
+        message = f"{{{bare.name}}} can remain as the only thing that is said; that sentence is ignored"
+        yield Oddity(bare.position, Code.BARE_SENTENCE, message, "let a word remain that cannot be left out")
+
+
+def _glued(text: str, position: int) -> str | None:
+    """The letter that touches the slot at `position`, if there is one."""
+    end = text.index("}", position)
+    end += 2 if text.startswith("{{", position) else 1
+    for sign in (text[position - 1 : position], text[end : end + 1]):
+        if sign and has_word(sign):
+            return sign
+    return None
