@@ -420,8 +420,12 @@ def test_the_kit_registers_bare_slot_names() -> None:
         @intent("wait {duration:span}", required_slots=["span"])
         def wait(self, turn: Turn) -> None: ...
 
-    [wording] = Timers.intents["wait"].wordings
-    assert wording.payload() == {"samples": ["wait {duration:span}"], "required_slots": ["span"]}
+    [definition] = Timers.definitions
+    assert definition.fields == {
+        "samples": ["wait {duration:span}"],
+        "required_slots": ["span"],
+        "slot_types": {"span": "duration"},
+    }
 
 
 @pytest.mark.spec("INTENT-4/6.1.d")
@@ -718,7 +722,7 @@ async def test_a_withdrawn_skill_is_neither_matched_nor_called(assistant: MakeAs
     async with assistant(Lamp()) as hark:
         assert await matched(hark, "lamp quiet") == "lamp.skill:quiet"
         [entry] = [entry for entry in hark.house.skills if entry.id == "lamp.skill"]
-        await hark.house._stop(entry)
+        await hark.house.residents.stop(entry)
         hark.house.skills.remove(entry.id)
         await settle()
         assert listed(hark) == {}

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from itertools import chain, islice, zip_longest
-from typing import Any, Final, NamedTuple
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from itertools import chain, zip_longest
+from typing import Any, Final
 
+from hark.builtin.asking import Asker
 from hark.intents import TemplateError, expand
-from hark.plugins import Message, Session, Turn
+from hark.plugins import Turn
 from hark.skills import Skill, intent
-from hark.spec import DEFAULT_SESSION_ID, dispatch_topic, topics
+from hark.spec import topics
 
 _EXAMPLES: Final = 5
 _SLOT = re.compile(r"\{(\w+)\}")
 
-
-class _Key(NamedTuple):
-    session_id: str
-    skill_id: str
-    intent_name: str
-    lang: str
+Entry = Mapping[str, Any]
+"""An intent as `ovos.intent.list` tells it."""
 
 
 class HelpSkill(Skill):
@@ -29,84 +26,79 @@ class HelpSkill(Skill):
     id = "help.skill"
     quick = True
 
-    def __init__(self) -> None:
-        self._samples: dict[_Key, tuple[Any, ...]] = {}
-        self._off: set[tuple[str, str]] = set()
-        """Session id and label of what was disabled."""
-
     async def start(self) -> None:
-        """Listen to what skills register."""
-        self.host.on(topics.REGISTER_TEMPLATE, self._registered)
-        self.host.on(topics.INTENT_DEREGISTER, self._deregistered)
-        self.host.on(topics.SKILL_DEREGISTER, self._deregistered)
-        self.host.on(topics.INTENT_DISABLE, self._disabled_or_enabled)
-        self.host.on(topics.INTENT_ENABLE, self._disabled_or_enabled)
+        """Get ready to ask what is registered (INTENT-4 §10)."""
+        self._manifest = Asker(self.host, topics.INTENT_LIST, topics.INTENT_DESCRIBE)
 
     @intent("help [me]", "what can you do [for me]", "what can I (say|ask [you])", "what do you understand")
-    def what_can_you_do(self, turn: Turn) -> str:
+    async def what_can_you_do(self, turn: Turn) -> str:
         """A few sentences to try."""
-        examples = [f'"{example}"' for example in islice(self._examples(turn.session, turn.lang), _EXAMPLES)]
+        examples: dict[str, None] = {}
+        async for example in self._examples(turn):
+            examples[f'"{example}"'] = None
+            if len(examples) == _EXAMPLES:
+                break
         if not examples:
             return "I know of nothing that you could ask me."
         *others, last = examples
         return f"You can say {', '.join(others)} or {last}." if others else f"You can say {last}."
 
-    def _examples(self, session: Session, lang: str) -> Iterator[str]:
-        """An example for each intent the session can reach, the first of every skill ahead of the second of any."""
-        by_skill: dict[str, list[str]] = {}
-        for key, samples in self._samples.items():
-            if key.skill_id != self.id and _primary(key.lang) == _primary(lang) and self._can_reach(session, key):
-                by_skill.setdefault(key.skill_id, []).append(_example(samples))
-        in_turn = chain.from_iterable(zip_longest(*by_skill.values(), fillvalue=""))
-        return (example for example in dict.fromkeys(in_turn) if example)
-
-    def _can_reach(self, session: Session, key: _Key) -> bool:
-        label = dispatch_topic(key.skill_id, key.intent_name)
-        scopes = (DEFAULT_SESSION_ID, session.session_id)
-        return (
-            key.session_id in scopes
-            and not any((scope, label) in self._off for scope in scopes)
-            and key.skill_id not in (session.blacklisted_skills or ())
-            and label not in (session.blacklisted_intents or ())
-        )
-
-    def _registered(self, message: Message) -> None:
-        fields = [message.data.get(name) for name in ("skill_id", "intent_name", "lang")]
-        samples = message.data.get("samples")
-        if all(isinstance(field, str) for field in fields) and isinstance(samples, tuple):
-            self._samples[_Key(message.session_id, *map(str, fields))] = samples
-
-    def _deregistered(self, message: Message) -> None:
-        for key in [key for key in self._samples if _is_meant(message, key)]:
-            del self._samples[key]
-            self._off.discard((key.session_id, dispatch_topic(key.skill_id, key.intent_name)))
-
-    def _disabled_or_enabled(self, message: Message) -> None:
-        switch = (message.session_id, f"{message.data.get('skill_id')}:{message.data.get('intent_name')}")
-        if message.type == topics.INTENT_DISABLE:
-            self._off.add(switch)
-        else:
-            self._off.discard(switch)
+    async def _examples(self, turn: Turn) -> AsyncIterator[str]:
+        """An example for each intent the session can reach."""
+        query = turn.derive(topics.INTENT_LIST, {"session_id": turn.session.session_id})
+        answer = await self._manifest.ask(query)
+        if answer is None:
+            return
+        listed = answer.data.get("intents", ())
+        reachable = [one for one in listed if one["enabled"] and one["skill_id"] != self.id]
+        for one in _in_turn(_best(reachable, turn.lang)):
+            wanted = {key: value for key, value in one.items() if key != "enabled"}
+            described = await self._manifest.ask(turn.derive(topics.INTENT_DESCRIBE, wanted))
+            for told in described.data.get("definitions", ()) if described is not None else ():
+                if example := _example(told["definition"], told["method"]):
+                    yield example
 
 
-def _is_meant(message: Message, key: _Key) -> bool:
-    data: Mapping[str, Any] = message.data
-    return (
-        message.session_id == key.session_id
-        and data.get("skill_id") == key.skill_id
-        and (message.type == topics.SKILL_DEREGISTER or data.get("intent_name") == key.intent_name)
-        and str(data.get("lang", key.lang)).lower() == key.lang.lower()
-    )
+def _best(entries: Iterable[Entry], lang: str) -> Iterator[Entry]:
+    """One entry for each intent in this language: of the very tag rather than of a near one, and sentences rather than
+    keywords."""
+    chosen: dict[tuple[str, str], tuple[tuple[bool, bool], Entry]] = {}
+    for entry in entries:
+        if _primary(entry["lang"]) == _primary(lang):
+            worse = (entry["lang"] != lang, entry["method"] != "template")
+            name = (entry["skill_id"], entry["intent_name"])
+            if name not in chosen or worse < chosen[name][0]:
+                chosen[name] = (worse, entry)
+    return (entry for _, entry in chosen.values())
 
 
-def _example(samples: tuple[Any, ...]) -> str:
+def _in_turn(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """The first of every skill ahead of the second of any."""
+    by_skill: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_skill.setdefault(entry["skill_id"], []).append(entry)
+    return (entry for entry in chain.from_iterable(zip_longest(*by_skill.values())) if entry is not None)
+
+
+def _example(definition: Mapping[str, Any], method: str) -> str:
+    """Something that may be said for an intent; nothing when its definition cannot be read."""
+    if method == "template":
+        return _SLOT.sub(lambda slot: f"some {slot[1].replace('_', ' ')}", _shortest(definition.get("samples")))
+    try:
+        groups = [group[0] for group in definition.get("one_of", ())]
+        said = [_shortest(vocabulary["samples"]) for vocabulary in (*definition.get("required", ()), *groups)]
+    except (TypeError, LookupError):
+        return ""
+    return " ".join(said) if all(said) else ""
+
+
+def _shortest(samples: Any) -> str:
     """The shortest sentence of the first sample that can be read; nothing when there is none."""
-    for sample in samples:
+    for sample in samples if isinstance(samples, tuple) else ():
         try:
-            sentence = min(expand(sample), key=len)
+            return min(expand(sample), key=len)
         except (TemplateError, TypeError):
             continue
-        return _SLOT.sub(lambda slot: f"some {slot[1].replace('_', ' ')}", sentence)
     return ""
 
 

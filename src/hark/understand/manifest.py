@@ -50,7 +50,8 @@ class Manifest:
         """Announced skills, by session and id."""
         self.entities: dict[tuple[str, str, str, str], Frozen] = {}
         """Registered entities, by session, skill, name and folded language."""
-        self._protect = protect_skills
+        self.protect_skills = protect_skills
+        """Whether a skill may be deregistered by nobody but itself."""
         self._subscription = bus.on(topics.REGISTRATION, self.observe, name="manifest")
 
     def __iter__(self) -> Iterator[Definition]:
@@ -119,7 +120,7 @@ class Manifest:
 
     def _deregister_skill(self, message: Message) -> None:
         skill_id, source = message.data["skill_id"], message.context.get(SKILL_ID)
-        if self._protect and source is not None and source != skill_id:
+        if self.protect_skills and source is not None and source != skill_id:
             log.warning("%s: %r may not remove the skill %r", message.type, source, skill_id)
             return
         scope = (message.session_id, skill_id)

@@ -46,9 +46,10 @@ class Definition(msgspec.Struct):
 
     def lacks(self, slots: Mapping[str, str], context: IntentContext, now: float) -> str | None:
         """Why this definition does not allow a match with these slots in this context, or None when it does."""
-        for slot in listed(self.payload, "required_slots"):
-            if slot not in slots:
-                return f"required slot {slot!r} is not filled"
+        if self.key.method == "template":  # a keyword registration has no such field: there it means nothing
+            for slot in listed(self.payload, "required_slots"):
+                if slot not in slots:
+                    return f"required slot {slot!r} is not filled"
         owner = self.key.skill_id
         for gate in listed(self.payload, "requires_context"):
             if not gate_is_open(context, owner, gate, now):

@@ -19,6 +19,8 @@ Name = Annotated[str, Meta(min_length=1, description="an id in quotes")]
 Names = Annotated[
     tuple[Name, ...], Meta(description='a list of ids such as ["one", "another"]', examples=[["one", "another"]])
 ]
+File = Annotated[str, Meta(min_length=1, description="a path in quotes")]
+Files = Annotated[tuple[File, ...], Meta(description='a list of paths such as ["weather.py"]')]
 ById = Annotated[dict[str, Seconds], Meta(description="a table of seconds by plugin id such as { template = 20.0 }")]
 
 

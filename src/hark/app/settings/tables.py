@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
 
-from hark.app.settings.kinds import ById, Count, Flag, Lang, Langs, Names, Pause, Seconds
+from hark.app.settings.kinds import ById, Count, Files, Flag, Lang, Langs, Names, Pause, Seconds
 from hark.model.lang import canonical
 from hark.spec import TransformerType
 from hark.spec.names import DENYLISTS
@@ -23,8 +24,16 @@ class AssistantTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The language of an utterance that shows no other."""
     langs: Langs = ()
     """Further languages the assistant understands."""
-    pipeline: Names = ("template",)
+    pipeline: Names = ("template", "keyword")
     """Who is asked to claim an utterance, in order: ids of pipeline plugins, or names of [pipeline.<name>] tables."""
+    protect_skills: Flag = True
+    """Whether a skill may be deregistered by nobody but itself. It holds for every plugin that knows this setting,
+    unless its own table says otherwise.
+    """
+    files: Files = ()
+    """Python files with plugins to load beside installed ones, or folders with an __init__.py; relative to the folder
+    of this file.
+    """
 
 
 class TransformersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -130,6 +139,13 @@ class Settings(msgspec.Struct, frozen=True):
         table = msgspec.structs.replace(told, lang=lang, langs=(*told.langs, told.lang))
         return msgspec.structs.replace(self, assistant=table)
 
+    def table_for(self, plugin_id: str, plugin: type) -> dict[str, Any] | None:
+        """What a plugin is told: its own table, and what holds for everybody where it has a setting for that."""
+        table = self.plugins.get(plugin_id)
+        if self.assistant.protect_skills or "protect_skills" not in _fields(plugin):
+            return table
+        return {"protect_skills": False, **(table or {})}
+
     def understanding(self) -> Options:
         """What the understanding room needs of it."""
         lang = canonical(self.assistant.lang)
@@ -139,10 +155,17 @@ class Settings(msgspec.Struct, frozen=True):
             pipeline=self.assistant.pipeline,
             entries=self.entries,
             denylists=self.deny.lists(),
+            protect_skills=self.assistant.protect_skills,
             max_open_turns=self.limits.open_turns,
             handler_limit=self.limits.handler,
             grace=self.limits.grace,
         )
+
+
+def _fields(plugin: type) -> Collection[str]:
+    # Looked up by hand: nobody has checked this plugin yet, and looking at it may do anything.
+    shape = next((vars(owner)["Settings"] for owner in plugin.__mro__ if "Settings" in vars(owner)), None)
+    return vars(shape).get("__dataclass_fields__", ()) if isinstance(shape, type) else ()
 
 
 TABLES: dict[str, type[msgspec.Struct]] = {

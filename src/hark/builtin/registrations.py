@@ -1,0 +1,109 @@
+"""What matchers of registered intents have in common, whichever method they match by: they listen and tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from msgspec import Meta
+
+from hark.intents import Rejected
+from hark.intents.pool import Pool
+from hark.plugins import Message, PipelinePlugin, Round
+from hark.spec import topics
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+_TOLD: Final = ("skill_id", "intent_name", "entity_name", "lang")
+
+
+class RegisteredMatcher(PipelinePlugin):
+    """Keeps a pool in step with the registrations on the bus (INTENT-4). A subclass makes the pool, and matches."""
+
+    method: ClassVar[Literal["keyword", "template"]]
+    """The one method of definition it accepts (INTENT-3 §6.2)."""
+    modes: ClassVar[Mapping[str, float]]
+    """What a pipeline entry can ask for by `mode`: the floor that stands for it."""
+
+    @dataclass(frozen=True)
+    class Settings:
+        """What a deployer may set."""
+
+        protect_skills: bool = True
+        """Whether a skill may be deregistered by nobody but itself."""
+        floor: Share = 0.0
+        """The score, 0 to 1, that an intent has to reach; a pipeline entry may say otherwise."""
+
+    settings: Settings
+
+    def __init__(self, pool: Pool[Any, Any]) -> None:
+        self._registered = pool
+        # Registrations are applied inline as a rule, but one that takes long may be moved to a worker thread.
+        self._writing = Lock()
+        self._complained: set[str] = set()
+
+    async def start(self) -> None:
+        """Listen for registrations. Those of the other method are rejected by not being listened to."""
+        self.host.log.info("accepts %s registrations and no others", self.method)
+        self.host.on(self._registered.consumed, self._registration)
+
+    def known_intents(self, session_id: str) -> Iterator[Mapping[str, str]]:
+        """As promised by `PipelinePlugin`: what is registered for the session, switched off or not."""
+        for intent in self._registered.intents(session_id):
+            yield {"skill_id": intent.skill_id, "intent_name": intent.intent_name, "lang": intent.lang}
+
+    def floor(self, round: Round | None) -> float:
+        """What has to be reached in this round: as the entry's `floor` says, or its `mode`, or else the settings.
+
+        What an entry says wrongly is named once and does not count.
+        """
+        if round is None or not round.config:
+            return self.settings.floor
+        mode, floor = round.config.get("mode"), round.config.get("floor")
+        if floor is not None:
+            if isinstance(floor, (int, float)) and not isinstance(floor, bool) and 0 <= floor <= 1:
+                return float(floor)
+            self._complain(round.entry, f"floor {floor!r} is no number from 0 to 1")
+        if mode is not None:
+            if isinstance(mode, str) and mode in self.modes:
+                return self.modes[mode]
+            self._complain(round.entry, f"mode {mode!r} is none of: {', '.join(self.modes)}")
+        return self.settings.floor
+
+    def _complain(self, entry: str, wrong: str) -> None:
+        if entry not in self._complained:
+            self._complained.add(entry)
+            self.host.log.warning("[pipeline.%s]: %s; it counts as not said", entry, wrong)
+
+    def _registration(self, message: Message) -> None:
+        if not self._is_allowed(message):
+            return
+        try:
+            with self._writing:
+                skipped = self._registered.apply(message.type, message.data, message.session_id)
+        except Rejected as error:
+            self._warn(message, str(error))
+        else:
+            for item, reason in skipped:
+                self._warn(message, reason, item)
+
+    def _is_allowed(self, message: Message) -> bool:
+        """The payload names the target; only the removal of a whole skill is reserved to itself (ruling R12)."""
+        source, target = message.context.get("skill_id"), message.data.get("skill_id")
+        if source is None or source == target:
+            return True
+        if message.type == topics.SKILL_DEREGISTER and self.settings.protect_skills:
+            self.host.log.warning("%s: %r may not remove the skill %r", message.type, source, target)
+            return False
+        self.host.log.debug("%s: sent by %r for %r", message.type, source, target)
+        return True
+
+    def _warn(self, message: Message, reason: str, item: str | None = None) -> None:
+        """One line per rejection or skipped item, its parts as fields too (INTENT-4 §5.3)."""
+        fields: dict[str, Any] = {name: message.data[name] for name in _TOLD if name in message.data}
+        fields |= {"topic": message.type, "reason": reason} | ({} if item is None else {"item": item})
+        told = ", ".join(f"{name} {value!r}" for name, value in fields.items() if name not in ("topic", "reason"))
+        verdict = "rejected" if item is None else "skipped an item"
+        self.host.log.warning("%s: %s (%s): %s", message.type, verdict, told, reason, extra=fields)

@@ -1,0 +1,144 @@
+"""All phrases of one language in one tree of words, and from them to the intents they may belong to.
+
+Every intent hangs on one of the things that have to be said for it, the one with the least hanging on it so far. What
+was said therefore leads to few intents, however many there are, and adding one touches its own phrases only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from hark.intents.keyword.definition import KeywordIntent, Vocabulary
+
+Span = tuple[int, int]
+"""Minus the number of words, and the first of them: the smallest is the longest, then the leftmost."""
+
+
+class Heard(NamedTuple):
+    """What an index knows of the words of one utterance."""
+
+    phrases: dict[str, list[Span]]
+    """Every known phrase that occurs, and where; phrases may overlap."""
+    candidates: dict[KeywordIntent, None]
+    """The intents of which an anchor occurs, each once."""
+
+
+class _Node:
+    # Readers may be on another thread than the one that adds: `anchored` is replaced whole, never changed.
+    __slots__ = ("anchored", "phrase", "uses", "words")
+
+    def __init__(self) -> None:
+        self.words: dict[str, _Node] = {}
+        self.phrase: str | None = None
+        """The phrase that ends here, if there is one."""
+        self.uses = 0
+        """How many intents have it in some vocabulary."""
+        self.anchored: tuple[KeywordIntent, ...] = ()
+        """The intents that hang on it."""
+
+
+class PhraseIndex:
+    """The keyword intents of one language under one session id; see `hark.intents.pool.Index`."""
+
+    __slots__ = ("_anchors", "_by_name", "_root")
+
+    def __init__(self) -> None:
+        self._root = _Node()
+        self._anchors: dict[KeywordIntent, tuple[Vocabulary, ...]] = {}
+        self._by_name: dict[str, tuple[KeywordIntent, ...]] = {}
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there is nothing in it."""
+        return not self._anchors
+
+    def add(self, intent: KeywordIntent) -> None:
+        """Enter an intent."""
+        for phrase in intent.places:
+            node = self._path(phrase, make=True)[-1]
+            node.uses += 1
+            node.phrase = phrase
+        anchor = min(intent.anchors(), key=self._load)
+        self._anchors[intent] = anchor
+        for name in {vocabulary.name for vocabulary in anchor}:
+            self._by_name[name] = (*self._by_name.get(name, ()), intent)
+        # Last, for this is what lets it be found.
+        for phrase in _phrases(anchor):
+            node = self._path(phrase)[-1]
+            node.anchored = (*node.anchored, intent)
+
+    def remove(self, intent: KeywordIntent) -> None:
+        """Take an intent out, and the places only it led to."""
+        anchor = self._anchors.pop(intent, None)
+        if anchor is None:
+            return
+        for phrase in _phrases(anchor):
+            node = self._path(phrase)[-1]
+            node.anchored = _without(intent, node.anchored)
+        for name in {vocabulary.name for vocabulary in anchor}:
+            self._by_name[name] = _without(intent, self._by_name[name])
+            if not self._by_name[name]:
+                del self._by_name[name]
+        for phrase in intent.places:
+            path = self._path(phrase)
+            path[-1].uses -= 1
+            if not path[-1].uses:
+                path[-1].phrase = None
+                _prune(path, phrase.split(" "))
+
+    def hear(self, words: Sequence[str]) -> Heard:
+        """Go over the words once."""
+        found: dict[str, list[Span]] = {}
+        candidates: dict[KeywordIntent, None] = {}
+        known = self._root.words
+        count = len(words)
+        for start, word in enumerate(words):
+            node = known.get(word)
+            end = start + 1
+            while node is not None:
+                phrase = node.phrase
+                if phrase is not None:
+                    if phrase in found:
+                        found[phrase].append((start - end, start))
+                    else:
+                        found[phrase] = [(start - end, start)]
+                        for intent in node.anchored:
+                            candidates[intent] = None
+                if end == count:
+                    break
+                node = node.words.get(words[end])
+                end += 1
+        return Heard(found, candidates)
+
+    def named(self, vocabulary: str) -> tuple[KeywordIntent, ...]:
+        """The intents that hang on a vocabulary of this name: it may be remembered instead of said."""
+        return self._by_name.get(vocabulary, ())
+
+    def _load(self, anchor: tuple[Vocabulary, ...]) -> tuple[int, int]:
+        loads = [len(self._path(phrase)[-1].anchored) for phrase in _phrases(anchor)]
+        return max(loads), len(loads)
+
+    def _path(self, phrase: str, make: bool = False) -> list[_Node]:
+        path = [self._root]
+        for word in phrase.split(" "):
+            words = path[-1].words
+            if make and word not in words:
+                words[word] = _Node()
+            path.append(words[word])
+        return path
+
+
+def _phrases(vocabularies: Iterable[Vocabulary]) -> set[str]:
+    return {phrase for vocabulary in vocabularies for phrase in vocabulary.phrases}
+
+
+def _without(intent: KeywordIntent, intents: tuple[KeywordIntent, ...]) -> tuple[KeywordIntent, ...]:
+    return tuple(other for other in intents if other is not intent)
+
+
+def _prune(path: list[_Node], words: list[str]) -> None:
+    for parent, child, word in zip(reversed(path[:-1]), reversed(path[1:]), reversed(words), strict=True):
+        if child.uses or child.words:
+            return
+        del parent.words[word]
