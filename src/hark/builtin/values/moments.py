@@ -1,0 +1,174 @@
+"""Days, times of day, and both together."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import cache
+from typing import Final
+
+from hark.builtin.values.clock import Time, clock, parts
+from hark.builtin.values.days import day, named
+from hark.builtin.values.durations import SECONDS, span
+from hark.builtin.values.figures import figures
+from hark.builtin.values.language import Language, Part
+from hark.builtin.values.text import folded, plain
+
+Moment = datetime | date | time
+
+_MOST_WORDS: Final = 12
+
+
+@dataclass(frozen=True)
+class Here:
+    """Where and when something is said."""
+
+    language: Language
+    tag: str
+    now: datetime
+    """In `zone`."""
+    zone: tzinfo | None
+    """None: this machine's."""
+
+
+def moment(text: str, here: Here, *, bare: bool) -> Moment | None:
+    """The day, the time of day, or the moment that `text` says; `bare` says that a mere number is an hour."""
+    language = here.language
+    said = folded(text)
+    if _now(language).fullmatch(plain(said)):
+        return here.now
+    distant = _distant(said, here)
+    if distant is not None:
+        return distant
+    for pattern, simpler in _rewrites(language):
+        said = pattern.sub(simpler, said)
+    read = _read(figures(said, language, language.calendar.ordinals), here, bare)
+    if read is None and said.endswith("."):  # the end of a sentence, not of an ordinal
+        return _read(figures(said[:-1], language, language.calendar.ordinals), here, bare)
+    return read
+
+
+def _read(said: str, here: Here, bare: bool) -> Moment | None:
+    language, tag, today = here.language, here.tag, here.now.date()
+    said, part, beside = _without_part(named(said, language), language)
+    bare = bare or beside
+    if part is None:
+        which = day(said, language, tag, today)
+        if which is not None:
+            return which
+    at = clock(said, language, part)
+    if at is not None:
+        return time(*divmod(at.minutes, 60)) if bare or not at.bare else None
+    words = said.split()
+    if len(words) > _MOST_WORDS:
+        return None
+    for cut in range(1, len(words)):
+        left, right = " ".join(words[:cut]), " ".join(words[cut:])
+        for one, other in ((left, right), (right, left)):
+            at = clock(one, language, part)
+            which = day(other, language, tag, today) if at is not None and (beside or not at.bare) else None
+            if at is not None and which is not None:
+                return _together(which, at, part, here)
+    return None
+
+
+def _without_part(said: str, language: Language) -> tuple[str, Part | None, bool]:
+    """The text without its part of the day, the part, and whether figures stood beside it.
+
+    Text with two parts is left alone.
+    """
+    pattern, names = parts(language)
+    found = list(pattern.finditer(said))
+    if len(found) != 1 or found[0].lastgroup is None:
+        return said, None, False
+    before, behind = said[: found[0].start()].rstrip(), said[found[0].end() :].lstrip()
+    beside = before[-1:].isdigit() or behind[:1].isdigit()
+    return f"{before} {behind}".strip(), names[found[0].lastgroup], beside
+
+
+def _together(which: date, at: Time, part: Part | None, here: Here) -> datetime | None:
+    now, zone = here.now, here.zone
+    if at.midnight or (part in ("evening", "night") and at.minutes < 5 * 60):
+        return None  # the night belongs to two days
+    made = _local(datetime.combine(which, time(*divmod(at.minutes, 60))), zone)
+    if made is not None and made < now and which == now.date() and at.either_half:
+        later = _local(made.replace(tzinfo=None) + timedelta(hours=12), zone)
+        return later if later is not None and later.date() == which and later > now else made
+    return made
+
+
+def _local(wall: datetime, zone: tzinfo | None) -> datetime | None:
+    """The moment when clocks show `wall`, or None when they skip it. Without a zone: the machine's clocks."""
+    try:
+        made = wall.astimezone() if zone is None else wall.replace(tzinfo=zone)
+        back = made.astimezone(UTC).astimezone(zone).replace(tzinfo=None)
+    except (OverflowError, ValueError, OSError):  # the first or the last day there is
+        return None
+    return made if back == wall else None
+
+
+def _distant(said: str, here: Here) -> Moment | None:
+    """What lies some time ahead or back: "in ten minutes", "three days ago"."""
+    language, now = here.language, here.now
+    for pattern, sign in _distances(language):
+        found = pattern.fullmatch(said)
+        if found is None:
+            continue
+        length = span(found[1], language, here.tag)
+        if length is None:
+            months = _months(found[1], language)
+            if months is not None:
+                return _months_away(now.date(), sign * months)
+            continue
+        if length.in_days and length.seconds % SECONDS["day"]:
+            return None  # half a day from now is no time of day
+        if not length.in_days:
+            return (now.astimezone(UTC) + timedelta(seconds=sign * length.seconds)).astimezone(here.zone)
+        if length.units == {"day"} and length.count in language.calendar.counted_loosely:
+            return None
+        return now.date() + timedelta(seconds=sign * length.seconds)
+    return None
+
+
+def _months(text: str, language: Language) -> int | None:
+    found = _long_units(language).fullmatch(figures(text, language))
+    if found is None:
+        return None
+    count = int(found[1]) if found[1].isdigit() else 1
+    return count if found[2] else count * 12
+
+
+def _months_away(today: date, months: int) -> date | None:
+    """The same day of another month, or None when that month has no such day."""
+    year, month = divmod(today.year * 12 + today.month - 1 + months, 12)
+    try:
+        return date(year, month + 1, today.day)
+    except ValueError:
+        return None
+
+
+@cache
+def _distances(language: Language) -> list[tuple[re.Pattern[str], int]]:
+    table = language.calendar
+    return [
+        (re.compile(pattern.replace("SPAN", "(.+)")), sign)
+        for patterns, sign in ((table.later, 1), (table.ago, -1))
+        for pattern in patterns
+    ]
+
+
+@cache
+def _now(language: Language) -> re.Pattern[str]:
+    return re.compile(language.calendar.now)
+
+
+@cache
+def _long_units(language: Language) -> re.Pattern[str]:
+    table = language.calendar
+    return re.compile(rf"(\d{{1,4}}|{language.durations.one}) (?:({table.month})|(?:{table.year}))")
+
+
+@cache
+def _rewrites(language: Language) -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern), simpler) for pattern, simpler in language.calendar.rewrites.items()]
