@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hark.act import HandlerHost
+from hark.app.residents import Residents
 from hark.app.settings import Settings
 from hark.app.settling import settled
 from hark.app.stoppable import StoppableClock
 from hark.bus import LocalBus
 from hark.chains import Chain, ChainListing
-from hark.hosting import Limits, Loaded, PluginHost, Refusal, Registry, Runner, Watchdog
+from hark.hosting import Passage, Refusal, Runner, Watchdog
 from hark.model import Clock, Message, Session
-from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.model.merge import Denials
+from hark.plugins import Plugin
 from hark.speak import Render, Speaker
-from hark.spec import TRANSFORMER_TYPES, TransformerType, topics
+from hark.spec import topics
 from hark.trace import TraceStore, TurnTrace
 from hark.understand import DefaultSession, Orchestrator
+
+if TYPE_CHECKING:
+    from hark.app.dev.changes import Refused, Reloaded
 
 log = logging.getLogger("hark.app")
 
@@ -48,110 +55,111 @@ class House:
         self.traces = TraceStore(clock, settings.trace.size, on_trace)
         self.store = DefaultSession(restored, save)
         self.watchdog = Watchdog(self.runner)
-        self._data_root = data_root
-        self._hosts: dict[int, PluginHost] = {}
-        limits = settings.limits
-
-        def allowed(seconds: float) -> Limits:
-            return Limits(seconds, limits.failures, limits.retry_after)
-
-        self.transformers: dict[TransformerType, Registry[Any]] = {
-            kind: Registry(f"{kind} transformer", allowed(limits.transformer)) for kind in TRANSFORMER_TYPES
-        }
-        self.pipeline: Registry[PipelinePlugin] = Registry("pipeline plugin", allowed(limits.match))
-        self.skills: Registry[Plugin] = Registry("skill", allowed(limits.start))
+        self.handlers = HandlerHost(bus, self.runner, self.traces)
+        self.residents = Residents(settings, bus, self.runner, self.handlers, data_root)
+        self.transformers = self.residents.transformers
+        self.pipeline = self.residents.pipeline
+        self.skills = self.residents.skills
         self.chains = {
             kind: Chain(kind, registry, self.runner, bus.emit, settings.transformers.order(kind))
             for kind, registry in self.transformers.items()
         }
         for plugin in plugins:
-            self._add(plugin)
-        self.handlers = HandlerHost(bus, self.runner, self.traces)
+            self.residents.add(plugin)
         self._listing = ChainListing(bus, self.chains.values())
-        options = settings.understanding()
+        self._passage = Passage()
+        self.importing = asyncio.Lock()
+        """Held while the code of plugins is imported again: one at a time."""
+        self._options = options = settings.understanding()
         dialog = self.chains["dialog"]
-        self.speaker = Speaker(bus, clock, dialog, self.traces, render, serves, options.denials_for)
-        self.orchestrator = Orchestrator(bus, self.runner, self.chains, self.pipeline, options, self.store, self.traces)
+        self.speaker = Speaker(bus, clock, dialog, self.traces, render, serves, self._denials_for, self._passage)
+        self.orchestrator = Orchestrator(
+            bus, self.runner, self.chains, self.pipeline, options, self.store, self.traces, self._passage
+        )
 
     @property
     def refusals(self) -> list[Refusal]:
         """Everything that is not loaded, and why."""
-        return [refusal for registry in self._registries() for refusal in registry.refusals]
+        return [refusal for registry in self.residents.registries() for refusal in registry.refusals]
 
     def ids(self) -> Iterator[str]:
         """The id of everything that is loaded."""
-        return (entry.id for registry in self._registries() for entry in registry)
+        return (entry.id for entry in self.residents)
 
     async def start(self) -> None:
         """Start every plugin, then say that the house is ready."""
-        for registry in self._registries():
-            for entry in list(registry):
-                await self._start(registry, entry)
+        for entry in list(self.residents):
+            refusal = await self.residents.move_in(entry)
+            if refusal is not None:
+                self.residents.registry_for(entry.plugin).refuse(refusal)
         self.watchdog.start()
-        self._listing.announce()
-        self.bus.emit(Message(topics.READY))
+        # Matchers moved in before skills, so what these announced when they began was heard.
+        await self.announce(heard=[entry.id for entry in self.skills])
+
+    async def announce(
+        self, *, transformers: bool = True, to_matchers: bool = True, heard: Collection[str] = ()
+    ) -> None:
+        """Say which transformers are loaded, have skills say it to new matchers, and wait until it was heard.
+
+        Skills that were `heard` already need not say it again.
+        """
+        if transformers:
+            self._listing.announce()
+        if to_matchers:
+            self.bus.emit(Message(topics.READY, {"heard": list(heard)} if heard else {}))
         late = await settled(self.bus)
         if late:
-            log.warning("not everybody has taken in what was announced at the start: %s", ", ".join(late))
+            log.warning("not everybody has taken in what was announced: %s", ", ".join(late))
 
     async def stop(self) -> None:
         """Let open turns come to their end, then stop everything: no task of ours and no timer outlives this."""
         await self.orchestrator.close()
         await self.handlers.close()
-        for registry in self._registries():
-            for entry in registry:
-                await self._stop(entry)
+        for entry in list(self.residents):
+            await self.residents.stop(entry)
         await self.speaker.close()
         self._listing.close()
         self.watchdog.stop()
         self.runner.workers.close()
         self.clock.stop()
 
-    def _registries(self) -> tuple[Registry[Any], ...]:
-        # Matchers before skills: who registers an intent is heard.
-        return (*self.transformers.values(), self.pipeline, self.skills)
+    async def reload(self, plugin_id: str) -> Reloaded | Refused:
+        """Import the code of a plugin again and put what it has become in its place, between two turns.
 
-    def _add(self, plugin: Plugin | Refusal) -> None:
-        registry = self._registry_for(plugin)
-        if isinstance(plugin, Refusal):
-            registry.refuse(plugin)
-            return
-        plugin_id = str(getattr(plugin, "id", ""))
-        other = self.skills if registry is self.pipeline else self.pipeline
-        if registry in (self.pipeline, self.skills) and plugin_id in other:
-            reason = f"a {other.kind} has the id {plugin_id!r} already, and the two share their names"
-            registry.refuse(Refusal(registry.kind, plugin_id, reason, "rename one of the two"))
-            return
-        limit = self.settings.limits.plugins.get(plugin_id)
-        registry.add(plugin, self.settings.plugins.get(plugin_id), limit=limit)
+        When the new version is broken, or does not start, the old one stays in service.
+        """
+        # Only here: most houses never do it.
+        from hark.app.dev.reloading import Reloader
 
-    def _registry_for(self, plugin: Plugin | Refusal) -> Registry[Any]:
-        if isinstance(plugin, Refusal):
-            kind = plugin.kind.removeprefix("hark.transformer.")
-        else:
-            kind = getattr(plugin, "type", "metadata") if isinstance(plugin, Transformer) else ""
-        named = self.transformers.get(kind)  # type: ignore[call-overload]
-        if named is not None:
-            return named  # type: ignore[no-any-return]
-        return self.pipeline if isinstance(plugin, PipelinePlugin) or kind == "hark.pipeline" else self.skills
+        return await Reloader(self).reload_one(plugin_id)
 
-    async def _start(self, registry: Registry[Any], entry: Loaded[Any]) -> None:
-        plugin = entry.plugin
-        host = plugin.host = self._hosts[id(plugin)] = PluginHost(plugin, self.bus, self.runner, self._data_root)
-        self.handlers.attach(plugin)
-        begin = Loaded(plugin, plugin.begin, limit=self.settings.limits.start)
-        outcome = await self.runner.call(begin)
-        if outcome.error is not None:
-            registry.remove(entry.id)
-            registry.refuse(Refusal(registry.kind, entry.id, f"it did not start: {outcome.failure}", "", entry.origin))
-            self.handlers.detach(entry.id)
-            del self._hosts[id(plugin)]
-            await host.close()
+    def adopt(self, settings: Settings) -> None:
+        """Go by other settings, from the next turn on; those of single plugins hold when these are made again."""
+        self.settings = settings
+        self._options = settings.understanding()
+        self.orchestrator.adopt(self._options)
+        for kind, chain in self.chains.items():
+            chain.composition.reorder(settings.transformers.order(kind))
+        self.residents.adopt(settings)
 
-    async def _stop(self, entry: Loaded[Any]) -> None:
-        host = self._hosts.pop(id(entry.plugin), None)
-        if host is None:  # the house was closed before this one was started
-            return
-        self.handlers.detach(entry.id)
-        await self.runner.call(Loaded(entry.plugin, entry.plugin.end, limit=self.settings.limits.start))
-        await host.close()
+    @asynccontextmanager
+    async def standstill(self, plugin_ids: Collection[str]) -> AsyncIterator[None]:
+        """A moment in which no turn uses plugins, and none is left that was dispatched to one of these.
+
+        Turns that come meanwhile wait. Before that, as long as those that were dispatched take, others go on.
+        """
+        while True:
+            await self.orchestrator.idle(plugin_ids)
+            async with self._passage.shut():
+                if self.orchestrator.serving(plugin_ids):
+                    continue  # one was just being dispatched
+                yield
+                return
+
+    @property
+    def standing_still(self) -> bool:
+        """Whether turns that come have to wait for a moment."""
+        return self._passage.is_shut
+
+    def _denials_for(self, session: Session) -> Denials:
+        return self._options.denials_for(session)

@@ -76,13 +76,15 @@ class Household:
     async def _open(self) -> None:
         await self.house.start()
         if self._state is not None and self._door is not None:
-            langs = self._settings.understanding().langs
             look = partial(examine, self.house, self._settings_file)
-            self._control = Control(self._door, self._state.directory, self.talk, self.house.traces, langs, look)
+            self._control = Control(self._door, self._state.directory, self.talk, self.house.traces, self._langs, look)
             await self._control.start()
 
+    def _langs(self) -> frozenset[str]:
+        return self.house.settings.understanding().langs
+
     async def _close(self) -> None:
-        await self.talk.all_said(self._settings.limits.grace)
+        await self.talk.all_said(self.house.settings.limits.grace)
         # The door after the house: whoever waits there for an answer gets it within the grace.
         await self.house.stop()
         if self._control is not None:

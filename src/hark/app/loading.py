@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from hark.app.settings import Settings
 from hark.builtin import DEFAULT_PLUGINS
-from hark.hosting import Refusal, discover
+from hark.hosting import PluginFile, Refusal, discover
 from hark.plugins import Plugin
 
 _PACKAGES: Final = (".dist-info", ".egg-info")
 _ANY_GROUP: Final = b"[hark."
 
 
-def plugins(*, installed: bool) -> Iterator[Plugin | Refusal]:
-    """The plugins that come with Hark and, if asked for, those that installed packages offer."""
+def plugins(*, installed: bool, files: Iterable[Path] = ()) -> Iterator[Plugin | Refusal]:
+    """The plugins that come with Hark, those in `files` and, if asked for, those that installed packages offer."""
     for made in DEFAULT_PLUGINS:
         yield made()
+    for path in files:
+        yield from PluginFile(path).make()
     if installed and any(map(_may_offer, sys.path)):
         yield from discover()
+
+
+def plugin_files(settings: Settings, settings_file: Path) -> list[Path]:
+    """The files with plugins that the settings name; what is relative is so to the folder of the settings file."""
+    folder = settings_file.absolute().parent
+    return [Path(os.path.normpath(folder / Path(name).expanduser())) for name in settings.assistant.files]
 
 
 def _may_offer(place: str) -> bool:

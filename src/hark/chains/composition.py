@@ -28,6 +28,11 @@ class Composition:
         self._deployed: Chained = ()
         self._version = -1
 
+    def reorder(self, order: tuple[str, ...] | None) -> None:
+        """Go by another list of the deployer, or by the priorities; each run that begins after this does."""
+        self._order = order
+        self._version = -1
+
     def deployed(self) -> Chained:
         """The chain of a session that asks for nothing."""
         if self._version != self.registry.version:

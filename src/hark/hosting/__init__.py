@@ -5,6 +5,8 @@ from hark.hosting.discovery import discover
 from hark.hosting.doors import is_for_plugins, let_out
 from hark.hosting.ending import end_all
 from hark.hosting.loaded import Loaded
+from hark.hosting.passage import Passage
+from hark.hosting.plugin_file import PluginFile
 from hark.hosting.plugin_host import PluginHost, stamped
 from hark.hosting.registry import Limits, Refusal, Registry
 from hark.hosting.runner import Late, Outcome, Runner, describe, sendable, stack_of
@@ -17,6 +19,8 @@ __all__ = [
     "Limits",
     "Loaded",
     "Outcome",
+    "Passage",
+    "PluginFile",
     "PluginHost",
     "Refusal",
     "Registry",

@@ -17,6 +17,7 @@ FRAME_TOPICS: Final = frozenset(
         topics.HANDLER_ERROR,
         topics.HANDLER_ACCEPTED,
         topics.HANDLER_DONE,
+        topics.HANDLER_WAITING,
         topics.HOST_ALIVE,
         topics.SPEECH_RENDERED,
     }

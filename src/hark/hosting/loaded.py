@@ -78,6 +78,12 @@ class Loaded(Generic[P]):
         self._failures_allowed = failures_allowed
         self._retry_after = retry_after
 
+    def allow(self, limit: float, failures_allowed: int, retry_after: float) -> None:
+        """Set other limits; they hold from the next call on."""
+        self.limit = limit
+        self._failures_allowed = failures_allowed
+        self._retry_after = retry_after
+
     def available(self, now: float) -> bool:
         """Whether it may be called: not unloaded, and not resting after too many failures in a row."""
         if self.unloaded:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import Any, Generic, TypeVar
 
@@ -56,21 +56,36 @@ class Registry(Generic[P]):
 
     def add(self, plugin: P, settings: dict[str, Any] | None = None, *, limit: float | None = None) -> Loaded[P] | None:
         """Check a plugin and let it in; None when it was refused."""
+        entry = self.judge(plugin, settings, limit=limit)
+        if isinstance(entry, Refusal):
+            self.refuse(entry)
+            return None
+        self.put(entry)
+        return entry
+
+    def judge(
+        self,
+        plugin: P,
+        settings: dict[str, Any] | None = None,
+        *,
+        limit: float | None = None,
+        leaving: Collection[str] = (),
+    ) -> Loaded[P] | Refusal:
+        """Check a plugin without letting it in. The ids of those who are `leaving` count as free."""
         name = type(plugin).__qualname__
         try:
             name = str(getattr(plugin, "id", None) or name)
             call = main_method(plugin)
-            if plugin.id in self._loaded:
+            if plugin.id in self._loaded and plugin.id not in leaving:
                 other = self._loaded[plugin.id].origin
                 raise Unfit(f"another {self.kind} has the id {plugin.id!r} already: {other}", "rename one of the two")
             plugin.settings = settings_for(plugin, settings or {})
             plugin.host = None  # type: ignore[assignment]  # until it starts; one that refuses it is found out now
         except BaseException as error:  # whatever is looked at, a plugin may have made it raise
             unfit = error if isinstance(error, Unfit) else Unfit(f"looking at it failed: {in_words(error)}", "")
-            self.refuse(Refusal(self.kind, name, str(unfit), unfit.remedy, line_of(type(plugin))))
-            return None
+            return Refusal(self.kind, name, str(unfit), unfit.remedy, line_of(type(plugin)))
         limits = self._limits
-        entry = Loaded(
+        return Loaded(
             plugin,
             call,
             origin=where_is(type(plugin)),
@@ -78,9 +93,23 @@ class Registry(Generic[P]):
             failures_allowed=limits.failures_allowed,
             retry_after=limits.retry_after,
         )
-        self._loaded[plugin.id] = entry
+
+    def put(self, entry: Loaded[P]) -> None:
+        """Let in what `judge` found nothing against."""
+        self._loaded[entry.id] = entry
         self.version += 1
-        return entry
+
+    def arrange(self, ids: Sequence[str]) -> None:
+        """Put those that are loaded into this order; what is not named comes last."""
+        known = {plugin_id: self._loaded[plugin_id] for plugin_id in ids if plugin_id in self._loaded}
+        self._loaded = known | self._loaded
+        self.version += 1
+
+    def allow(self, limits: Limits, single: Mapping[str, float]) -> None:
+        """Set other limits, for those that are loaded and those to come; `single` are the seconds of some of them."""
+        self._limits = limits
+        for entry in self:
+            entry.allow(single.get(entry.id, limits.seconds), limits.failures_allowed, limits.retry_after)
 
     def refuse(self, refusal: Refusal) -> None:
         """Keep the reason why something is not here."""

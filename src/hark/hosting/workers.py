@@ -147,6 +147,7 @@ class Workers:
                 self._do(job)
             if job.abandoned or not self._returned(job):
                 return  # counted out already
+            del job  # or the plugin it called would be kept until the next one comes
         with self._lock:
             self._threads -= 1
 

@@ -12,7 +12,7 @@ import msgspec
 
 from hark.bus import Bus
 from hark.chains import Chain, Flow, worth_keeping
-from hark.hosting import end_all
+from hark.hosting import Passage, end_all
 from hark.model import Clock, Message, Session
 from hark.model.merge import Denials
 from hark.spec import topics
@@ -49,6 +49,7 @@ class Speaker:
         render: Render,
         serves: Callable[[str], bool],
         denials_for: Callable[[Session], Denials] = Denials.of,
+        passage: Passage | None = None,
     ) -> None:
         self._bus = bus
         self._clock = clock
@@ -57,6 +58,8 @@ class Speaker:
         self._render = render
         self._serves = serves
         self._denials_for = denials_for
+        self._passage = passage or Passage()
+        """On it, responses use the plugins."""
         self._lanes: dict[str, deque[Message]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -102,7 +105,11 @@ class Speaker:
         while lane:
             message = lane.popleft()
             try:
-                await self._respond(message)
+                await self._passage.enter()
+                try:
+                    await self._respond(message)
+                finally:
+                    self._passage.leave()
             except asyncio.CancelledError:
                 self._done(message, "stopped")
                 raise

@@ -76,7 +76,7 @@ class Control:
         directory: Path,
         talk: Talk,
         traces: TraceStore,
-        langs: frozenset[str],
+        langs: Callable[[], frozenset[str]],
         examine: Callable[[], Report],
     ) -> None:
         self._channel = channel
@@ -145,8 +145,8 @@ class Control:
         return Explained(render(trace.record()))
 
     async def _say(self, request: Say, writer: asyncio.StreamWriter) -> None:
-        if request.lang is not None and canonical(request.lang) not in self._langs:
-            known = ", ".join(sorted(self._langs))
+        if request.lang is not None and canonical(request.lang) not in self._langs():
+            known = ", ".join(sorted(self._langs()))
             _send(writer, Refused(f"this assistant does not understand {request.lang}; it understands {known}"))
             return
         _send(writer, Heard())

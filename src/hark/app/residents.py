@@ -1,0 +1,114 @@
+"""The plugins of a house: who is let in, started and stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from hark.act import HandlerHost
+from hark.app.settings import Settings
+from hark.bus import Bus
+from hark.hosting import Limits, Loaded, PluginHost, Refusal, Registry, Runner
+from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.spec import TRANSFORMER_TYPES, TransformerType
+
+
+class Residents:
+    """Everything that is loaded, by kind, and why the rest is not."""
+
+    def __init__(
+        self, settings: Settings, bus: Bus, runner: Runner, handlers: HandlerHost, data_root: Path | None
+    ) -> None:
+        self.transformers: dict[TransformerType, Registry[Any]] = {
+            kind: Registry(f"{kind} transformer") for kind in TRANSFORMER_TYPES
+        }
+        self.pipeline: Registry[PipelinePlugin] = Registry("pipeline plugin")
+        self.skills: Registry[Plugin] = Registry("skill")
+        self._bus = bus
+        self._runner = runner
+        self._handlers = handlers
+        self._data_root = data_root
+        self._hosts: dict[int, PluginHost] = {}
+        self.adopt(settings)
+
+    def registries(self) -> tuple[Registry[Any], ...]:
+        """The kinds, in the order in which they are started."""
+        # Matchers before skills: who registers an intent is heard.
+        return (*self.transformers.values(), self.pipeline, self.skills)
+
+    def __iter__(self) -> Iterator[Loaded[Any]]:
+        return (entry for registry in self.registries() for entry in registry)
+
+    def registry_for(self, plugin: Plugin | Refusal) -> Registry[Any]:
+        """Where a plugin belongs, or what is said about one that is not loaded."""
+        if isinstance(plugin, Refusal):
+            kind = plugin.kind.removeprefix("hark.transformer.")
+        else:
+            kind = getattr(plugin, "type", "metadata") if isinstance(plugin, Transformer) else ""
+        named = self.transformers.get(kind)  # type: ignore[call-overload]
+        if named is not None:
+            return named  # type: ignore[no-any-return]
+        return self.pipeline if isinstance(plugin, PipelinePlugin) or kind == "hark.pipeline" else self.skills
+
+    def adopt(self, settings: Settings) -> None:
+        """Go by other settings: limits at once, those of single plugins when they are judged again."""
+        self._settings = settings
+        limits = settings.limits
+        seconds = [limits.transformer] * len(self.transformers) + [limits.match, limits.start]
+        for registry, allowed in zip(self.registries(), seconds, strict=True):
+            registry.allow(Limits(allowed, limits.failures, limits.retry_after), limits.plugins)
+
+    def add(self, plugin: Plugin | Refusal) -> None:
+        """Let a plugin in, to be started later, or keep the reason why not."""
+        entry = plugin if isinstance(plugin, Refusal) else self.judge(plugin)
+        registry = self.registry_for(plugin)
+        if isinstance(entry, Refusal):
+            registry.refuse(entry)
+        else:
+            registry.put(entry)
+
+    def judge(self, plugin: Plugin, leaving: Collection[str] = ()) -> Loaded[Any] | Refusal:
+        """Check a plugin without letting it in. The ids of those who are `leaving` count as free."""
+        registry = self.registry_for(plugin)
+        plugin_id = str(getattr(plugin, "id", ""))
+        other = self.skills if registry is self.pipeline else self.pipeline
+        if registry in (self.pipeline, self.skills) and plugin_id in other and plugin_id not in leaving:
+            reason = f"a {other.kind} has the id {plugin_id!r} already, and the two share their names"
+            return Refusal(registry.kind, plugin_id, reason, "rename one of the two")
+        limit = self._settings.limits.plugins.get(plugin_id)
+        return registry.judge(plugin, self._settings.table_for(plugin_id, type(plugin)), limit=limit, leaving=leaving)
+
+    def forget_refusals(self, names: Collection[str]) -> None:
+        """Those of these names were tried again."""
+        for registry in self.registries():
+            registry.refusals = [refusal for refusal in registry.refusals if refusal.name not in names]
+
+    async def move_in(self, entry: Loaded[Any]) -> Refusal | None:
+        """Let in and start a plugin that was judged; why it did not start, if so: then nothing of it is left."""
+        registry, plugin = self.registry_for(entry.plugin), entry.plugin
+        registry.put(entry)
+        host = plugin.host = self._hosts[id(plugin)] = PluginHost(plugin, self._bus, self._runner, self._data_root)
+        self._handlers.attach(plugin)
+        outcome = await self._runner.call(Loaded(plugin, plugin.begin, limit=self._settings.limits.start))
+        if outcome.error is None:
+            return None
+        self._handlers.detach(entry.id)
+        del self._hosts[id(plugin)]
+        await host.close()
+        registry.remove(entry.id)
+        return Refusal(registry.kind, entry.id, f"it did not start: {outcome.failure}", "", entry.origin)
+
+    async def stop(self, entry: Loaded[Any]) -> None:
+        """Stop a plugin: no listener, task or timer of it is left."""
+        host = self._hosts.pop(id(entry.plugin), None)
+        if host is None:  # the house was closed before this one was started
+            return
+        self._handlers.detach(entry.id)
+        await self._runner.call(Loaded(entry.plugin, entry.plugin.end, limit=self._settings.limits.start))
+        await host.close()
+
+    async def move_out(self, entry: Loaded[Any]) -> None:
+        """Stop a plugin and forget it."""
+        await self.stop(entry)
+        self.registry_for(entry.plugin).remove(entry.id)
