@@ -30,7 +30,7 @@ from flow.stage import (
     turn_of,
 )
 from hark.app.settings import settings_from
-from hark.builtin import DEFAULT_PLUGINS, TemplateMatcher
+from hark.builtin import DEFAULT_PLUGINS, KeywordMatcher, TemplateMatcher
 from hark.bus import ask
 from hark.model import Frozen, Match, Message, Session, decode
 from hark.model.session_fields import Handler
@@ -400,7 +400,7 @@ async def test_without_an_updated_session_the_session_goes_on_as_it_was(assistan
     async with assistant(claims()) as hark:
         await hark.hears("hello", session=sent)
         for message in turn_of(hark):
-            assert message.session.without("active_handlers") == sent
+            assert message.session.without("active_handlers", "converse_handlers") == sent
 
 
 @pytest.mark.spec("PIPELINE-1/4.3.a")
@@ -1457,4 +1457,5 @@ async def test_an_engine_says_less_to_who_wants_to_know_less(
 @pytest.mark.spec("PIPELINE-1/11.a")
 def test_who_installs_nothing_has_an_engine_for_what_skills_register() -> None:
     assert TemplateMatcher in DEFAULT_PLUGINS
-    assert settings_from({}).assistant.pipeline == ("template",)
+    assert KeywordMatcher in DEFAULT_PLUGINS
+    assert settings_from({}).assistant.pipeline == ("template", "keyword")

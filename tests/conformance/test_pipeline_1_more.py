@@ -9,6 +9,7 @@ import pytest
 from flow.stage import MakeAssistant, claims, declines, outcomes, silent, skill, turn_of
 from hark.app.settings import settings_from
 from hark.builtin import TemplateMatcher
+from hark.bus import ask
 from hark.model import Match, Message, Session
 from hark.plugins import Declined, Turn
 from hark.spec import topics
@@ -262,6 +263,24 @@ async def test_an_answer_holds_what_fits_every_filter(
             register(hark, **identity)
         [answer] = await listing(hark, filters)
     assert answer.data["intents"] == left
+
+
+@pytest.mark.spec("PIPELINE-1/10.a")
+@pytest.mark.spec("PIPELINE-1/10.2.a")
+@pytest.mark.spec("PIPELINE-1/10.3.a")
+@pytest.mark.parametrize(
+    ("filters", "names"),
+    [({}, ["go"]), ({"skill_id": "claims"}, ["go"]), ({"skill_id": "x"}, []), ({"lang": "de-DE"}, ["go"])],
+)
+async def test_a_plugin_with_intents_of_its_own_tells_them_without_doing_anything_for_it(
+    assistant: MakeAssistant, filters: dict[str, Any], names: list[str]
+) -> None:
+    async with assistant(claims(), declines("silent")) as hark:
+        own = await ask(hark.bus, hark.clock, Message(topics.pipeline_intents_list("claims"), filters))
+        none = await ask(hark.bus, hark.clock, Message(topics.pipeline_intents_list("silent"), filters))
+    told = tuple({"skill_id": "claims", "intent_name": name, "lang": "und"} for name in names)
+    assert own.data == {"pipeline_id": "claims", "intents": told}
+    assert none.data == {"pipeline_id": "silent", "intents": ()}
 
 
 # §11: the deployment.

@@ -262,7 +262,7 @@ async def test_nothing_is_written_into_a_session_that_says_the_same_as_leaving_i
         await hark.hears("hello", session="x")
         for message in [*turn_of(hark, 0), *turn_of(hark, 1)]:
             carried = carrier_of(message) or {}
-            assert carried.keys() <= {"session_id", "active_handlers"}, message.type
+            assert carried.keys() <= {"session_id", "active_handlers", "converse_handlers"}, message.type
     empty = Session("x", pipeline=[], **{name: [] for name in REIMPOSED})
     assert carrier_of(Message("a.b", session=empty)) == {"session_id": "x"}
 

@@ -400,12 +400,12 @@ async def test_of_the_handler_lists_a_handler_may_change_its_own_entries_alone(a
         )
 
     before = Session("x", active_handlers=[{"skill_id": "a", "activated_at": 1}],
-                     converse_handlers=[{"skill_id": "b", "activated_at": 2}])  # fmt: skip
+                     converse_handlers=[{"skill_id": "b", "activated_at": 1_767_268_700}])  # fmt: skip
     async with assistant(claims(handler=handler)) as hark:
         await hark.hears("hello", session=before)
         ended = turn_of(hark)[-1].session
     assert ended.active_handlers == (Handler("a", 1),), "it took itself off the list, and could add nobody"
-    assert ended.converse_handlers == (Handler("claims", 5), Handler("b", 2))
+    assert ended.converse_handlers == (Handler("claims", 5), Handler("b", 1_767_268_700))
 
 
 @pytest.mark.spec("SESSION-2/2.6.e")

@@ -277,7 +277,9 @@ def test_a_dispatch_puts_its_skill_first_and_once(session: Session, skill_id: st
         others = [handler for handler in session.active_handlers if handler.skill_id != skill_id]
         assert list(activated.active_handlers[1:]) == others
     else:
-        assert activated is session
+        assert activated.active_handlers == session.active_handlers
+    assert activated.converse_handlers[0] == Handler(skill_id, 9.0)
+    assert [one.skill_id for one in activated.converse_handlers].count(skill_id) == 1
 
 
 # A handler.

@@ -19,7 +19,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hark.builtin import Cancel, ClockSkill, HelpSkill, Normalize, ParrotSkill
+from hark.app.settling import settled
+from hark.builtin import Cancel, ClockSkill, HelpSkill, KeywordMatcher, Normalize, ParrotSkill
 from hark.model import MalformedMessage, Message, Session, decode
 from hark.model.session import FIELDS
 from hark.plugins import (
@@ -64,7 +65,8 @@ MESSAGES: Mapping[str, Mapping[str, Any]] = {
     topics.REGISTER_KEYWORD: {
         **OTHER,
         **RIDERS,
-        **{part: [{"name": "dim", "samples": ["dim"]}] for part in ("required", "optional", "one_of", "excluded")},
+        **{part: [{"name": part, "samples": ["dim"]}] for part in ("required", "optional", "excluded")},
+        "one_of": [[{"name": "one", "samples": ["dim"]}]],
     },
     topics.REGISTER_TEMPLATE: {
         **OTHER,
@@ -85,7 +87,10 @@ MESSAGES: Mapping[str, Mapping[str, Any]] = {
     topics.INTENT_DESCRIBE: {**OTHER, "method": "template", "session_id": "visitor"},
     topics.SKILLS_LIST: {"session_id": "visitor"},
     **{topics.transformer_list(kind): {} for kind in TRANSFORMER_TYPES},
-    topics.pipeline_intents_list("template"): {"skill_id": "other.skill", "lang": "en-US"},
+    **{
+        topics.pipeline_intents_list(matcher): {"skill_id": "other.skill", "lang": "en-US"}
+        for matcher in ("template", "keyword", "pollster")
+    },
     topics.HANDLER_ACCEPTED: {"topic": "steady.skill:wait", "host": "some host"},
     topics.HANDLER_DONE: {"topic": "steady.skill:wait", "exception": "it broke"},
     topics.HOST_ALIVE: {"host": "some host"},
@@ -103,6 +108,7 @@ CONTEXT: Mapping[str, Any] = {
     "skill_id": "other.skill",
     "pipeline_id": "template",
     "hark_ask": "a mark",
+    "hark_asked": "a mark too",
     "hark_speech": "another mark",
     **dict.fromkeys(CANCEL_KEYS, "some text"),
     "canceled": True,
@@ -353,7 +359,8 @@ class Exposed:
 
     def __init__(self) -> None:
         self.steady = Steady()
-        plugins = (Normalize(), Cancel(), ClockSkill(), ParrotSkill(), HelpSkill(), Count(), Note(), Same(), Polite())
+        skills = (ClockSkill(), ParrotSkill(), HelpSkill())
+        plugins = (Normalize(), Cancel(), KeywordMatcher(), *skills, Count(), Note(), Same(), Polite())
         self.assistant = Assistant(self.steady, Pollster(), *plugins, bus=WireBus)
         self.faults = Faults()
         self.answered = 0
@@ -425,6 +432,7 @@ class Exposed:
         self.answered += 1
         session = "ordinary" if self.answered % 2 else None
         assert await assistant.hears("how are you", session=session) == ["Fine."], assistant.why()
+        assert await settled(assistant.bus) == []  # who answers on a worker thread is done as well
         self.check()
 
     def check(self) -> None:
@@ -446,7 +454,7 @@ class Exposed:
 def test_the_table_has_every_topic_somebody_listens_to() -> None:
     async def listened_to() -> set[str]:
         async with Exposed() as exposed:
-            return {topic for topic in exposed.assistant.bus._topics if ":" not in topic}
+            return {topic for topic in exposed.assistant.bus._topics if ":" not in topic and topic not in EMITTED}
 
     assert asyncio.run(listened_to()) <= MESSAGES.keys()
     assert {*FIELDS} <= SESSION.keys()

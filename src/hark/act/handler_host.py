@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 from uuid import uuid4
 
+from hark.act.polls import Polls
+from hark.act.questions import Questions
 from hark.act.speech import Speech
+from hark.act.stopping import Stopping
+from hark.act.work import Work
 from hark.bus import Bus, Subscription
-from hark.hosting import Loaded, Outcome, Runner, describe, end_all, let_out, stack_of
-from hark.model import Frozen, Message, Session
+from hark.hosting import Loaded, Outcome, Runner, describe, let_out, stack_of
+from hark.model import Clock, Frozen, Message, Session
 from hark.model.frozen import EMPTY
 from hark.plugins import Plugin, Turn
+from hark.plugins.conversing import converses, fallbacks_of
 from hark.plugins.handlers import handlers_of
 from hark.spec import dispatch_topic, topics
 from hark.trace import TraceStore
@@ -24,7 +29,10 @@ log = logging.getLogger("hark.act")
 
 
 class HandlerHost:
-    """Runs the `@handles` methods of plugins. A handler may take all the time it wants; the host shows it is alive."""
+    """Runs the handlers of plugins. A handler may take all the time it wants; the host shows it is alive.
+
+    It is the `Stage` their turns act through, and it answers for them where candidates are asked.
+    """
 
     def __init__(self, bus: Bus, runner: Runner, traces: TraceStore, beat: float = 2.0) -> None:
         self._bus = bus
@@ -33,17 +41,26 @@ class HandlerHost:
         self._beat = beat
         self._id = uuid4().hex
         self._speech = Speech(bus, runner.clock)
-        self._running: set[asyncio.Task[Any]] = set()
+        self._questions = Questions(bus, runner.clock)
+        self._work = Work(runner.clock)
+        self._polls = Polls(bus, runner, self._work)
+        self._stopping = Stopping(self, runner, self._work)
         self._open = 0
         """Handlers under way, with or without a task."""
         self._beating = False
         self._closed = False
         self._subscriptions: dict[str, list[Subscription]] = {}
+        self._stops = bus.on(topics.STOP, self._stopping.stop_all, name="act on ovos.stop", concurrent=True)
+
+    @property
+    def clock(self) -> Clock:
+        """As promised by `Stage`."""
+        return self._runner.clock
 
     def attach(self, plugin: Plugin) -> None:
-        """Take on the handlers of a plugin."""
+        """Take on the handlers of a plugin, and answer for it in polls."""
         subscriptions = self._subscriptions.setdefault(plugin.id, [])
-        for intent_name, method in handlers_of(plugin).items():
+        for intent_name, method in {**self._reserved(plugin), **handlers_of(plugin)}.items():
             topic = dispatch_topic(plugin.id, intent_name)
             entry = Loaded(plugin, method, limit=float("inf"))
             if inspect.isasyncgenfunction(method):
@@ -52,30 +69,79 @@ class HandlerHost:
             quick = entry.mode == "inline"
             run = partial(self._handle, entry, not quick)
             subscriptions.append(self._bus.on(topic, run, name=f"handler {topic}", concurrent=True, eager=quick))
+        self._polls.attach(plugin)
+        self._stopping.attach(plugin)
 
     def detach(self, plugin_id: str) -> None:
         """Call a plugin's handlers no more; those that run go on."""
         for subscription in self._subscriptions.pop(plugin_id, ()):
             subscription.close()
+        self._polls.detach(plugin_id)
+        self._stopping.detach(plugin_id)
 
     async def close(self) -> None:
         """Stop every handler that still runs."""
         self._closed = True
         for plugin_id in list(self._subscriptions):
             self.detach(plugin_id)
-        await end_all(self._running, self._runner.clock)
+        self._stops.close()
+        self._polls.close()
+        await self._work.close()
         self._speech.close()
+
+    def emit(self, message: Message) -> None:
+        """As promised by `Stage`. Nothing is delivered before this returns: the handler may be deep in its stack."""
+        let_out(message.type, "a handler")
+        self._bus.post(message)
+
+    async def say(self, message: Message, wait: bool) -> None:
+        """As promised by `Stage`."""
+        await self._speech.say(message, wait)
+
+    async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None:
+        """As promised by `Stage`."""
+        return await self._questions.listen(turn, question, timeout, lang)
+
+    def task(self, turn: Turn, work: Coroutine[Any, Any, None], name: str) -> None:
+        """As promised by `Stage`."""
+        who = f"{turn.skill_id} {name}".strip()
+        task = asyncio.get_running_loop().create_task(self._runner.guard(work, who), name=who)
+        self._work.add(task, turn.skill_id, turn.session.session_id)
+
+    def _reserved(self, plugin: Plugin) -> dict[str, Callable[..., Any]]:
+        """The handlers every plugin has, under the names no intent may have (PIPELINE-1 §7.3)."""
+        found: dict[str, Callable[..., Any]] = {
+            "response": self._questions.answered,
+            "stop": partial(self._stopping.stop, plugin),
+        }
+        if converses(plugin):
+            found["converse"] = plugin.converse  # type: ignore[attr-defined]
+        if fallbacks_of(plugin):
+            found["fallback"] = partial(self._fall_back, plugin)
+        return found
+
+    async def _fall_back(self, plugin: Plugin, turn: Turn) -> Any:
+        name = await self._polls.willing_fallback(plugin, (turn.utterance,), turn.lang, turn.session)
+        if name is None:
+            raise LookupError(f"no fallback of {plugin.id} wants this any more")
+        method = getattr(plugin, name)
+        if inspect.isasyncgenfunction(method):
+            return await self._speak_each(method, turn)
+        outcome = await self._runner.call(Loaded(plugin, method, limit=float("inf")), turn)
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.value
 
     async def _handle(self, entry: Loaded[Any], has_task: bool, dispatch: Message) -> None:
         task = asyncio.current_task() if has_task else None
         if task is not None:
             task.set_name(dispatch.type)
-            self._running.add(task)
+            self._work.add(task, entry.id, dispatch.session_id)
         self._open += 1
         self._bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, Frozen(topic=dispatch.type, host=self._id)))
         if not self._beating:
             self._beat_later()
-        turn = Turn(dispatch, self._runner.clock, self._emit, self._speech.say)
+        turn = Turn(dispatch, self, entry.plugin)
         failure = "the handler was stopped"
         began = self._runner.clock.monotonic()
         try:
@@ -85,15 +151,8 @@ class HandlerHost:
             log.error("what handler %s returned could not be said: %s\n%s", dispatch.type, failure, stack_of(error))
         finally:
             self._open -= 1
-            if task is not None:
-                self._running.discard(task)
             self._note(dispatch, failure, self._runner.clock.monotonic() - began)
             self._bus.emit(_done(dispatch, turn, failure))
-
-    def _emit(self, message: Message) -> None:
-        """What handlers emit. Nothing is delivered before this returns: they may be at the end of their stack."""
-        let_out(message.type, "a handler")
-        self._bus.post(message)
 
     async def _run(self, entry: Loaded[Any], turn: Turn, topic: str) -> str:
         """Run a handler to its end; what went wrong, in words, or nothing."""

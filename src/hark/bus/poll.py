@@ -18,7 +18,8 @@ Key = tuple[str, str, str | None]
 class _Round(msgspec.Struct):
     """One poll under way."""
 
-    candidates: frozenset[str]
+    candidates: frozenset[str] | None
+    """Who may answer; None lets anybody."""
     answers: dict[str, Message]
     done: asyncio.Future[None]
     enough: Callable[[Mapping[str, Message]], bool] | None
@@ -38,19 +39,22 @@ class Poll:
         message: Message,
         topic: str,
         answer_topic: str,
-        candidates: Sequence[str],
+        candidates: Sequence[str] | None,
         window: float,
         *,
         data: Mapping[str, Any] = EMPTY,
         enough: Callable[[Mapping[str, Message]], bool] | None = None,
+        look_after: float | None = None,
+        each: bool = False,
     ) -> dict[str, Message]:
-        """Forward `message` as `topic` and return the candidates' answers by `skill_id`, in the candidates' order.
+        """Answer `message` with `topic` and return the candidates' answers by `skill_id`, in the candidates' order.
 
-        Ends when all candidates answered, when `enough` says so, or after `window` seconds. Only the first answer
-        of a candidate counts, and only one with the session and utterance of `message`. Nobody to ask: nothing is
-        emitted.
+        Without `candidates` anybody may answer, in the order of arrival. Ends when all candidates answered, when
+        `enough` says so (it is asked after each answer, and after `look_after` seconds), or after `window` seconds.
+        Only the first answer of a candidate counts, and only one with the session and utterance of `message`. With
+        `each`, every candidate gets a Message of its own that names it. Nobody to ask: nothing is emitted.
         """
-        if not candidates:
+        if candidates is not None and not candidates:
             return {}
         if window != window:  # NaN is neither before nor after anything: it would upset every timer there is
             raise ValueError("a poll needs a number of seconds")
@@ -60,16 +64,21 @@ class Poll:
         if answer_topic not in self._listening:
             self._listening[answer_topic] = self._bus.on(answer_topic, self._answered, name=f"poll on {answer_topic}")
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        current = _Round(frozenset(candidates), {}, done, enough)
-        timer = self._clock.after(window, lambda: _finish(done))
+        current = _Round(None if candidates is None else frozenset(candidates), {}, done, enough)
+        timers = [self._clock.after(window, lambda: _finish(done))]
+        if look_after is not None and look_after < window:
+            timers.append(self._clock.after(look_after, lambda: _look(current)))
         self._rounds[key] = current
         try:
-            self._bus.emit(message.forward(topic, data))
+            for asked in candidates or () if each else (None,):
+                self._bus.emit(message.reply(topic, data if asked is None else {**data, "skill_id": asked}))
             await done
         finally:
-            timer.cancel()
+            for timer in timers:
+                timer.cancel()
             del self._rounds[key]
-        return {candidate: current.answers[candidate] for candidate in candidates if candidate in current.answers}
+        answers = current.answers
+        return {one: answers[one] for one in (answers if candidates is None else candidates) if one in answers}
 
     def close(self) -> None:
         """Stop listening; polls under way end with what they have."""
@@ -84,11 +93,20 @@ class Poll:
         if current is None:
             return
         skill_id = message.data.get("skill_id")
-        if skill_id not in current.candidates or skill_id in current.answers:
+        if not isinstance(skill_id, str) or skill_id in current.answers:
+            return
+        if current.candidates is not None and skill_id not in current.candidates:
             return
         current.answers[skill_id] = message
-        if len(current.answers) == len(current.candidates) or (current.enough and current.enough(current.answers)):
+        if current.candidates is not None and len(current.answers) == len(current.candidates):
             _finish(current.done)
+        else:
+            _look(current)
+
+
+def _look(current: _Round) -> None:
+    if current.enough is not None and current.enough(current.answers):
+        _finish(current.done)
 
 
 def _finish(done: asyncio.Future[None]) -> None:

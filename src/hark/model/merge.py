@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from hark.model import context as intent_context
+from hark.model import converse
 from hark.model.context import IntentContext
 from hark.model.frozen import EMPTY, Sealed
 from hark.model.session import Session
@@ -79,15 +80,17 @@ def commit(updated: Session, round_session: Session) -> Session:
     return updated.taking(round_session, REIMPOSED)
 
 
-def activate(session: Session, skill_id: str, intent_name: str, now: float) -> Session:
-    """`session` with the skill at the head of `active_handlers`, unless the intent name is reserved and does not push.
+def activate(session: Session, skill_id: str, intent_name: str, now: float, cap: int = converse.CAP) -> Session:
+    """`session` with the skill that is being called at the head of the two lists of handlers.
 
-    PIPELINE-1 §7.1, §7.3.
+    `converse_handlers` by every call (CONVERSE-1 §3.1), `active_handlers` unless the intent name is reserved and does
+    not push (PIPELINE-1 §7.1, §7.3).
     """
+    conversing = converse.stamped(session, skill_id, now, cap)
     if intent_name in RESERVED_INTENT_NAMES and intent_name not in PUSHING_RESERVED_NAMES:
-        return session
+        return session.trusted(converse_handlers=conversing)
     others = _entries_of_others(session.active_handlers, skill_id)
-    return session.trusted(active_handlers=(Handler(skill_id, now), *others))
+    return session.trusted(active_handlers=(Handler(skill_id, now), *others), converse_handlers=conversing)
 
 
 class Writes(msgspec.Struct, frozen=True):

@@ -2,10 +2,11 @@
 
 from hark.model import Audio, Clock, ContextEntry, Match, Message, Session
 from hark.plugins.base import Plugin
+from hark.plugins.conversing import Answer, answers, fallback
 from hark.plugins.ctx import Ctx
 from hark.plugins.handlers import handles
 from hark.plugins.host import Host
-from hark.plugins.pipeline import Declined, PipelinePlugin, Round
+from hark.plugins.pipeline import Declined, Later, PipelinePlugin, Round
 from hark.plugins.transformers import (
     AudioTransformer,
     DialogTransformer,
@@ -18,6 +19,7 @@ from hark.plugins.transformers import (
 from hark.plugins.turn import Turn
 
 __all__ = [
+    "Answer",
     "Audio",
     "AudioTransformer",
     "Clock",
@@ -27,6 +29,7 @@ __all__ = [
     "DialogTransformer",
     "Host",
     "IntentTransformer",
+    "Later",
     "Match",
     "Message",
     "MetadataTransformer",
@@ -38,5 +41,7 @@ __all__ = [
     "Transformer",
     "Turn",
     "UtteranceTransformer",
+    "answers",
+    "fallback",
     "handles",
 ]

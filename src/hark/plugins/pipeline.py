@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from hark.model import Frozen, Match, Message, Session
+from hark.model.lang import canonical, is_tag
 from hark.plugins.base import Plugin
+from hark.plugins.handlers import handlers_of
+from hark.spec import topics
+
+ANY_LANGUAGE: Final = "und"
+"""The tag of an intent that is bound to no language."""
 
 
 class Declined(msgspec.Struct, frozen=True):
     """A refusal with a reason, for `hark why`: `Declined("no template within distance 3")`."""
 
     reason: str
+
+
+class Later(msgspec.Struct, frozen=True):
+    """From a `quick` matcher: what it saw needs a closer look, that may wait. `Later(lambda: self.look(...))`.
+
+    So a matcher that polls costs nothing where it can tell at once that it has no business here.
+    """
+
+    look: Callable[[], Awaitable[Match | Declined | None]]
 
 
 class PollFn(Protocol):
@@ -25,11 +40,14 @@ class PollFn(Protocol):
         self,
         topic: str,
         data: Mapping[str, Any],
-        candidates: Sequence[str],
+        candidates: Sequence[str] | None,
         window: float,
         *,
         answer_topic: str | None = None,
         rank: Callable[[Message], float] | None = None,
+        enough: Callable[[Mapping[str, Message]], bool] | None = None,
+        look_after: float | None = None,
+        each: bool = False,
     ) -> list[Message]:
         """The answers, best first."""
 
@@ -45,7 +63,9 @@ class Round(msgspec.Struct, frozen=True):
     """The entry Message as the chains left it."""
     poll: PollFn
     """`await round.poll(topic, data, candidates, window)`: the candidates' answers, in the order of `candidates` or,
-    with `rank`, highest first. A `.ping` is answered by a `.pong`, anything else by `.response`, unless
+    with `rank`, highest first; None instead of candidates lets anybody answer. It ends early when all have answered,
+    or when `enough` says so, asked after each answer and after `look_after` seconds. `each` sends every candidate a
+    Message that names it. A `.ping` is answered by a `.pong`, a `.request` or anything else by `.response`, unless
     `answer_topic` says otherwise."""
 
 
@@ -58,9 +78,34 @@ class PipelinePlugin(Plugin):
     @abstractmethod
     def match(
         self, utterances: Sequence[str], lang: str, session: Session
-    ) -> Match | Declined | Awaitable[Match | Declined | None] | None:
+    ) -> Match | Declined | Later | Awaitable[Match | Declined | None] | None:
         """A claim, or None (or `Declined`) to let the next plugin try. First claim wins; nobody compares scores."""
 
     def claim(self, intent_name: str, *, lang: str, utterance: str, slots: Mapping[str, str] | None = None) -> Match:
         """A claim for one of this plugin's own `@handles` methods."""
         return Match(self.id, intent_name, lang, utterance, Frozen(slots or {}))
+
+    def known_intents(self, session_id: str) -> Iterable[Mapping[str, str]]:  # noqa: ARG002 - for those who override it
+        """What it could claim for a session, each with `skill_id`, `intent_name` and `lang`, and more if it likes.
+
+        Unless it is overridden, those are its own `@handles` methods, in any language (`und`).
+        """
+        return [{"skill_id": self.id, "intent_name": name, "lang": ANY_LANGUAGE} for name in handlers_of(self)]
+
+    async def begin(self) -> None:
+        """As promised by `Plugin`; from then on it answers what it can match (PIPELINE-1 §10)."""
+        await super().begin()
+        self.host.on(topics.pipeline_intents_list(self.id), self._list)
+
+    def _list(self, query: Message) -> None:
+        skill_id, lang = query.data.get("skill_id"), query.data.get("lang")
+        intents = [
+            dict(intent)
+            for intent in self.known_intents(query.session_id)
+            if skill_id in (None, intent["skill_id"]) and (lang is None or _is_in(lang, intent["lang"]))
+        ]
+        self.host.send(query.response({"pipeline_id": self.id, "intents": intents}))
+
+
+def _is_in(wanted: object, lang: str) -> bool:
+    return lang == ANY_LANGUAGE or (is_tag(wanted) and canonical(str(wanted)) == lang)

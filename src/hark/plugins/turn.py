@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Coroutine, Generator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hark.model import Clock, ContextEntry, Message, Session
 from hark.model.context import private_key
 from hark.model.frozen import Frozen
+from hark.plugins.asking import Asking
+from hark.plugins.base import Plugin
+from hark.plugins.values import Value, typed_value
 from hark.spec import topics
 from hark.spec.topics import split_dispatch
 
-Speak = Callable[[Message, bool], Awaitable[None]]
-"""Emits a speak Message and, when told to, waits until it was rendered."""
+if TYPE_CHECKING:
+    from hark.intents.locale import Rendered
 
 
-class Turn:
-    """One call of a handler: slots in; `speak` and `remember` out. What it emits belongs to the turn by itself."""
+class Stage(Protocol):
+    """Where a handler runs: what a turn does, it does through this."""
 
-    def __init__(self, message: Message, clock: Clock, emit: Callable[[Message], None], speak: Speak) -> None:
+    @property
+    def clock(self) -> Clock:
+        """The time."""
+
+    def emit(self, message: Message) -> None:
+        """Put a Message of the handler on the bus."""
+
+    async def say(self, message: Message, wait: bool) -> None:
+        """Put a speak Message on the bus and, when told to, wait until it was rendered."""
+
+    async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None:
+        """Ask, and wait for the answer."""
+
+    def task(self, turn: Turn, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Run something for the turn's skill in its session, beside the handler."""
+
+
+class Turn(Asking):
+    """One call of a handler: slots in; `speak`, `ask` and `remember` out. What it emits belongs to the turn."""
+
+    def __init__(self, message: Message, stage: Stage, plugin: Plugin | None = None) -> None:
         self.message = message
         """The dispatch."""
         self.skill_id, self.intent_name = split_dispatch(message.type)
         self._session = message.session or Session()
-        self._clock = clock
-        self._emit = emit
-        self._speak = speak
+        self._stage = stage
+        self._plugin = plugin
 
     @property
     def slots(self) -> Mapping[str, str]:
         """What the utterance filled in; a slot that was not filled is not there."""
         slots: Mapping[str, str] = self.message.data["slots"]
         return slots
+
+    def value(self, slot: str) -> Value | None:
+        """The typed value of a slot: a number, a date, a duration; None when it has none. See docs/values.md."""
+        return typed_value(self.slots, slot)
 
     @property
     def lang(self) -> str:
@@ -64,11 +91,48 @@ class Turn:
         data: dict[str, object] = {"utterance": text, "lang": lang or self.lang}
         if listen:
             data["listen"] = True
-        await self._speak(self.derive(topics.UTTERANCE_SPEAK, data), wait)
+        await self._stage.say(self.derive(topics.UTTERANCE_SPEAK, data), wait)
+
+    def say(
+        self,
+        name: str,
+        values: Mapping[str, Any] | None = None,
+        /,
+        *,
+        listen: bool = False,
+        wait: bool = False,
+        **more: Any,
+    ) -> Awaitable[None]:
+        """Say a phrase of the dialog `name` in the turn's language, its slots filled from `values` and `more`.
+
+        It is said at once, whether or not the result is awaited, so a plain `def` can say it too. With `wait` it has to
+        be awaited, which returns when it was rendered.
+        """
+        rendered = self._rendered(name, {**(values or {}), **more})
+        data: dict[str, object] = {"utterance": rendered.text, "lang": rendered.lang}
+        if listen:
+            data["listen"] = True
+        message = self.derive(topics.UTTERANCE_SPEAK, data)
+        if wait:
+            return self._stage.say(message, True)
+        self._stage.emit(message)
+        return _Said()
+
+    def render(self, name: str, values: Mapping[str, Any] | None = None, /, **more: Any) -> str:
+        """What `say` would say."""
+        return self._rendered(name, {**(values or {}), **more}).text
+
+    async def listen(self, question: str, *, timeout: float = 30.0, lang: str | None = None) -> str | None:
+        """As promised by `Asking`. Others may speak to the assistant meanwhile; only this session waits."""
+        return await self._stage.listen(self, question, timeout, lang)
+
+    def task(self, work: Coroutine[Any, Any, None], name: str = "") -> None:
+        """Let something go on in this session when the handler is done: a stop ends it, and so does the end of all."""
+        self._stage.task(self, work, name)
 
     def emit(self, topic: str, data: Mapping[str, object] | None = None) -> None:
         """Emit a Message of this turn."""
-        self._emit(self.derive(topic, data or {}))
+        self._stage.emit(self.derive(topic, data or {}))
 
     def remember(
         self,
@@ -82,7 +146,7 @@ class Turn:
         """Keep `value` (None: a mere flag) for `turns` utterances or `seconds`, for this skill unless `shared`."""
         if not key or ":" in key:
             raise ValueError(f"a context key is a word without colon, not {key!r}")
-        entry = ContextEntry(value, None if seconds is None else self._clock.wall() + seconds, turns)
+        entry = ContextEntry(value, None if seconds is None else self._stage.clock.wall() + seconds, turns)
         entries = {**self._session.intent_context, self._stored(key, shared): entry}
         self._session = self._session.replace(intent_context=entries)
 
@@ -97,5 +161,21 @@ class Turn:
         derived = self.message.forward(topic, data)
         return derived if self._session is self.message.session else derived.carrying(self._session)
 
+    def _rendered(self, name: str, values: Mapping[str, Any]) -> Rendered:
+        dialogs = None if self._plugin is None else self._plugin.dialogs
+        if dialogs is None:
+            raise LookupError(
+                f"{self.skill_id} has no dialogs; put {name}.dialog into a locale folder beside its module"
+            )
+        return dialogs.render(name, self.lang, values)
+
     def _stored(self, key: str, shared: bool) -> str:
         return key if shared else private_key(self.skill_id, key)
+
+
+class _Said:
+    """Awaiting what was said already takes no time."""
+
+    def __await__(self) -> Generator[Any, None, None]:
+        return
+        yield

@@ -50,9 +50,31 @@ INTENT_LIST: Final = "ovos.intent.list"
 INTENT_DESCRIBE: Final = "ovos.intent.describe"
 SKILLS_LIST: Final = "ovos.skills.list"
 
+# Intent context over the bus (CONTEXT-1 version 1, ruling R6).
+CONTEXT_SET: Final = "ovos.context.set"
+CONTEXT_UNSET: Final = "ovos.context.unset"
+CONTEXT_CLEAR: Final = "ovos.context.clear"
+
+# A dialogue (CONVERSE-1 §4, §6; STOP-1; FALLBACK-1; COMMON-QUERY-1).
+CONVERSE_PING: Final = "ovos.converse.ping"
+CONVERSE_PONG: Final = "ovos.converse.pong"
+CONVERSE_ACTIVE_LIST: Final = "ovos.converse.active.list"
+STOP: Final = "ovos.stop"
+STOP_PING: Final = "ovos.stop.ping"
+STOP_PONG: Final = "ovos.stop.pong"
+FALLBACK_REGISTER: Final = "ovos.fallback.register"
+FALLBACK_DEREGISTER: Final = "ovos.fallback.deregister"
+FALLBACK_PING: Final = "ovos.fallback.ping"
+FALLBACK_PONG: Final = "ovos.fallback.pong"
+COMMON_QUERY_PING: Final = "ovos.common_query.ping"
+COMMON_QUERY_PONG: Final = "ovos.common_query.pong"
+COMMON_QUERY_REQUEST: Final = "ovos.common_query.request"
+COMMON_QUERY_RESPONSE: Final = "ovos.common_query.response"
+
 # Hark's own, private topics: no other party may rely on them.
 HANDLER_ACCEPTED: Final = "hark.handler.accepted"
 HANDLER_DONE: Final = "hark.handler.done"
+HANDLER_WAITING: Final = "hark.handler.waiting"
 HOST_ALIVE: Final = "hark.host.alive"
 SPEECH_RENDERED: Final = "hark.speech.rendered"
 READY: Final = "hark.ready"

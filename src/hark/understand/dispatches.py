@@ -29,6 +29,9 @@ class _Waiting(msgspec.Struct):
     since: float
     done: asyncio.Future[Done]
     accepted: float | None = None
+    """From when its time counts; put off by as long as it waits for the user."""
+    paused: float | None = None
+    """Since when it waits for the user, if it does."""
     host: str = ""
 
 
@@ -37,13 +40,14 @@ class Dispatches:
 
     def __init__(self, bus: Bus, clock: Clock, options: Options) -> None:
         self._clock = clock
-        self._options = options
+        self.options = options
         self._waiting: dict[Key, _Waiting] = {}
         self._beats: dict[str, float] = {}
         self._sweeping = False
         self._subscriptions = (
             bus.on(topics.HANDLER_ACCEPTED, self._accepted, name="dispatches: accepted"),
             bus.on(topics.HANDLER_DONE, self._done, name="dispatches: done"),
+            bus.on(topics.HANDLER_WAITING, self._waits, name="dispatches: waiting"),
             bus.on(topics.HOST_ALIVE, self._alive, name="dispatches: alive"),
         )
 
@@ -79,6 +83,16 @@ class Dispatches:
             waiting.host = str(message.data.get("host", ""))
             self._beats[waiting.host] = waiting.accepted
 
+    def _waits(self, message: Message) -> None:
+        """A handler asked the user something, or has its answer: how long people think is not its time."""
+        waiting = self._waiting.get(_key(message))
+        if waiting is None or waiting.accepted is None:
+            return
+        now = self._clock.monotonic()
+        if waiting.paused is not None:
+            waiting.accepted += now - waiting.paused
+        waiting.paused = now if message.data.get("waits") is True else None
+
     def _done(self, message: Message) -> None:
         waiting = self._waiting.pop(_key(message), None)
         if waiting is None or waiting.done.done():
@@ -96,7 +110,7 @@ class Dispatches:
 
     def _sweep_later(self) -> None:
         self._sweeping = True
-        self._clock.after(min(self._options.accept_within, self._options.beat) / 4, self._sweep)
+        self._clock.after(min(self.options.accept_within, self.options.beat) / 4, self._sweep)
 
     def _sweep(self) -> None:
         """Look for handlers from which nothing can come any more. One timer for all of them, none when none waits."""
@@ -112,11 +126,15 @@ class Dispatches:
             self._beats.clear()
 
     def _hopeless(self, waiting: _Waiting, now: float) -> str | None:
-        options = self._options
+        options = self.options
         if waiting.accepted is None:
             late = now - waiting.since >= options.accept_within
             return f"no handler accepted the dispatch within {options.accept_within:g} s" if late else None
-        if options.handler_limit is not None and now - waiting.accepted >= options.handler_limit:
+        if (
+            options.handler_limit is not None
+            and waiting.paused is None
+            and now - waiting.accepted >= options.handler_limit
+        ):
             return f"timeout: the handler took longer than {options.handler_limit:g} s"
         if now - self._beats.get(waiting.host, now) > 3 * options.beat:
             return f"handler host lost: no sign of life for {3 * options.beat:g} s"

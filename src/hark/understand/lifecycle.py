@@ -6,7 +6,7 @@ from hark.chains import Flow
 from hark.model import Message, Session
 from hark.model.context import IntentContext
 from hark.model.frozen import EMPTY
-from hark.model.merge import Denials
+from hark.model.merge import Denials, Writes
 from hark.trace import TurnTrace
 
 
@@ -14,6 +14,7 @@ class Lifecycle:
     """What is known of one utterance at this moment. Only its own turn writes here."""
 
     __slots__ = (
+        "base",
         "denials",
         "dispatch",
         "ended",
@@ -42,6 +43,8 @@ class Lifecycle:
         """The intent context every matcher of this round sees."""
         self.synced = session
         """The session as it was last brought to the store of the default session."""
+        self.base = session
+        """The session the handler's changes are counted from: as it was called with, or as it last showed."""
         self.dispatch: Message | None = None
         """The call of the handler, once there is one."""
         self.ended = False
@@ -51,6 +54,24 @@ class Lifecycle:
     def utterance_id(self) -> str:
         """The id of this lifecycle."""
         return self.trace.utterance_id
+
+    def called(self, dispatch: Message) -> None:
+        """The handler is about to be called."""
+        self.dispatch = dispatch
+        self.base = self.session
+
+    def wrote(self, session: Session, skill_id: str) -> bool:
+        """Take over what the handler changed since it last showed its session; whether it changed anything."""
+        writes = Writes.between(self.base, session, skill_id)
+        self.base = session
+        if writes is None:
+            return False
+        self.session = writes.onto(self.session)
+        return True
+
+    def answered(self) -> None:
+        """Whoever waited for an answer has it: this turn's session must not ask for it again."""
+        self.session = self.session.without("response_mode")
 
     def current(self) -> Message:
         """The entry Message with the working session."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from hark.bus import Poll
 from hark.chains import claim_defect
 from hark.hosting import Loaded, Outcome, Registry, Runner, let_out, sendable, wants_round
 from hark.model import Match, Message
-from hark.plugins import Declined, PipelinePlugin, Round
+from hark.plugins import Declined, Later, PipelinePlugin, Round
 from hark.spec import topics
 from hark.understand.lifecycle import Lifecycle
 from hark.understand.options import Entry, Options
@@ -22,6 +22,13 @@ log = logging.getLogger("hark.understand")
 
 _reason_in: Final = Declined.__dict__["reason"].__get__
 """Reads the reason itself, whatever a subclass has made of looking at it."""
+
+
+def _awaited(look: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[Any]]:
+    async def looked() -> Any:
+        return await look()
+
+    return looked
 
 
 class MatchRound:
@@ -39,31 +46,39 @@ class MatchRound:
         self._runner = runner
         self._registered = registered
         self._poll = poll
-        self._options = options
+        self.options = options
         self._wants_round: dict[str, bool] = {}
+        self._version = registry.version
 
     async def run(self, life: Lifecycle, lang: str, preferred: tuple[str, ...] | None) -> tuple[Match, str] | None:
         """The claim that won and the id of the plugin that made it, or None when there is none."""
-        for name in life.session.pipeline or preferred or self._options.pipeline:
-            entry = self._options.entry(name)
+        for name in life.session.pipeline or preferred or self.options.pipeline:
+            entry = self.options.entry(name)
             loaded = self._askable(name, entry, life)
             if loaded is None:
                 continue
             arguments = self._arguments(loaded, name, entry, life, lang)
             if loaded.mode == "inline":
                 outcome = self._runner.call_now(loaded, *arguments)
+                if type(outcome.value) is Later:
+                    looking = Loaded(loaded.plugin, _awaited(outcome.value.look), limit=loaded.limit)
+                    outcome = await self._waited(self._runner.call(looking), name, life)
+                    self._runner.count_failure(loaded, outcome)
             else:
-                try:
-                    outcome = await self._runner.call(loaded, *arguments)
-                except asyncio.CancelledError:
-                    life.trace.step("match", name, "stopped", 0.0, "the turn was given up while it ran")
-                    raise
+                outcome = await self._waited(self._runner.call(loaded, *arguments), name, life)
             if loaded.failures and outcome.error is None:
                 loaded.succeeded()
             match = self._claim(name, outcome, life)
             if match is not None:
                 return match, loaded.id
         return None
+
+    async def _waited(self, call: Awaitable[Outcome], name: str, life: Lifecycle) -> Outcome:
+        try:
+            return await call
+        except asyncio.CancelledError:
+            life.trace.step("match", name, "stopped", 0.0, "the turn was given up while it ran")
+            raise
 
     def _askable(self, name: str, entry: Entry, life: Lifecycle) -> Loaded[PipelinePlugin] | None:
         """The plugin behind an entry, if it is loaded, allowed and in working order."""
@@ -92,6 +107,9 @@ class MatchRound:
         return life.utterances, lang, life.session, around
 
     def _round_wanted(self, loaded: Loaded[PipelinePlugin]) -> bool:
+        if self._version != self._registry.version:  # the same id may be somebody else now
+            self._version = self._registry.version
+            self._wants_round.clear()
         wanted = self._wants_round.get(loaded.id)
         if wanted is None:
             wanted = self._wants_round[loaded.id] = wants_round(loaded.call)
@@ -102,15 +120,20 @@ class MatchRound:
         message: Message,
         topic: str,
         data: Mapping[str, Any],
-        candidates: Sequence[str],
+        candidates: Sequence[str] | None,
         window: float,
         *,
         answer_topic: str | None = None,
         rank: Callable[[Message], float] | None = None,
+        enough: Callable[[Mapping[str, Message]], bool] | None = None,
+        look_after: float | None = None,
+        each: bool = False,
     ) -> list[Message]:
         let_out(topic, "a matcher")
         answers_on = answer_topic or topics.answer_topic(topic)
-        answers = await self._poll.run(message, topic, answers_on, candidates, window, data=data)
+        answers = await self._poll.run(
+            message, topic, answers_on, candidates, window, data=data, enough=enough, look_after=look_after, each=each
+        )
         found = list(answers.values())
         return found if rank is None else sorted(found, key=rank, reverse=True)
 

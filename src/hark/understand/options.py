@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from hark.model import Frozen, Session
+from hark.model import Frozen, Session, converse
 from hark.model.frozen import EMPTY, Sealed
 from hark.model.merge import Denials
 from hark.spec.names import DENYLISTS
@@ -36,6 +36,8 @@ class Options(msgspec.Struct, frozen=True):
     """Entries that are more than a plugin's id."""
     denylists: Mapping[str, tuple[str, ...]] = {}
     """What is denied to sessions that carry no list of their own, by session field."""
+    protect_skills: bool = True
+    """Whether a skill may be deregistered by nobody but itself (ruling R12)."""
     max_open_turns: int = 1_000
     accept_within: float = 2.0
     """Seconds in which a handler must take a dispatch."""
@@ -43,6 +45,12 @@ class Options(msgspec.Struct, frozen=True):
     """Seconds a handler may take; None leaves it all the time it wants."""
     beat: float = 2.0
     """Seconds between two signs of life of a handler host; three missed ones and it is lost."""
+    converse_cap: int = converse.CAP
+    """How many handlers a session keeps in mind as those who may be offered what is said next."""
+    converse_ttl: float | None = converse.TTL
+    """Seconds for which they are; None keeps them until there are too many."""
+    context_topics: bool = True
+    """Whether skills may remember and forget by `ovos.context.set`, `.unset` and `.clear`."""
     grace: float = 5.0
     """Seconds that open turns are given at shutdown."""
 

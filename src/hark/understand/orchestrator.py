@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from hark.bus import Bus, Poll
 from hark.chains import Chain, Flow
-from hark.hosting import Registry, Runner
-from hark.model import Frozen, Match, Message
+from hark.hosting import Passage, Registry, Runner
+from hark.model import Frozen, Match, Message, converse
 from hark.model import context as intent_context
 from hark.model.lang import resolve
-from hark.model.merge import Writes, activate, commit
+from hark.model.merge import activate, commit
 from hark.plugins import PipelinePlugin
 from hark.spec import TransformerType, topics
 from hark.spec.names import PIPELINE_ID, SKILL_ID
 from hark.trace import TraceStore
+from hark.understand.active_list import ActiveList
+from hark.understand.context_topics import ContextTopics
 from hark.understand.dispatches import Dispatches
 from hark.understand.endings import Endings
 from hark.understand.intake import take_in
@@ -25,6 +27,7 @@ from hark.understand.lifecycle import Lifecycle
 from hark.understand.manifest import Manifest
 from hark.understand.matching import MatchRound
 from hark.understand.options import Options
+from hark.understand.overheard import Overheard
 from hark.understand.store import DefaultSession
 
 log = logging.getLogger("hark.understand")
@@ -42,6 +45,7 @@ class Orchestrator:
         options: Options,
         store: DefaultSession,
         traces: TraceStore,
+        passage: Passage | None = None,
     ) -> None:
         self._bus = bus
         self._clock = runner.clock
@@ -49,14 +53,22 @@ class Orchestrator:
         self._options = options
         self._store = store
         self._traces = traces
-        self.manifest = Manifest(bus)
+        self.manifest = Manifest(bus, options.protect_skills)
         self._introspection = Introspection(bus, self.manifest)
         self._poll = Poll(bus, runner.clock)
         self._round = MatchRound(pipeline, runner, self.manifest.registrations, self._poll, options)
         self._dispatches = Dispatches(bus, runner.clock, options)
         self._endings = Endings(bus.emit, store, traces)
-        self._open: set[Lifecycle] = set()
+        self._open: dict[str, Lifecycle] = {}
+        self._listening = (
+            Overheard(bus, self._open, self._endings.sync),
+            ActiveList(bus, runner.clock, store, options),
+            *((ContextTopics(bus, runner.clock, self._open, store),) if options.context_topics else ()),
+        )
         self._all_ended = asyncio.Event()
+        self._one_ended = asyncio.Event()
+        self._passage = passage or Passage()
+        """On it, turns use the plugins; those that were dispatched are through."""
         self._closing = False
         self._entry = bus.on(topics.UTTERANCE_HANDLE, self.handle, name="understand", eager=True, group="understand")
 
@@ -64,6 +76,22 @@ class Orchestrator:
     def open_turns(self) -> int:
         """How many turns have not ended."""
         return len(self._open)
+
+    def adopt(self, options: Options) -> None:
+        """Go by other options, from the next step of each turn on."""
+        self._options = self._round.options = self._dispatches.options = options
+        self.manifest.protect_skills = options.protect_skills
+
+    async def idle(self, plugin_ids: Collection[str]) -> None:
+        """Wait until no turn is left that was dispatched to one of these."""
+        while self.serving(plugin_ids):
+            self._one_ended.clear()
+            await self._one_ended.wait()
+
+    def serving(self, plugin_ids: Collection[str]) -> bool:
+        """Whether a turn that was dispatched to one of these has not ended."""
+        dispatched = (life.dispatch for life in self._open.values())
+        return any(dispatch is not None and dispatch.context[SKILL_ID] in plugin_ids for dispatch in dispatched)
 
     async def handle(self, entry: Message) -> None:
         """See one utterance through. Whatever happens on the way, it ends."""
@@ -73,7 +101,7 @@ class Orchestrator:
             log.exception("an utterance could not be taken in")
             self._endings.unborn(entry)
             return
-        self._open.add(life)
+        self._open[life.utterance_id] = life
         try:
             if entry.malformed_session is not None:
                 log.warning("an utterance was refused: its session is a %s", entry.malformed_session)
@@ -90,7 +118,8 @@ class Orchestrator:
             log.exception("a turn broke: %s", life.utterance_id)
         finally:
             self._endings.broken(life)
-            self._open.discard(life)
+            del self._open[life.utterance_id]
+            self._one_ended.set()
             if not self._open:
                 self._all_ended.set()
 
@@ -106,24 +135,36 @@ class Orchestrator:
                 log.warning("shutdown: %d turns were still open", len(self._open))
                 self._dispatches.give_up("the assistant was shut down")
                 await asyncio.sleep(0)
-                for life in list(self._open):
+                for life in list(self._open.values()):
                     self._endings.broken(life)
         self._entry.close()
+        for listener in self._listening:
+            listener.close()
         self._dispatches.close()
         self._poll.close()
         self._introspection.close()
         self.manifest.close()
 
     async def _see_through(self, life: Lifecycle) -> None:
+        await self._passage.enter()
+        try:
+            claim = await self._decide(life)
+        finally:
+            self._passage.leave()
+        if claim is not None:
+            await self._dispatch(life, *claim)
+
+    async def _decide(self, life: Lifecycle) -> tuple[Match, str] | None:
+        """Find out who answers, with the id of the plugin that claimed it; None when the turn has ended without."""
         if not (await self._transformed(life) and await self._transformed_metadata(life)):
             self._endings.cancelled(life)
-            return
+            return None
         self._prune(life)
         found = await self._match(life)
         if found is None:
             self._tick(life)
             self._endings.unmatched(life)
-            return
+            return None
         match, pipeline_id = found
         self._commit(life, match)
         self._tick(life)
@@ -133,9 +174,9 @@ class Orchestrator:
         if flow is not None:
             if flow.cancelled:
                 self._endings.cancelled(life)
-                return
+                return None
             match = flow.artifact
-        await self._dispatch(life, match, pipeline_id)
+        return match, pipeline_id
 
     async def _run(
         self, kind: TransformerType, life: Lifecycle, artifact: object, lang: str | None = None
@@ -170,10 +211,13 @@ class Orchestrator:
         return flow is None or not flow.cancelled
 
     def _prune(self, life: Lifecycle) -> None:
-        context = life.session.intent_context
-        life.pruned = intent_context.prune(context, self._clock.wall())
+        """Let go of what is over: remembered things, and handlers that were called long ago."""
+        context, now = life.session.intent_context, self._clock.wall()
+        life.pruned = intent_context.prune(context, now)
         if life.pruned is not context:
             life.session = life.session.trusted(intent_context=life.pruned)
+        if life.session.converse_handlers:
+            life.session = converse.pruned(life.session, now, self._options.converse_ttl)
 
     async def _match(self, life: Lifecycle) -> tuple[Match, str] | None:
         if not life.utterances:
@@ -192,6 +236,10 @@ class Orchestrator:
                         match.topic, updated.session_id)  # fmt: skip
             return
         life.session = life.denials.imposed_on(commit(updated, life.session))
+        if match.intent_name == "response":
+            for other in self._open.values():
+                if other is not life and other.session.session_id == life.session.session_id:
+                    other.answered()
 
     def _tick(self, life: Lifecycle) -> None:
         context = life.session.intent_context
@@ -206,7 +254,8 @@ class Orchestrator:
         if life.ended:  # at shutdown: a claim that comes after the end marker calls nobody
             return
         self._endings.sync(life)
-        life.session = activate(life.session, match.skill_id, match.intent_name, self._clock.wall())
+        now, cap = self._clock.wall(), self._options.converse_cap
+        life.session = activate(life.session, match.skill_id, match.intent_name, now, cap)
         self._endings.sync(life)
         # Frozen by hand: every value was checked when the claim was.
         said = Frozen(lang=match.lang, utterance=match.utterance, slots=Frozen(match.slots))
@@ -215,7 +264,7 @@ class Orchestrator:
         called = entry.reply(match.topic, said)
         stamped = Frozen(called.context, **{SKILL_ID: match.skill_id, PIPELINE_ID: pipeline_id})
         dispatch = called.within(stamped, life.session)
-        life.dispatch = dispatch
+        life.called(dispatch)
         done = self._dispatches.expect(dispatch)
         try:
             claim = Frozen(intent, **said, pipeline_id=pipeline_id)
@@ -227,9 +276,7 @@ class Orchestrator:
             self._dispatches.forget(dispatch)
         if ended.session is not None:
             self._endings.sync(life)  # other turns may have moved the default session on meanwhile
-            writes = Writes.between(dispatch.session or life.session, ended.session, match.skill_id)
-            if writes is not None:
-                life.session = writes.onto(life.session)
+            life.wrote(ended.session, match.skill_id)
         if ended.exception:
             life.trace.step("handler", match.topic, "error", 0.0, ended.exception)
         self._endings.handled(life, dispatch, ended, intent)

@@ -61,13 +61,25 @@ async def begin(plugin: Plugin, **settings: Any) -> FakeHost:
     return host
 
 
+class MuteStage:
+    """Where handlers are called that say nothing through their turn."""
+
+    clock = StoppedClock()
+
+    def emit(self, message: Message) -> None: ...
+
+    async def say(self, message: Message, wait: bool) -> None: ...
+
+    async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None: ...
+
+    def task(self, turn: Turn, work: Any, name: str) -> None: ...
+
+
 def turn(topic: str, utterance: str, slots: Mapping[str, str] | None = None, session: Session | None = None) -> Turn:
     """What a handler would hold."""
     data = {"utterance": utterance, "lang": "en-US", "slots": dict(slots or {})}
 
-    async def mute(_message: Message, _wait: bool) -> None: ...
-
-    return Turn(Message(topic, data, session=session), StoppedClock(), lambda _message: None, mute)
+    return Turn(Message(topic, data, session=session), MuteStage())
 
 
 def ctx(lang: str | None = None) -> Ctx:

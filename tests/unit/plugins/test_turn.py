@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hark.intents.locale import Locale, Renderer, UnfilledSlot
 from hark.model import Message, Session
-from hark.plugins import PipelinePlugin, Turn, handles
+from hark.plugins import PipelinePlugin, Plugin, Turn, handles
 from hark.plugins.handlers import handlers_of
 from hark.spec import topics
 from hark.testing import FakeClock
@@ -16,18 +18,30 @@ from hark.testing import FakeClock
 class Held:
     """A turn, and what came of it."""
 
-    def __init__(self, session: Session | None = None) -> None:
+    def __init__(self, session: Session | None = None, plugin: Plugin | None = None) -> None:
         self.clock = FakeClock()
         self.emitted: list[Message] = []
+        self.answers: list[str] = []
+        """What the user says when asked."""
         self.said: list[tuple[Message, bool]] = []
         data = {"lang": "en-US", "utterance": "what time is it", "slots": {"city": "Rome"}}
         context = {"utterance_id": "u1", "skill_id": "clock.skill", "source": "a", "destination": "b"}
         self.dispatch = Message("clock.skill:time", data, context, session or Session("x"))
 
-        async def speak(message: Message, wait: bool) -> None:
-            self.said.append((message, wait))
+        self.turn = Turn(self.dispatch, self, plugin)
 
-        self.turn = Turn(self.dispatch, self.clock, self.emitted.append, speak)
+    def emit(self, message: Message) -> None:
+        self.emitted.append(message)
+
+    async def say(self, message: Message, wait: bool) -> None:
+        self.said.append((message, wait))
+
+    async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None:
+        await self.say(turn.derive(topics.UTTERANCE_SPEAK, {"utterance": question, "lang": lang or turn.lang}), False)
+        return self.answers.pop(0) if self.answers else None
+
+    def task(self, turn: Turn, work: Any, name: str) -> None:
+        work.close()
 
 
 def test_a_turn_says_what_it_is_about() -> None:
@@ -39,7 +53,7 @@ def test_a_turn_says_what_it_is_about() -> None:
 
 def test_a_dispatch_without_a_session_belongs_to_the_device() -> None:
     held = Held()
-    turn = Turn(held.dispatch.carrying(None), held.clock, held.emitted.append, None)  # type: ignore[arg-type]
+    turn = Turn(held.dispatch.carrying(None), held)
     assert turn.session == Session()
 
 
@@ -163,3 +177,49 @@ def test_a_plugin_claims_for_its_own_handlers() -> None:
     assert (claim.topic, claim.lang, claim.utterance, claim.slots) == ("parent:greet", "en-US", "hello", {"a": "b"})
     assert claim.defect() is None
     assert Parent().claim("greet", lang="en-US", utterance="hello").slots == {}
+
+
+class Speaking(Plugin):
+    """Somebody with dialogs."""
+
+    id = "clock.skill"
+
+    def __init__(self, folder: Path) -> None:
+        for lang, text in {"en-US": "It is {time}[ in {city}].", "de-DE": "Es ist {time}[ in {city}]."}.items():
+            (folder / lang).mkdir()
+            (folder / lang / "time.dialog").write_text(text)
+        self.dialogs = Renderer(Locale(folder), "en-US")
+
+
+async def test_a_dialog_is_said_in_the_language_of_the_turn_whether_or_not_it_is_awaited(tmp_path: Path) -> None:
+    held = Held(plugin=Speaking(tmp_path))
+    held.turn.say("time", {"time": "noon"}, city=None)
+    await held.turn.say("time", time="six", city=None, listen=True)
+    assert [(message.type, message.data) for message in held.emitted] == [
+        (topics.UTTERANCE_SPEAK, {"utterance": "It is noon.", "lang": "en-US"}),
+        (topics.UTTERANCE_SPEAK, {"utterance": "It is six.", "lang": "en-US", "listen": True}),
+    ]
+    assert held.emitted[0].utterance_id == "u1"
+    assert held.said == []
+
+
+async def test_saying_a_dialog_can_wait_until_it_was_rendered(tmp_path: Path) -> None:
+    held = Held(plugin=Speaking(tmp_path))
+    await held.turn.say("time", time="noon", city=None, wait=True)
+    [(message, wait)] = held.said
+    assert (message.data["utterance"], wait) == ("It is noon.", True)
+    assert held.emitted == []
+
+
+def test_a_dialog_can_be_rendered_without_being_said(tmp_path: Path) -> None:
+    held = Held(plugin=Speaking(tmp_path))
+    assert held.turn.render("time", time="noon", city=None) == "It is noon."
+    with pytest.raises(UnfilledSlot, match=r"time\.dialog:1: the slot \{city\}"):
+        held.turn.render("time", {"time": "noon"})
+    assert (held.emitted, held.said) == ([], [])
+
+
+def test_who_has_no_dialogs_is_told_where_they_belong() -> None:
+    for plugin in (None, Plugin()):
+        with pytest.raises(LookupError, match=r"clock\.skill has no dialogs; put time\.dialog into a locale folder"):
+            Held(plugin=plugin).turn.render("time")

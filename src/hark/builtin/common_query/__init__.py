@@ -1,0 +1,5 @@
+"""Questions of fact, answered by whoever knows best."""
+
+from hark.builtin.common_query.plugin import CommonQuery
+
+__all__ = ["CommonQuery"]

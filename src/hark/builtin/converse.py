@@ -1,0 +1,110 @@
+"""The conversation goes on: answers go to whoever asked, and what follows up is offered to whoever was called last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hark.builtin.candidates import is_decided, is_denied, willing
+from hark.model import converse
+from hark.model.session_fields import Handlers
+from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session
+from hark.plugins.pipeline import ANY_LANGUAGE
+from hark.spec import topics
+
+
+class Converse(PipelinePlugin):
+    """Delivers answers and runs the converse poll (CONVERSE-1 §4). It claims for others and handles nothing itself."""
+
+    id = "converse"
+    quick = True
+
+    @dataclass(frozen=True)
+    class Settings:
+        """What a deployer may set."""
+
+        window: float = 0.5
+        """Seconds that skills have to say whether they want what was said."""
+        ttl: float = converse.TTL
+        """Seconds for which a skill that was called may be offered what is said next."""
+
+    settings: Settings
+
+    def __init__(self) -> None:
+        self._mute: set[str] = set()
+
+    async def start(self) -> None:
+        """Learn who never converses: they need not be asked."""
+        self.host.on(topics.SKILL_LOADED, self._loaded)
+
+    def match(
+        self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
+    ) -> Match | Declined | Later | None:
+        """As promised by `PipelinePlugin`: the answer to an open question, else the most recent skill that wants it."""
+        if not session.converse_handlers:
+            return None
+        now = self.host.clock.wall()
+        handlers = converse.by_recency(converse.pruned(session, now, self.settings.ttl).converse_handlers)
+        waits = converse.holder(session, now)
+        if waits is not None:
+            if any(one.skill_id == waits for one in handlers) and not is_denied(session, waits, "response"):
+                closed = session.without("response_mode")
+                return Match(waits, "response", lang, utterances[0], updated_session=closed)
+            self.host.log.warning("%s waits for an answer but may not have it", waits)
+        candidates = [one.skill_id for one in handlers if one.skill_id not in self._mute]
+        candidates = [one for one in candidates if not is_denied(session, one, "converse")]
+        if not candidates or round is None:
+            return Declined("nobody who was called lately converses")
+        return Later(lambda: self._ask(round, candidates, handlers, utterances, lang, session))
+
+    async def _ask(
+        self,
+        round: Round,
+        candidates: list[str],
+        handlers: Handlers,
+        utterances: Sequence[str],
+        lang: str,
+        session: Session,
+    ) -> Match | Declined:
+        answers = await round.poll(
+            topics.CONVERSE_PING,
+            {"utterances": list(utterances), "lang": lang},
+            candidates,
+            self.settings.window,
+            enough=lambda so_far: is_decided(candidates, so_far),
+        )
+        return self._claim(answers, handlers, lang, utterances[0], session)
+
+    def _claim(
+        self, answers: list[Message], handlers: Handlers, lang: str, utterance: str, session: Session
+    ) -> Match | Declined:
+        claimed = willing(answers)
+        if not claimed:
+            return Declined(f"nobody wants it: {_told(answers)}")
+        leaving = {str(one.data["skill_id"]) for one in answers if one.data.get("error_code") == "done"} - {claimed[0]}
+        updated = session
+        if leaving:
+            updated = updated.trusted(converse_handlers=tuple(one for one in handlers if one.skill_id not in leaving))
+        if session.response_mode is not None:
+            updated = updated.without("response_mode")  # nobody can be given it any more
+        changed = None if updated is session else updated
+        return Match(claimed[0], "converse", lang, utterance, updated_session=changed)
+
+    def _loaded(self, message: Message) -> None:
+        skill_id, capabilities = message.data.get("skill_id"), message.data.get("capabilities")
+        if not isinstance(skill_id, str) or not isinstance(capabilities, tuple):
+            return
+        if "converse" in capabilities or not capabilities:
+            self._mute.discard(skill_id)  # who tells nothing may still converse
+        else:
+            self._mute.add(skill_id)
+
+    def known_intents(self, session_id: str) -> list[dict[str, str]]:  # noqa: ARG002 - the same for all
+        """As promised by `PipelinePlugin`; whose they are is decided when something is said."""
+        return [{"skill_id": self.id, "intent_name": name, "lang": ANY_LANGUAGE} for name in ("converse", "response")]
+
+
+def _told(answers: list[Message]) -> str:
+    told: list[Any] = [f"{one.data['skill_id']} ({one.data.get('error_code', 'no')})" for one in answers[:5]]
+    return ", ".join(told) or "no answer"

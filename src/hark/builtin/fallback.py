@@ -1,0 +1,99 @@
+"""What nobody understood is offered to those who take such things (FALLBACK-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hark.builtin.candidates import is_decided, is_denied, willing
+from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session
+from hark.plugins.pipeline import ANY_LANGUAGE
+from hark.spec import DEFAULT_SESSION_ID, is_skill_id, topics
+
+
+class Fallback(PipelinePlugin):
+    """Asks the registered fallback skills, in order of priority, which of them wants what was said.
+
+    A pipeline entry may take only some of them: `min` and `max` are the priorities it is for, both included; `window`
+    is how long they have to decide.
+    """
+
+    id = "fallback"
+    quick = True
+
+    @dataclass(frozen=True)
+    class Settings:
+        """What a deployer may set."""
+
+        window: float = 0.5
+        """Seconds that skills have to decide; skills that ask a model need more."""
+
+    settings: Settings
+
+    def __init__(self) -> None:
+        self._registered: dict[str, dict[str, int]] = {}
+        """Priorities by session id and skill."""
+
+    async def start(self) -> None:
+        """Listen for registrations."""
+        self.host.on(topics.FALLBACK_REGISTER, self._register)
+        self.host.on((topics.FALLBACK_DEREGISTER, topics.SKILL_DEREGISTER), self._deregister)
+
+    def match(
+        self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
+    ) -> Match | Declined | Later | None:
+        """As promised by `PipelinePlugin`: the first skill of the pool that wants it."""
+        config = round.config if round is not None else {}
+        pool = self._pool(session, config.get("min"), config.get("max"))
+        if not pool or round is None:
+            return None
+        window = config.get("window", self.settings.window)
+        return Later(lambda: self._ask(round, pool, utterances, lang, window))
+
+    async def _ask(
+        self, round: Round, pool: list[str], utterances: Sequence[str], lang: str, window: float
+    ) -> Match | Declined:
+        said = {"utterances": list(utterances), "lang": lang}
+        answers = await round.poll(
+            topics.FALLBACK_PING, said, pool, window, enough=lambda so_far: is_decided(pool, so_far)
+        )
+        for skill_id in willing(answers):
+            return Match(skill_id, "fallback", lang, utterances[0])
+        return Declined(f"asked, and nobody wants it: {', '.join(pool[:5])}")
+
+    def _pool(self, session: Session, lowest: Any, highest: Any) -> list[str]:
+        known = dict(self._registered.get(DEFAULT_SESSION_ID, {}))
+        if not session.is_default:
+            known |= self._registered.get(session.session_id, {})
+        order = sorted(known, key=lambda skill_id: (known[skill_id], skill_id))
+        preferred = [skill_id for skill_id in dict.fromkeys(session.fallback_handlers or ()) if skill_id in known]
+        ranked = [*preferred, *(skill_id for skill_id in order if skill_id not in preferred)]
+        return [
+            skill_id
+            for skill_id in ranked
+            if (lowest is None or known[skill_id] >= lowest) and (highest is None or known[skill_id] <= highest)
+            and not is_denied(session, skill_id, "fallback")
+        ]  # fmt: skip
+
+    def _register(self, message: Message) -> None:
+        skill_id, priority = message.data.get("skill_id"), message.data.get("priority")
+        if not isinstance(skill_id, str) or not is_skill_id(skill_id) or type(priority) is not int:
+            self.host.log.warning("%s: rejected: skill_id or priority is malformed: %.100r",
+                                  message.type, dict(message.data))  # fmt: skip
+            return
+        sender = message.context.get("skill_id")
+        if sender is not None and sender != skill_id:
+            self.host.log.debug("%s: sent by %r for %r", message.type, sender, skill_id)
+        self._registered.setdefault(message.session_id, {})[skill_id] = priority
+
+    def _deregister(self, message: Message) -> None:
+        registered = self._registered.get(message.session_id, {})
+        registered.pop(str(message.data.get("skill_id")), None)
+        if not registered:
+            self._registered.pop(message.session_id, None)
+
+    def known_intents(self, session_id: str) -> list[dict[str, str]]:
+        """As promised by `PipelinePlugin`: those who are registered, first to be asked first."""
+        pool = self._pool(Session(session_id), None, None)
+        return [{"skill_id": skill_id, "intent_name": "fallback", "lang": ANY_LANGUAGE} for skill_id in pool]

@@ -1,0 +1,99 @@
+"""The stop plugin (STOP-1): whoever was called last and has something to stop is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hark.builtin.candidates import is_decided, is_denied, willing
+from hark.builtin.stop.hearing import Kind, heard
+from hark.model import converse
+from hark.model.session_fields import Handlers
+from hark.plugins import Declined, Later, Match, PipelinePlugin, Round, Session, Turn, handles
+from hark.plugins.pipeline import ANY_LANGUAGE
+from hark.spec import dispatch_topic, topics
+
+_STOP = "stop"
+_GLOBAL = "global_stop"
+
+
+class Stop(PipelinePlugin):
+    """Recognises that the user wants something to end, and finds out what.
+
+    A pipeline entry says how sure it has to be: `mode = "exact"` (the default) takes only what says nothing else,
+    `mode = "loose"` also what begins or ends with it.
+    """
+
+    id = "stop"
+    quick = True
+
+    @dataclass(frozen=True)
+    class Settings:
+        """What a deployer may set."""
+
+        window: float = 0.5
+        """Seconds that skills have to say whether they have something to stop; more than 1 is too long to wait."""
+
+    settings: Settings
+
+    def match(
+        self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
+    ) -> Match | Declined | Later | None:
+        """As promised by `PipelinePlugin`: a stop of one skill, or of everything in the session."""
+        exact = round is None or round.config.get("mode") != "loose"
+        kind: Kind | None = None
+        said = ""
+        for said in utterances:
+            kind = heard(said, lang, exact)
+            if kind is not None:
+                break
+        if kind is None:
+            return None
+        running = tuple(one for one in session.active_handlers if one.skill_id != self.id)
+        if kind == "everything" or not running:
+            return self._stop_everything(said, lang, session)
+        if round is None:
+            return self._stop_one(running, said, lang, session)
+        return Later(lambda: self._ask(round, running, said, lang, session))
+
+    @handles(_GLOBAL)
+    def everything(self, turn: Turn) -> None:
+        """Tell everybody to stop what they do in this session."""
+        turn.emit(topics.STOP)
+
+    async def _ask(self, round: Round, running: Handlers, said: str, lang: str, session: Session) -> Match | Declined:
+        ranked = converse.by_recency(running)
+        candidates = [one.skill_id for one in ranked if not is_denied(session, one.skill_id, _STOP)]
+        answers = await round.poll(
+            topics.STOP_PING,
+            {},
+            candidates,
+            self.settings.window,
+            enough=lambda so_far: is_decided(candidates, so_far),
+        )
+        busy = willing(answers)
+        return self._stop_one(tuple(one for one in ranked if one.skill_id in busy) or ranked, said, lang, session)
+
+    def _stop_one(self, running: Handlers, said: str, lang: str, session: Session) -> Match | Declined:
+        for one in converse.by_recency(running):
+            if not is_denied(session, one.skill_id, _STOP):
+                break
+        else:
+            return Declined("nobody who could be stopped may be, in this session")
+        target = one.skill_id
+        left = [other for other in session.active_handlers if other.skill_id != target]
+        updated = session.trusted(active_handlers=tuple(left))
+        mode = session.response_mode
+        if mode is not None and mode.skill_id == target:
+            updated = updated.without("response_mode")
+        return Match(target, _STOP, lang, said, updated_session=updated)
+
+    def _stop_everything(self, said: str, lang: str, session: Session) -> Match | Declined:
+        if dispatch_topic(self.id, _GLOBAL) in (session.blacklisted_intents or ()):
+            return Declined("this session may not stop everything")
+        updated = session.without("active_handlers", "converse_handlers", "response_mode")
+        return Match(self.id, _GLOBAL, lang, said, updated_session=updated)
+
+    def known_intents(self, session_id: str) -> list[dict[str, str]]:  # noqa: ARG002 - the same for all
+        """As promised by `PipelinePlugin`; whose `stop` it is is decided when something is said."""
+        return [{"skill_id": self.id, "intent_name": name, "lang": ANY_LANGUAGE} for name in (_STOP, _GLOBAL)]
