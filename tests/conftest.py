@@ -11,6 +11,7 @@ import pytest
 
 from flow.stage import MakeAssistant
 from hark.app.settings import Settings
+from hark.builtin import TemplateMatcher
 from hark.model import Clock
 from hark.plugins import Plugin
 from hark.spec import topics
@@ -74,7 +75,8 @@ def assistant(bus_type: type[LocalBus], caplog: pytest.LogCaptureFixture) -> Ite
     def make(
         *plugins: Plugin, settings: Settings | Mapping[str, Any] | None = None, clock: Clock | None = None
     ) -> Assistant:
-        return WatchedAssistant(*plugins, settings=settings, clock=clock, bus=bus_type)
+        # The template matcher alone: what is looked at here is the frame, and every matcher leaves a step in the trace.
+        return WatchedAssistant(*plugins, settings=settings, clock=clock, bus=bus_type, matchers=(TemplateMatcher,))
 
     yield make
     check_listeners(caplog)

@@ -15,7 +15,18 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 CONFORMANCE = ROOT / "conformance"
-SPECS = ("MSG-1", "SESSION-1", "SESSION-2", "PIPELINE-1", "TRANSFORM-1", "INTENT-4", "CONTEXT-1")
+SPECS = (
+    "MSG-1",
+    "SESSION-1",
+    "SESSION-2",
+    "PIPELINE-1",
+    "TRANSFORM-1",
+    "INTENT-1",
+    "INTENT-2",
+    "INTENT-3",
+    "INTENT-4",
+    "CONTEXT-1",
+)
 
 DOCUMENTS = {name: tomllib.loads((CONFORMANCE / "clauses" / f"{name}.toml").read_text("utf-8")) for name in SPECS}
 ROWS: list[dict[str, Any]] = [row for document in DOCUMENTS.values() for row in document["row"]]

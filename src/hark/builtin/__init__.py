@@ -4,16 +4,33 @@ from typing import Final
 
 from hark.builtin.cancel import Cancel
 from hark.builtin.clock import ClockSkill
+from hark.builtin.common_query import CommonQuery
+from hark.builtin.converse import Converse
+from hark.builtin.fallback import Fallback
 from hark.builtin.help import HelpSkill
+from hark.builtin.keyword import KeywordMatcher
 from hark.builtin.normalize import Normalize
 from hark.builtin.parrot import ParrotSkill
+from hark.builtin.stop import Stop
 from hark.builtin.template import TemplateMatcher
-from hark.plugins import Plugin
+from hark.builtin.values import Values
+from hark.plugins import PipelinePlugin, Plugin
+
+MATCHERS: Final[tuple[type[PipelinePlugin], ...]] = (
+    Stop,
+    Converse,
+    TemplateMatcher,
+    KeywordMatcher,
+    CommonQuery,
+    Fallback,
+)
+"""The default pipeline, in its order."""
 
 DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     Normalize,
     Cancel,
-    TemplateMatcher,
+    *MATCHERS,
+    Values,
     ClockSkill,
     ParrotSkill,
     HelpSkill,
@@ -22,10 +39,17 @@ DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
 
 __all__ = [
     "DEFAULT_PLUGINS",
+    "MATCHERS",
     "Cancel",
     "ClockSkill",
+    "CommonQuery",
+    "Converse",
+    "Fallback",
     "HelpSkill",
+    "KeywordMatcher",
     "Normalize",
     "ParrotSkill",
+    "Stop",
     "TemplateMatcher",
+    "Values",
 ]

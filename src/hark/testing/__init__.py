@@ -3,5 +3,6 @@
 from hark.bus import LocalBus, WireBus
 from hark.testing.assistant import Assistant, Hearing
 from hark.testing.clock import FakeClock, settle
+from hark.testing.playing import play
 
-__all__ = ["Assistant", "FakeClock", "Hearing", "LocalBus", "WireBus", "settle"]
+__all__ = ["Assistant", "FakeClock", "Hearing", "LocalBus", "WireBus", "play", "settle"]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 from types import TracebackType
 from typing import Any, Final
 
 from hark.app.house import House
+from hark.app.open_questions import OpenQuestions, is_question
 from hark.app.settings import Settings, settings_from
-from hark.builtin.template import TemplateMatcher
+from hark.builtin import MATCHERS
 from hark.bus import LocalBus
 from hark.model import Clock, Message, Session
 from hark.plugins import PipelinePlugin, Plugin
@@ -22,15 +23,20 @@ from hark.trace import TurnTrace, render
 _MARK: Final = "hark_heard"
 _PATIENCE: Final = 30.0
 
+_TELLING: Final = (topics.UTTERANCE_SPEAK, topics.UTTERANCE_HANDLED)
+"""From these a client learns what has become of its session."""
+
+_FIRST: Final = ("stop", "converse")
+
 CLOSING: Final = "closing the house"
 """The name of the task that closes the house, for whoever looks at all of them."""
 
 
 class Assistant:
-    """An assistant with these plugins and skills, the template matcher, and nothing else.
+    """An assistant with these plugins and skills, the matchers of the default pipeline, and nothing else.
 
     `async with Assistant(MySkill()) as assistant: await assistant.hears("...")`. Time stands still unless the test
-    advances `assistant.clock`.
+    advances `assistant.clock`. `matchers` are the ones it has besides those it is given.
     """
 
     def __init__(
@@ -39,13 +45,17 @@ class Assistant:
         settings: Settings | Mapping[str, Any] | None = None,
         clock: Clock | None = None,
         bus: type[LocalBus] = LocalBus,
+        matchers: Sequence[type[PipelinePlugin]] = MATCHERS,
     ) -> None:
         self.clock: Any = clock or FakeClock()
-        self._plugins = (*plugins, TemplateMatcher())
+        self._plugins = _furnished(plugins, matchers)
         self._settings = self._filled(settings)
         self._bus_type = bus
         self._marks = count(1)
         self._turns: dict[str, Hearing] = {}
+        self._questions = OpenQuestions[Hearing]()
+        self._sessions: dict[str, Session] = {}
+        """Named sessions, each as it was last told: whoever speaks in one sends it along (SESSION-2)."""
         self.messages: list[Message] = []
         """Every Message on the bus, in order."""
         self.house: House
@@ -85,13 +95,20 @@ class Assistant:
         session: Session | str | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> list[str]:
-        """Say something to the assistant; what it answered, once the turn ended and its speech was rendered."""
+        """Say something to the assistant; what it answered, once the turn ended and its speech was rendered.
+
+        It also returns when the turn asked a question. What is said next in that session is the answer, and what the
+        handler says to it is what comes back. A `session` named by a string goes on from turn to turn.
+        """
         hearing = self.say(text, lang=lang, session=session, context=context)
         try:
-            await asyncio.wait_for(hearing.over.wait(), _PATIENCE)
+            async with asyncio.timeout(_PATIENCE):
+                await hearing.over.wait()
+                for resumed in hearing.resumed:
+                    await resumed.over.wait()
         except TimeoutError:
             raise AssertionError(f"the turn did not end within {_PATIENCE:g} s:\n{self.why()}") from None
-        return hearing.spoken
+        return list(hearing.spoken)
 
     def say(
         self,
@@ -109,7 +126,7 @@ class Assistant:
         if lang is not None:
             data["lang"] = lang
         if isinstance(session, str):
-            session = Session(session)
+            session = self._sessions.get(session) or Session(session)
         self.bus.emit(Message(topics.UTTERANCE_HANDLE, data, {**(context or {}), _MARK: mark}, session))
         return hearing
 
@@ -134,17 +151,22 @@ class Assistant:
 
     def _saw(self, message: Message) -> None:
         self.messages.append(message)
+        if message.type in _TELLING and message.session is not None:
+            self._sessions[message.session_id] = message.session
         hearing = self._turns.get(message.context.get(_MARK, ""))
         if hearing is not None:
             hearing.saw(message)
+            asking = self._questions.saw(message, hearing)
+            if asking is not None:
+                asking.go_on(hearing)
 
     def _rendered(self, spoken: Spoken) -> None:
         hearing = self._turns.get(spoken.message.context.get(_MARK, ""))
         if hearing is not None:
-            hearing.spoken.append(spoken.text)
+            hearing.hear(spoken.text)
 
     def _filled(self, settings: Settings | Mapping[str, Any] | None) -> Settings:
-        """The settings, with the given pipeline plugins ahead of the template matcher unless they say otherwise."""
+        """The settings, with the pipeline plugins in their order unless they say otherwise."""
         if isinstance(settings, Settings):
             return settings
         tree = {key: dict(value) for key, value in (settings or {}).items()}
@@ -154,6 +176,14 @@ class Assistant:
         return settings_from(tree)
 
 
+def _furnished(plugins: tuple[Plugin, ...], matchers: Sequence[type[PipelinePlugin]]) -> tuple[Plugin, ...]:
+    """The plugins with the usual matchers: those that have to be first, then the given ones, then the others."""
+    given = {getattr(plugin, "id", None) for plugin in plugins}
+    usual = [matcher() for matcher in matchers if matcher.id not in given]
+    first = [matcher for matcher in usual if matcher.id in _FIRST]
+    return (*first, *plugins, *(matcher for matcher in usual if matcher not in first))
+
+
 class Hearing:
     """A turn under way in a test."""
 
@@ -161,24 +191,50 @@ class Hearing:
         self.utterances = utterances
         """What was said to the assistant."""
         self.spoken: list[str] = []
-        """What was answered so far."""
+        """What was answered so far. Who answers a question also hears what its handler says then."""
         self.over = asyncio.Event()
-        """Set when the turn ended, with those that its handler began, and all speech was rendered."""
+        """Set when the turn ended, with those that its handler began, and all speech was rendered; also set while
+        its handler waits for an answer."""
         self.entries = 0
         """Utterances seen: the one that was said, and those its handler emitted."""
         self.markers = 0
         """End markers seen; more than utterances is a fault."""
+        self.resumed: list[Hearing] = []
+        """The turns that go on because this was the answer to their question."""
+        self._asking = False
         self._unrendered = 0
+        self._answered_by: Hearing | None = None
 
     def saw(self, message: Message) -> None:
         """Take note of a Message of this turn."""
         if message.type == topics.UTTERANCE_SPEAK:
             self._unrendered += 1
+            self._asking = self._asking or is_question(message)
         elif message.type == topics.SPEECH_RENDERED:
             self._unrendered -= 1
         elif message.type == topics.UTTERANCE_HANDLE:
             self.entries += 1
         elif message.type == topics.UTTERANCE_HANDLED:
             self.markers += 1
-        if self.entries == self.markers and not self._unrendered:
+        elif message.type == topics.HANDLER_WAITING and message.data.get("waits") is False:
+            self._asking = False
+        self._look()
+
+    def hear(self, text: str) -> None:
+        """Something was said in this turn."""
+        self.spoken.append(text)
+        if self._answered_by is not None:
+            self._answered_by.hear(text)
+
+    def go_on(self, answer: Hearing) -> None:
+        """`answer` is what this turn has waited for."""
+        self._asking = False
+        self._answered_by = answer
+        answer.resumed.append(self)
+        self._look()
+
+    def _look(self) -> None:
+        if (self._asking or self.entries == self.markers) and not self._unrendered:
             self.over.set()
+        else:
+            self.over.clear()

@@ -24,12 +24,16 @@ class AssistantTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The language of an utterance that shows no other."""
     langs: Langs = ()
     """Further languages the assistant understands."""
-    pipeline: Names = ("template", "keyword")
-    """Who is asked to claim an utterance, in order: ids of pipeline plugins, or names of [pipeline.<name>] tables."""
+    pipeline: Names = ("stop", "converse", "template", "keyword", "common_query", "fallback")
+    """Who is asked to claim an utterance, in order: ids of pipeline plugins, or names of [pipeline.<name>] tables.
+    docs/pipeline.md says why in this order.
+    """
     protect_skills: Flag = True
     """Whether a skill may be deregistered by nobody but itself. It holds for every plugin that knows this setting,
     unless its own table says otherwise.
     """
+    context_topics: Flag = True
+    """Whether skills of others may remember and forget things in a session by ovos.context.set, .unset and .clear."""
     files: Files = ()
     """Python files with plugins to load beside installed ones, or folders with an __init__.py; relative to the folder
     of this file.
@@ -77,6 +81,10 @@ class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds until a plugin that was left out is tried again."""
     open_turns: Count = 1_000
     """Turns under way at once, beyond which utterances are turned away."""
+    converse_cap: Count = 20
+    """Skills that a session keeps in mind as those who may be offered what is said next."""
+    converse_ttl: Seconds = 300.0
+    """Seconds after its last call for which a skill is one of them."""
     grace: Pause = 5.0
     """Seconds that open turns are given at shutdown."""
     plugins: ById = {}
@@ -158,6 +166,9 @@ class Settings(msgspec.Struct, frozen=True):
             protect_skills=self.assistant.protect_skills,
             max_open_turns=self.limits.open_turns,
             handler_limit=self.limits.handler,
+            converse_cap=self.limits.converse_cap,
+            converse_ttl=self.limits.converse_ttl,
+            context_topics=self.assistant.context_topics,
             grace=self.limits.grace,
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hark.app.house import House
 from hark.app.settings import settings_from
-from hark.builtin.template import TemplateMatcher
+from hark.builtin import KeywordMatcher, TemplateMatcher
 from hark.bus import LocalBus
 from hark.hosting import Loaded
 from hark.model.clock import SystemClock
@@ -33,7 +33,7 @@ class Subject:
         """A house with the plugin started in it, and the plugin; both are gone afterwards."""
         plugin = self.make()
         plugin_id = getattr(plugin, "id", "")
-        others: tuple[Plugin, ...] = () if isinstance(plugin, PipelinePlugin) else (TemplateMatcher(),)
+        others: tuple[Plugin, ...] = () if isinstance(plugin, PipelinePlugin) else (TemplateMatcher(), KeywordMatcher())
         tree: dict[str, Any] = {
             "assistant": {"pipeline": [one.id for one in (plugin, *others) if isinstance(one, PipelinePlugin)]}
         }
