@@ -74,6 +74,18 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
         from hark.app.commands.new import new
 
         return new
+    if name == "convert":
+        from hark.app.commands.convert import convert
+
+        return convert
+    if name == "lint":
+        from hark.app.commands.lint import lint
+
+        return lint
+    if name == "test":
+        from hark.app.commands.test import test
+
+        return test
     from hark.app.commands.show_settings import show_settings
 
     return show_settings

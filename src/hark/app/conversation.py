@@ -76,6 +76,8 @@ class Conversation:
             log.exception("an utterance could not be put to the assistant")
             self._screen.show(f"(this turn broke: {type(error).__name__}: {error})")
             return
+        if asked.outcome == "asked":  # the next line is the answer
+            return
         told = remark(asked.outcome, asked.detail, why_command(asked.utterance_id, self._state))
         if told is not None:
             self._screen.show(told)

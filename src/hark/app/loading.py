@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 from hark.app.settings import Settings
-from hark.builtin import DEFAULT_PLUGINS
+from hark.builtin import DEFAULT_PLUGINS, OPTIONAL
 from hark.hosting import PluginFile, Refusal, discover
 from hark.plugins import Plugin
 
@@ -17,14 +18,32 @@ _PACKAGES: Final = (".dist-info", ".egg-info")
 _ANY_GROUP: Final = b"[hark."
 
 
-def plugins(*, installed: bool, files: Iterable[Path] = ()) -> Iterator[Plugin | Refusal]:
-    """The plugins that come with Hark, those in `files` and, if asked for, those that installed packages offer."""
-    for made in DEFAULT_PLUGINS:
+def plugins(*, installed: bool, files: Iterable[Path] = (), wanted: Collection[str] = ()) -> Iterator[Plugin | Refusal]:
+    """The plugins that come with Hark, those in `files` and, if asked for, those that installed packages offer.
+
+    Of those that come with Hark some are loaded only where they are `wanted`, by id.
+    """
+    for made in builtin(wanted):
         yield made()
     for path in files:
         yield from PluginFile(path).make()
     if installed and any(map(_may_offer, sys.path)):
         yield from discover()
+
+
+def builtin(wanted: Collection[str]) -> Iterator[type[Plugin]]:
+    """The plugins that come with Hark, and those of the optional ones that are wanted."""
+    yield from DEFAULT_PLUGINS
+    for plugin_id, place in OPTIONAL.items():
+        if plugin_id in wanted:
+            module, _, name = place.partition(":")
+            yield getattr(import_module(module), name)
+
+
+def wanted_by(settings: Settings) -> frozenset[str]:
+    """The pipeline plugins that the settings name."""
+    understanding = settings.understanding()
+    return frozenset(understanding.entry(name).plugin for name in understanding.pipeline)
 
 
 def plugin_files(settings: Settings, settings_file: Path) -> list[Path]:

@@ -88,7 +88,9 @@ class Residents:
         """Let in and start a plugin that was judged; why it did not start, if so: then nothing of it is left."""
         registry, plugin = self.registry_for(entry.plugin), entry.plugin
         registry.put(entry)
-        host = plugin.host = self._hosts[id(plugin)] = PluginHost(plugin, self._bus, self._runner, self._data_root)
+        langs = self._settings.understanding().langs
+        host = PluginHost(plugin, self._bus, self._runner, self._data_root, langs)
+        plugin.host = self._hosts[id(plugin)] = host
         self._handlers.attach(plugin)
         outcome = await self._runner.call(Loaded(plugin, plugin.begin, limit=self._settings.limits.start))
         if outcome.error is None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from typing import Any, Final
 
+from hark.app.open_questions import OpenQuestions, is_question
 from hark.bus import Bus
 from hark.model import Clock, Message, Session
 from hark.speak import Spoken
@@ -23,8 +25,12 @@ _OUTCOMES: Final = {
     topics.INTENT_UNMATCHED: "unmatched",
     topics.UTTERANCE_CANCELLED: "cancelled",
 }
+_TELLING: Final = (topics.UTTERANCE_SPEAK, topics.UTTERANCE_HANDLED)
+"""From these a client learns what has become of its session."""
 _PATIENCE: Final = 60.0
 """Seconds that speech may still take after the end of its turn."""
+_REMEMBERED: Final = 100
+"""How many named sessions are kept for those who speak in them again."""
 
 
 class Talk:
@@ -36,7 +42,11 @@ class Talk:
         self._aside = aside
         self._marks = count(1)
         self._open: dict[str, Asked] = {}
-        self._sessions = {DEFAULT_SESSION_ID}
+        self._questions = OpenQuestions[Asked]()
+        self._sessions: dict[str, Session] = {}
+        """Named sessions, each as it was last told: whoever speaks in one sends it along (SESSION-2)."""
+        self._present = Counter({DEFAULT_SESSION_ID: 1})
+        """How many turns are open in each session; at the device itself there is always somebody."""
         self._unrendered = 0
         self._all_said = asyncio.Event()
         self._all_said.set()
@@ -44,7 +54,7 @@ class Talk:
 
     def serves(self, session_id: str) -> bool:
         """Whether somebody is here to hear what is said to this session."""
-        return session_id in self._sessions
+        return self._present[session_id] > 0
 
     def render(self, spoken: Spoken) -> None:
         """Let whoever asked hear it; speech that nobody waits for is for the device's own session."""
@@ -57,25 +67,41 @@ class Talk:
     async def ask(
         self, text: str, hear: Callable[[str], None], *, lang: str | None = None, session_id: str = DEFAULT_SESSION_ID
     ) -> Asked:
-        """Say `text` and wait until its turn ended and was heard; raises `MalformedMessage` for what is no text."""
+        """Say `text` and wait until its turn ended and was heard; raises `MalformedMessage` for what is no text.
+
+        A turn that asks a question is left to itself until somebody says something in its session. What is returned
+        is how the turn went on that this was the answer to, if it was one.
+        """
         data: dict[str, Any] = {"utterances": [text]}
         if lang is not None:
             data["lang"] = lang
         mark = str(next(self._marks))
-        entry = Message(topics.UTTERANCE_HANDLE, data, {_MARK: mark}, Session(session_id))
-        asked = self._open[mark] = Asked(hear)
-        self._sessions.add(session_id)
+        session = self._sessions.get(session_id) or Session(session_id)
+        entry = Message(topics.UTTERANCE_HANDLE, data, {_MARK: mark}, session)
+        asked = self._open[mark] = Asked(hear, session_id)
+        self._present[session_id] += 1
         try:
             self._bus.emit(entry)
-            await asked.ended.wait()
-            with suppress(TimeoutError):  # a response that nobody renders
-                async with self._clock.timeout(_PATIENCE):
-                    await asked.silent.wait()
+            await self._rest(asked)
+            if asked.resumed is None or asked.outcome != "complete":
+                return asked
+            await self._rest(asked.resumed)
+            return asked.resumed
         finally:
-            del self._open[mark]
-            if session_id != DEFAULT_SESSION_ID:
-                self._sessions.discard(session_id)
-        return asked
+            if not asked.asks:
+                self._close(mark)
+
+    async def _rest(self, asked: Asked) -> None:
+        await asked.ended.wait()
+        with suppress(TimeoutError):  # a response that nobody renders
+            async with self._clock.timeout(_PATIENCE):
+                await asked.silent.wait()
+
+    def _close(self, mark: str) -> None:
+        asked = self._open.pop(mark, None)
+        if asked is not None:
+            self._present[asked.session_id] -= 1
+            self._questions.forget(asked)
 
     async def all_said(self, seconds: float) -> None:
         """Wait until nothing is left to be rendered, at most this long."""
@@ -91,9 +117,23 @@ class Talk:
                 self._all_said.clear()
             else:
                 self._all_said.set()
+        if message.type in _TELLING and message.session is not None:
+            self._adopt(message.session)
         mark = message.context.get(_MARK)
         if mark is not None and (asked := self._open.get(mark)) is not None:
             asked.saw(message, change)
+            waited = self._questions.saw(message, asked)
+            if waited is not None:
+                waited.go_on(asked)
+            if asked.over:
+                self._close(mark)
+
+    def _adopt(self, session: Session) -> None:
+        if not session.is_default and self.serves(session.session_id):  # the default session is kept by the assistant
+            self._sessions.pop(session.session_id, None)
+            self._sessions[session.session_id] = session
+            if len(self._sessions) > _REMEMBERED:
+                del self._sessions[next(iter(self._sessions))]
 
     def _change(self, message: Message) -> int:
         """How many responses more, or fewer, wait to be rendered."""
@@ -107,18 +147,30 @@ class Talk:
 class Asked:
     """An utterance on its way, and how it ended."""
 
-    def __init__(self, hear: Callable[[str], None]) -> None:
+    def __init__(self, hear: Callable[[str], None], session_id: str = DEFAULT_SESSION_ID) -> None:
         self.hear = hear
+        self.session_id = session_id
         self.outcome = "broken"
-        """`complete`, `unmatched`, `cancelled`, `error`, or `broken` when nobody can tell."""
+        """`complete`, `unmatched`, `cancelled`, `error`, `asked` while it waits for an answer, or `broken` when nobody
+        can tell."""
         self.detail = ""
         """Who cancelled it and why, or what went wrong."""
         self.utterance_id = ""
+        self.asks = False
+        """Whether its handler waits for an answer."""
+        self.resumed: Asked | None = None
+        """The turn that goes on because this was the answer to its question."""
         self.ended = asyncio.Event()
-        """Set by the end marker."""
+        """Set by the end marker, and while it waits for an answer."""
         self.silent = asyncio.Event()
-        """Set while nothing waits to be rendered, once the turn has ended."""
+        """Set while nothing waits to be rendered, once the turn has ended or waits for an answer."""
+        self._marked = False
         self._unrendered = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is to come any more."""
+        return self._marked and self.silent.is_set()
 
     def saw(self, message: Message, change: int) -> None:
         """Take note of a Message of this turn, and of what is left to be rendered."""
@@ -126,11 +178,30 @@ class Asked:
         self._unrendered += change
         if topic == topics.UTTERANCE_HANDLED:
             self.utterance_id = message.utterance_id or ""
-            self.ended.set()
-        elif topic in _OUTCOMES and not self.ended.is_set():
+            self._marked, self.asks = True, False
+        elif topic in _OUTCOMES and not self._marked:
             # A response can be cancelled as well; of these, the last before the marker is the turn's own.
             self.outcome = _OUTCOMES[topic]
             self.detail = _detail(message)
+        elif is_question(message):
+            self.utterance_id = message.utterance_id or ""
+            self.outcome, self.asks = "asked", True
+        elif topic == topics.HANDLER_WAITING and message.data.get("waits") is False:
+            self.asks = False
+        self._look()
+
+    def go_on(self, answer: Asked) -> None:
+        """`answer` is what this turn has waited for: whoever gave it hears what follows."""
+        self.outcome, self.asks = "broken", False
+        self.hear = answer.hear
+        answer.resumed = self
+        self._look()
+
+    def _look(self) -> None:
+        if self._marked or self.asks:
+            self.ended.set()
+        else:
+            self.ended.clear()
         if self.ended.is_set() and self._unrendered <= 0:
             self.silent.set()
         else:

@@ -32,6 +32,8 @@ def remark(outcome: str, detail: str, ask: str) -> str | None:
     """What there is to say about the end of a turn that did not just answer; `ask` is the command to ask why."""
     if outcome == "complete":
         return None
+    if outcome == "asked":
+        return "(this question is left open; answer questions in a conversation, with: hark run)"
     if outcome == "cancelled":
         return one_line(f"(cancelled by {detail})")
     told = {

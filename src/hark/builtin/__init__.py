@@ -1,16 +1,21 @@
 """Plugins that come with Hark. They use what every plugin author can use."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from hark.builtin.cancel import Cancel
-from hark.builtin.clock import ClockSkill
 from hark.builtin.common_query import CommonQuery
 from hark.builtin.converse import Converse
 from hark.builtin.fallback import Fallback
-from hark.builtin.help import HelpSkill
 from hark.builtin.keyword import KeywordMatcher
 from hark.builtin.normalize import Normalize
-from hark.builtin.parrot import ParrotSkill
+from hark.builtin.skills.calculator import CalculatorSkill
+from hark.builtin.skills.clock import ClockSkill
+from hark.builtin.skills.guessing import GuessingSkill
+from hark.builtin.skills.help import HelpSkill
+from hark.builtin.skills.jokes import JokesSkill
+from hark.builtin.skills.parrot import ParrotSkill
+from hark.builtin.skills.shopping import ShoppingSkill
 from hark.builtin.stop import Stop
 from hark.builtin.template import TemplateMatcher
 from hark.builtin.values import Values
@@ -26,12 +31,19 @@ MATCHERS: Final[tuple[type[PipelinePlugin], ...]] = (
 )
 """The default pipeline, in its order."""
 
+OPTIONAL: Final[Mapping[str, str]] = {"hassil": "hark.builtin.hassil:HassilMatcher"}
+"""Matchers that are loaded only where the pipeline names them: what they need is an extra."""
+
 DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     Normalize,
     Cancel,
     *MATCHERS,
     Values,
     ClockSkill,
+    ShoppingSkill,
+    CalculatorSkill,
+    JokesSkill,
+    GuessingSkill,
     ParrotSkill,
     HelpSkill,
 )
@@ -40,15 +52,20 @@ DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
 __all__ = [
     "DEFAULT_PLUGINS",
     "MATCHERS",
+    "OPTIONAL",
+    "CalculatorSkill",
     "Cancel",
     "ClockSkill",
     "CommonQuery",
     "Converse",
     "Fallback",
+    "GuessingSkill",
     "HelpSkill",
+    "JokesSkill",
     "KeywordMatcher",
     "Normalize",
     "ParrotSkill",
+    "ShoppingSkill",
     "Stop",
     "TemplateMatcher",
     "Values",

@@ -36,7 +36,7 @@ MISTAKES = {
     "[asistant]": f"1: [asistant]: there is no such table; did you mean [assistant]? {TABLES}",
     "\n[zoo]": f"2: [zoo]: there is no such table; t{TABLES[1:]}",
     "[assistant]\nlnag = 'de'": "2: [assistant] lnag: there is no such key; did you mean lang? "
-    "The keys are: lang, langs, pipeline",
+    "The keys are: lang, langs, pipeline, protect_skills, context_topics, files",
     "lang = 'de'": "1: lang: a key cannot stand outside of every table; put it below [assistant]",
     "limits = 3": f"1: limits: 3 is not a table; write [limits] {BELOW}",
     '[limits]\nmatch = "ten"': f'2: [limits] match: "ten" {SECONDS}; the default is 10.0',
@@ -54,7 +54,7 @@ MISTAKES = {
     '[assistant]\nlangs = ["de", "no!"]': '2: [assistant] langs: "no!" is not a language tag such as "en-US"; '
     "the default is []",
     "[assistant]\npipeline = 'a'": '2: [assistant] pipeline: "a" is not a list of ids such as ["one", "another"]; '
-    'the default is ["template"]',
+    'the default is ["stop", "converse", "template", "keyword", "common_query...',
     "[transformers]\ntts = [1]": "2: [transformers] tts: 1 is not an id in quotes; leave the key out to have none",
     "[deny]\nskils = []": f"2: [deny] skils: there is no such key; did you mean skills? {DENIES}",
     "[pipeline]\na = 1": f"2: [pipeline] a: 1 is not a table; write [pipeline.a] {BELOW}",

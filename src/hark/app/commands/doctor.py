@@ -40,7 +40,7 @@ def _alone(options: argparse.Namespace) -> Report:
     from hark.app.commands.notices import hold_back_refusals
     from hark.app.doctor.examine import examine
     from hark.app.household import Household
-    from hark.app.loading import plugins
+    from hark.app.loading import plugin_files, plugins, wanted_by
     from hark.app.settings import read_settings
     from hark.model import SystemClock
 
@@ -48,7 +48,8 @@ def _alone(options: argparse.Namespace) -> Report:
     settings = read_settings(path, named=named)
 
     async def look() -> Report:
-        household = Household(settings, plugins(installed=options.plugins), SystemClock(), lambda _text: None)
+        loaded = plugins(installed=options.plugins, files=plugin_files(settings, path), wanted=wanted_by(settings))
+        household = Household(settings, loaded, SystemClock(), lambda _text: None)
         hold_back_refusals()
         async with household:
             return examine(household.house, str(path))

@@ -6,6 +6,8 @@ import argparse
 import re
 from typing import Final
 
+from hark.app.commands import convert, test
+
 _EXAMPLES: Final = """\
 examples:
   hark run                               talk to the assistant in this terminal
@@ -15,6 +17,8 @@ examples:
   hark why                               explain the last turn, from any shell
   hark doctor                            what is loaded, in which order, and what is not and why
   hark new skill kitchen-timer           begin a plugin package
+  hark lint my-skill                     what is wrong with its sentences, and how to mend it
+  hark test shopping.talk                play a conversation that is written down
   hark settings > hark.toml              a settings file with every key
 """
 _RUN: Final = """\
@@ -25,6 +29,7 @@ the last. Answers go to standard output, a line each, everything else to standar
 examples:
   hark run
   printf 'what time is it\\nsay hello world\\n' | hark run
+  hark run --dev                         while you write a plugin: the next turn uses what you saved
   hark run --stay </dev/null             as a service, until SIGTERM
   hark run --state /tmp/try --no-plugins
 """
@@ -61,6 +66,16 @@ examples:
   hark new skill kitchen-timer
   hark new transformer polite --into ~/plugins/polite
 """
+_LINT: Final = """\
+Looks over the locale folders of skills: file, line, column, what is wrong, how to mend it. A path is a locale folder, a
+skill, a folder full of skills, or one file. The exit status is 0 when there is nothing to mend, 1 when there is, 2 when
+there was nothing to look at; warnings count only with --strict. docs/lint.md explains every code.
+
+examples:
+  hark lint                              everything below this folder
+  hark lint my-skill/locale --strict
+  hark lint skills --format json | jq '.findings[].code'
+"""
 _SETTINGS: Final = """\
 Prints a settings file with every key, its default and what it is for. The file is read from
 $XDG_CONFIG_HOME/hark/hark.toml, or ~/.config/hark/hark.toml, unless --settings names another.
@@ -84,6 +99,12 @@ def make_parser(version: str) -> argparse.ArgumentParser:
     _add_settings(run)
     _add_state(run)
     _add_lang(run)
+    run.add_argument(
+        "--dev",
+        action="store_true",
+        help="take over what you edit meanwhile: plugins, their locale folders, the settings; what is broken is told, "
+        "and the old one stays",
+    )
     run.add_argument("--stay", action="store_true", help="go on when the input ends, until somebody stops it")
 
     say = _command(commands, "say", "say one thing and print the answer", _SAY)
@@ -107,6 +128,15 @@ def make_parser(version: str) -> argparse.ArgumentParser:
     new.add_argument("kind", choices=("skill", "transformer", "pipeline"), help="what kind of plugin")
     new.add_argument("name", metavar="NAME", help="what it is called, such as kitchen-timer")
     new.add_argument("--into", metavar="DIR", help="the folder to write; else one of the package's name, here")
+
+    convert.add_options(_command(commands, "convert", "sentences of Home Assistant as locale files", convert.ABOUT))
+
+    lint = _command(commands, "lint", "look over the sentences of skills", _LINT)
+    lint.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="what to look at; else this folder")
+    lint.add_argument("--format", choices=("text", "json"), default="text", help="for people, or for programs")
+    lint.add_argument("--strict", action="store_true", help="let warnings count as well")
+
+    test.add_options(_command(commands, "test", "play conversation scripts", test.ABOUT))
 
     settings = _command(commands, "settings", "print a settings file with every key", _SETTINGS)
     _add_plugins(settings)

@@ -6,35 +6,34 @@ import argparse
 import asyncio
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
 from typing import Final
 
 from hark import __version__
-from hark.app.commands.common import ANSWERED, settings_of, state_of
+from hark.app.commands.common import ANSWERED, complain, settings_of, state_of
 from hark.app.commands.notices import hold_back_refusals, tell_notices
 from hark.app.control.server import listening
 from hark.app.conversation import Conversation
 from hark.app.house import House
 from hark.app.household import Household
 from hark.app.line_reader import Descriptor, LineReader
-from hark.app.loading import plugins
+from hark.app.loading import plugin_files, plugins, wanted_by
 from hark.app.screen import Screen
 from hark.app.settings import Settings, read_settings
 from hark.app.state.directory import Held, StateError
 from hark.app.state.keeping import State
 from hark.app.terminal import Terminal
+from hark.hosting import Refusal
 from hark.model import SystemClock
+from hark.plugins import Plugin
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run an assistant until the input ends or somebody stops it."""
-    path, named = settings_of(options)
-    settings = read_settings(path, named=named)
-    if options.lang is not None:
-        settings = settings.speaking(options.lang)
+    settings = _settings(options)
     try:
         state = State(state_of(options), SystemClock(), traces=settings.trace.disk)
     except Held as held:
@@ -58,18 +57,12 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
         screen = Screen(sys.stdout, stop.set, prompts=terminal.is_interactive)
         hold_back_refusals()
         clock = SystemClock()
-        household = Household(
-            settings,
-            plugins(installed=options.plugins),
-            clock,
-            screen.show,
-            state=state,
-            door=door,
-            settings_file=str(settings_of(options)[0]),
-        )
-        async with household:
+        path = settings_of(options)[0]
+        loaded, development = _loading(options, settings, screen.show if terminal.is_interactive else complain)
+        household = Household(settings, loaded, clock, screen.show, state=state, door=door, settings_file=str(path))
+        async with household, development(household.house):
             starting = None
-            tell_notices(household.house, settings_of(options)[0])
+            tell_notices(household.house, path)
             if terminal.is_interactive:
                 _greet(household.house, settings)
             reader = LineReader(terminal.read if terminal.is_interactive else Descriptor(sys.stdin.fileno()))
@@ -77,6 +70,31 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
             await conversation.go_on(stop, patient=not terminal.is_interactive)
             if options.stay:
                 await stop.wait()
+
+
+def _loading(
+    options: argparse.Namespace, settings: Settings, tell: Callable[[str], None]
+) -> tuple[Iterable[Plugin | Refusal], Callable[[House], AbstractAsyncContextManager[object]]]:
+    """The plugins, and what follows their files while the house is open."""
+    path = settings_of(options)[0]
+    files = plugin_files(settings, path)
+    if not options.dev:
+        loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings))
+        return loaded, lambda _house: nullcontext()
+    # Only here: who does not develop does not pay for it.
+    from hark.app.dev.edits import Edits
+    from hark.app.dev.mode import DevMode
+    from hark.app.dev.sources import made_by, sources
+
+    found = list(sources(installed=options.plugins, files=files, wanted=wanted_by(settings)))
+    edits = Edits(found, path)
+    return made_by(found), lambda house: DevMode(house, edits, lambda: _settings(options), tell)
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    path, named = settings_of(options)
+    settings = read_settings(path, named=named)
+    return settings if options.lang is None else settings.speaking(options.lang)
 
 
 def _on_signals(stop_now: Callable[[], None]) -> None:

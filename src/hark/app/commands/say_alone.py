@@ -11,7 +11,7 @@ from hark.app.commands.common import MISTAKE, complain, settings_of, state_of
 from hark.app.commands.notices import hold_back_refusals, tell_notices
 from hark.app.commands.say import tell_end
 from hark.app.household import Household
-from hark.app.loading import plugins
+from hark.app.loading import plugin_files, plugins, wanted_by
 from hark.app.screen import Screen
 from hark.app.settings import Settings, read_settings
 from hark.app.state.directory import Held
@@ -37,7 +37,9 @@ def say_alone(options: argparse.Namespace) -> int:
 
 async def _turn(options: argparse.Namespace, settings: Settings, state: State | None) -> int:
     screen = Screen(sys.stdout, lambda: None)
-    household = Household(settings, plugins(installed=options.plugins), SystemClock(), screen.show, state=state)
+    files = plugin_files(settings, settings_of(options)[0])
+    loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings))
+    household = Household(settings, loaded, SystemClock(), screen.show, state=state)
     hold_back_refusals()
     async with household:
         tell_notices(household.house, settings_of(options)[0])

@@ -32,7 +32,11 @@ async def adopt(house: House, settings: Settings, reloader: Reloader, units: Ite
         changes.append(Postponed(later))
     told = {entry.id: type(entry.plugin) for entry in house.residents}
     for plugin_id, kind in told.items():
-        if before.table_for(plugin_id, kind) != settings.table_for(plugin_id, kind):
+        has_new_langs = before.understanding().langs != settings.understanding().langs
+        # Some read their files in the languages that are understood, when they begin.
+        if before.table_for(plugin_id, kind) != settings.table_for(plugin_id, kind) or (
+            has_new_langs and getattr(kind, "reads_late", False)
+        ):
             changes += await reloader.remake(plugin_id)
     # One that was not loaded for its settings may be now.
     refused = {refusal.name for refusal in house.refusals} - told.keys()

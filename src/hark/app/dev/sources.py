@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Protocol
 
-from hark.builtin import DEFAULT_PLUGINS
+from hark.app.loading import builtin
 from hark.hosting import PluginFile, Refusal
 from hark.hosting.discovery import load, not_imported, offers
 from hark.plugins import PipelinePlugin, Plugin, Transformer
@@ -58,9 +58,9 @@ def source_of(made: type[Plugin]) -> Offer:
     return Offer(EntryPoint(made.id, f"{made.__module__}:{made.__qualname__}", group))
 
 
-def sources(*, installed: bool, files: Iterable[Path] = ()) -> Iterator[Source | Refusal]:
+def sources(*, installed: bool, files: Iterable[Path] = (), wanted: Collection[str] = ()) -> Iterator[Source | Refusal]:
     """Where `hark.app.loading.plugins` has its plugins from, in the same order."""
-    yield from map(source_of, DEFAULT_PLUGINS)
+    yield from map(source_of, builtin(wanted))
     yield from map(PluginFile, files)
     for offer in offers() if installed else ():
         yield offer if isinstance(offer, Refusal) else Offer(offer)

@@ -1,0 +1,59 @@
+"""`hark test`: conversation scripts, played."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from hark.app.commands.common import ANSWERED, MISTAKE, UNANSWERED, complain, settings_of
+
+ABOUT: Final = """\
+Plays conversation scripts on an assistant without microphone and loudspeaker, on a clock that jumps. A path is a
+script, or a folder with scripts, which end in .talk. The exit status is 0 when every conversation went as written, 1
+when one did not, 2 when a script cannot be read or there is none. docs/scripts.md tells how they are written.
+
+examples:
+  hark test tests/talk
+  hark test shopping.talk -k milk        only conversations with milk in their file's name or title
+  hark test tests/talk --format json | jq '.conversations[] | select(.passed | not)'
+"""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """What can be typed after `hark test`."""
+    command.add_argument("paths", nargs="+", metavar="PATH", help="scripts, or folders with scripts")
+    command.add_argument("-k", dest="name", metavar="NAME", default="", help="only those with this in file or title")
+    command.add_argument("--format", choices=("text", "json"), default="text", help="for people, or for programs")
+    command.add_argument("--settings", metavar="FILE", help="the settings file, where a script names no other")
+    command.add_argument(
+        "--no-plugins", dest="plugins", action="store_false", help="only what comes with Hark, no installed plugins"
+    )
+
+
+def test(options: argparse.Namespace) -> int:
+    """Play what the paths stand for, and tell how it went."""
+    # Only here: the parser of the command line needs the options alone.
+    from hark.app.commands.notices import hold_back_refusals
+    from hark.app.script.casting import Cast
+    from hark.app.script.recital import Recital
+    from hark.app.script.report import as_json, headline, indented, summary
+    from hark.app.settings import read_settings
+
+    path, named = settings_of(options)
+    recital = Recital(Cast(read_settings(path, named=named), path, installed=options.plugins), complain)
+    hold_back_refusals()
+    sys.path.insert(0, os.getcwd())  # noqa: PTH109 - classes that scripts name are found as by python -m
+    results = []
+    for script, played in recital.play(map(Path, options.paths), options.name):
+        results.append(played)
+        if options.format == "text":
+            print(headline(played), flush=True)
+            if played.difference is not None:
+                print(indented(script, played.difference), flush=True)
+    print(as_json(results) if options.format == "json" else summary(results))
+    if recital.stumbled or not results:
+        return MISTAKE
+    return ANSWERED if all(played.passed for played in results) else UNANSWERED

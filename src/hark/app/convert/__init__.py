@@ -1,0 +1,1 @@
+"""Converting between Hark's locale folders and the sentences of hassil, which Home Assistant uses."""

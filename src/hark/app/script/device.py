@@ -1,0 +1,96 @@
+"""Somebody to talk to: the device itself, or a satellite with a session of its own."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Final
+
+from hark.model import Message, Session
+from hark.spec import DEFAULT_SESSION_ID, topics
+
+MARK: Final = "hark_script"
+"""Context key that tells which utterance a Message goes back to; every derivation carries it along."""
+
+_DECIDED: Final = (topics.INTENT_MATCHED, topics.UTTERANCE_HANDLED)
+
+
+class Heard:
+    """Something that was said to Hark, and what became of it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.utterance_id = ""
+        self.asks = False
+        """Whether it waits for an answer: what was said last opens the microphone."""
+        self._entries = 0
+        self._markers = 0
+        self._decided: set[str | None] = set()
+        self._unrendered = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether there is still something to come of it."""
+        return self._entries > self._markers or self._unrendered > 0
+
+    @property
+    def deciding(self) -> bool:
+        """Whether nobody was found yet to answer it."""
+        return self._entries > len(self._decided)
+
+    def saw(self, message: Message) -> None:
+        """Take note of a Message that goes back to it."""
+        if message.type == topics.UTTERANCE_SPEAK:
+            self._unrendered += 1
+            self.asks = message.data.get("listen") is True
+        elif message.type == topics.SPEECH_RENDERED:
+            self._unrendered -= 1
+        elif message.type == topics.UTTERANCE_HANDLE:
+            self._entries += 1
+        elif message.type == topics.UTTERANCE_HANDLED:
+            self._markers += 1
+            self.asks = False
+        if message.type in _DECIDED:
+            self._decided.add(message.utterance_id)
+            self.utterance_id = self.utterance_id or message.utterance_id or ""
+
+
+class Speech:
+    """Something Hark said."""
+
+    def __init__(self, text: str, asks: bool) -> None:
+        self.text = text
+        self.asks = asks
+
+
+class Device:
+    """One end of a conversation. A satellite remembers its session and sends it along, as SESSION-2 has it."""
+
+    def __init__(self, name: str, session: Session) -> None:
+        self.name = name
+        self._session = session
+        self.lang: str | None = None
+        """The language that is spoken to it, where the script says so."""
+        self.unread: deque[Speech] = deque()
+        """What it said and the script has not come to yet."""
+        self.lenient = False
+        """Whether it may say things now that are not in the script."""
+        self.last: Heard | None = None
+        """What was last said to it."""
+
+    @property
+    def session_id(self) -> str:
+        """The session it speaks in."""
+        return self._session.session_id
+
+    def utterance(self, text: str, lang: str | None, mark: str) -> Message:
+        """`text` as it goes to the assistant."""
+        data: dict[str, Any] = {"utterances": [text]}
+        if lang is not None:
+            data["lang"] = lang
+        own = self.session_id == DEFAULT_SESSION_ID  # its store is the assistant itself
+        return Message(topics.UTTERANCE_HANDLE, data, {MARK: mark}, None if own else self._session)
+
+    def adopt(self, session: Session | None) -> None:
+        """Take over the session as Hark tells it; one that says nothing is not taken for an empty one."""
+        if session is not None and len(tuple(session)) > 1:
+            self._session = session

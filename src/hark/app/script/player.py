@@ -1,0 +1,194 @@
+"""Playing a conversation, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Final, NoReturn
+from zoneinfo import ZoneInfo
+
+from hark.app.script.device import Device
+from hark.app.script.happening import happened, matches, mishaps
+from hark.app.script.mistakes import Wrong
+from hark.app.script.outcome import Difference, Differs
+from hark.app.script.script import Conversation
+from hark.app.script.stage import Stage
+from hark.app.script.steps import (
+    HERE,
+    Answers,
+    Chatters,
+    Happens,
+    IsSilent,
+    NeverSaid,
+    Passes,
+    Restarts,
+    Says,
+    Speaks,
+    Step,
+)
+
+_LONGER: Final = 2.0
+"""Seconds of real time that an answer may take when a handler is at work on it."""
+
+
+class Player:
+    """Takes a conversation through an assistant; `play` raises `Differs` at the first line that does not hold."""
+
+    def __init__(self, conversation: Conversation, stage: Stage) -> None:
+        self._conversation = conversation
+        self._stage = stage
+        self._zone = ZoneInfo(conversation.head.timezone)
+        self._lang = conversation.head.language
+        self._captured: dict[str, str] = {}
+        self._never = [step for step in conversation.steps if isinstance(step, NeverSaid)]
+        self._never_happens = [step for step in conversation.steps if isinstance(step, Happens) and step.never]
+        self._expected: list[Happens] = []
+        """What was to happen in this stretch, and did."""
+        self._acts: dict[type[Step], Callable[[Any], Any]] = {
+            Says: self._says,
+            Answers: self._answers,
+            Chatters: self._chatters,
+            IsSilent: self._is_silent,
+            Happens: self._happens,
+            Passes: self._passes,
+            Restarts: self._restarts,
+            Speaks: self._speaks,
+        }
+
+    async def play(self) -> None:
+        """From the first line to the last."""
+        for step in self._conversation.steps:
+            act = self._acts.get(type(step))
+            done = act(step) if act is not None else None
+            if done is not None:
+                await done
+        self._turn_over(self._conversation.steps[-1], self._stage.devices(), at_end=True)
+
+    async def _says(self, step: Says) -> None:
+        device = self._stage.device(step.device)
+        self._turn_over(step, [device])
+        try:
+            text = step.text.filled(self._captured)
+        except KeyError as name:
+            self._differ(step, f"nothing was captured as {{{name.args[0]}}}")
+        self._stage.say(device, text, device.lang or self._lang)
+        await self._stage.calm()
+
+    async def _answers(self, step: Answers) -> None:
+        device = self._stage.device(step.device)
+        passed_over: list[str] = []
+        while await self._has_more(device):
+            speech = device.unread.popleft()
+            self._check_words(speech.text)
+            values = step.text.match(speech.text, self._captured)
+            if values is not None:
+                if step.asks and not speech.asks:
+                    self._differ(step, "Hark said it, but does not listen for an answer", device, [speech.text])
+                self._captured.update(values)
+                device.lenient = False
+                return
+            passed_over.append(speech.text)
+            if not device.lenient:
+                passed_over += [more.text for more in device.unread]
+                self._differ(step, "Hark said something else", device, passed_over)
+        if passed_over:
+            self._differ(step, "Hark did not say it", device, passed_over)
+        self._differ(step, "Hark said nothing", device)
+
+    async def _has_more(self, device: Device) -> bool:
+        """Whether a device said something more; one whose handler is at work is given a while, in real time."""
+        while not device.unread and self._stage.working:
+            if not await self._stage.stirs(_LONGER):
+                break
+            await self._stage.calm()
+        return bool(device.unread)
+
+    def _chatters(self, step: Chatters) -> None:
+        self._stage.device(step.device).lenient = True
+
+    def _is_silent(self, step: IsSilent) -> None:
+        device = self._stage.device(step.device)
+        device.lenient = False
+        if device.unread:
+            self._differ(step, "Hark is not silent", device, [speech.text for speech in device.unread])
+
+    def _happens(self, step: Happens) -> None:
+        if step.never:
+            return
+        for message in self._stage.messages:
+            values = matches(step, message, self._captured)
+            if values is not None:
+                self._captured.update(values)
+                self._expected.append(step)
+                return
+        self._differ(step, "this did not happen", happened=happened(self._stage.messages))
+
+    async def _passes(self, step: Passes) -> None:
+        self._turn_over(step, self._stage.devices())
+        now = datetime.fromtimestamp(self._stage.clock.wall(), self._zone)
+        try:
+            seconds = step.pause.length(now)
+        except Wrong as wrong:
+            self._differ(step, wrong.wrong, hint=wrong.remedy)
+        await self._stage.wait(seconds)
+
+    async def _restarts(self, step: Restarts) -> None:
+        self._turn_over(step, self._stage.devices())
+        await self._stage.restart()
+
+    def _speaks(self, step: Speaks) -> None:
+        if step.device == HERE:
+            self._lang = step.lang
+        else:
+            self._stage.device(step.device).lang = step.lang
+
+    def _turn_over(self, step: Step, devices: list[Device], *, at_end: bool = False) -> None:
+        """What has to hold before the next stretch begins: nothing unread, no mishap, nothing that must never be.
+
+        Where one device is spoken to, others may still have something to say.
+        """
+        where = "after this line" if at_end else "before this line"
+        for device in devices:
+            for speech in device.unread:
+                self._check_words(speech.text)
+            if device.unread and not device.lenient:
+                said = [speech.text for speech in device.unread]
+                self._differ(step, f"{where} Hark said more than is written", device, said)
+            device.unread.clear()
+            device.lenient = False
+        for never in self._never_happens:
+            for message in self._stage.messages:
+                if matches(never, message, self._captured) is not None:
+                    self._differ(never, "this happened", happened=happened([message]))
+        for mishap in mishaps(self._stage.messages, self._expected):
+            self._differ(step, f"{where} {mishap}")
+        self._expected.clear()
+        self._stage.forget_messages()
+
+    def _check_words(self, text: str) -> None:
+        for never in self._never:
+            if never.text.match(text, self._captured, within=True) is not None:
+                self._differ(never, "Hark said it", said=[text])
+
+    def _differ(
+        self,
+        step: Step,
+        what: str,
+        device: Device | None = None,
+        said: Sequence[str] = (),
+        *,
+        happened: tuple[str, ...] = (),
+        hint: str = "",
+    ) -> NoReturn:
+        if not hint and self._stage.working and self._stage.clock.due is not None:
+            hint = "a handler is still under way: if it waits for time to pass, write as in [1 minute later]"
+        told = [_told(device, text) for text in said] or [
+            _told(other, speech.text) for other in self._stage.devices() for speech in other.unread
+        ]
+        why = self._stage.why(device)
+        raise Differs(Difference(step.line, what, str(step), tuple(told), happened, hint, why))
+
+
+def _told(device: Device | None, text: str) -> str:
+    """What was said, with the device if it is not the one nobody has to name."""
+    return f"({device.name}) {text}" if device is not None and device.name else text
