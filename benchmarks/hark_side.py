@@ -25,9 +25,7 @@ import msgspec
 import hark
 from hark.app.house import House
 from hark.app.settings import settings_from
-from hark.builtin.cancel import Cancel
-from hark.builtin.normalize import Normalize
-from hark.builtin.template import TemplateMatcher
+from hark.builtin import MATCHERS, Cancel, Normalize, TemplateMatcher
 from hark.bus import LocalBus, WireBus
 from hark.chains import Flow
 from hark.hosting import Registry
@@ -76,19 +74,21 @@ def synthetic(wanted: Wanted, ran: list[tuple[str, str]], quick: bool) -> Skill:
 class Measured:
     """A running house, and what was seen on its bus."""
 
-    def __init__(self, skills: int, bus: LocalBus, quick: bool = False) -> None:
+    def __init__(self, skills: int, bus: LocalBus, quick: bool = False, stages: str = "template") -> None:
         self.ran: list[tuple[str, str]] = []
         self.ended: list[tuple[str, float]] = []
         self.unmatched: list[str] = []
         self.bus = bus
         self._skills = skills
+        matchers = [made() for made in (MATCHERS if stages == "all" else (TemplateMatcher,))]
         plugins = [
             Normalize(),
             Cancel(),
-            TemplateMatcher(),
+            *matchers,
             *(synthetic(one, self.ran, quick) for one in workload(skills)),
         ]
-        settings = settings_from({"assistant": {"pipeline": ["template"]}, "trace": {"disk": False}})
+        pipeline = [matcher.id for matcher in matchers]
+        settings = settings_from({"assistant": {"pipeline": pipeline}, "trace": {"disk": False}})
         self.house = House(settings, bus, SystemClock(), plugins, render=lambda _spoken: None, serves=lambda _id: True)
         bus.on(topics.UTTERANCE_HANDLED, self._handled)
         bus.on(topics.INTENT_UNMATCHED, lambda message: self.unmatched.append(message.session_id))
@@ -114,13 +114,12 @@ class Measured:
         if not self._done.done():
             self._done.set_result(None)
 
-    async def turn(self, utterance: Utterance, number: int) -> float:
+    async def turn(self, utterance: Utterance, session_id: str) -> float:
         """Seconds from emitting the utterance to its end marker; raises unless exactly the right thing happened."""
         self.ran.clear()
         self.ended.clear()
         self.unmatched.clear()
         self._done = asyncio.get_running_loop().create_future()
-        session_id = f"bench-{number}"
         entry = Message(
             topics.UTTERANCE_HANDLE, {"utterances": [utterance.text], "lang": "en-US"}, {}, Session(session_id)
         )
@@ -132,9 +131,16 @@ class Measured:
             raise BenchmarkError(f"{utterance}: ran {self.ran}, unmatched {self.unmatched}, ended {self.ended}")
         return self.ended[0][1] - began
 
-    async def turns(self, utterances: list[Utterance], warmup: int) -> list[float]:
-        """The seconds of each turn after the warm-up."""
-        return [await self.turn(utterance, number) for number, utterance in enumerate(utterances)][warmup:]
+    async def turns(self, utterances: list[Utterance], warmup: int, session: str) -> list[float]:
+        """The seconds of each turn after the warm-up, each in a session of its own or all in one."""
+        return [
+            await self.turn(utterance, f"bench-{number}" if session == "fresh" else session)
+            for number, utterance in enumerate(utterances)
+        ][warmup:]
+
+    def active(self) -> int:
+        """How many skills of the device's own session may be offered what is said next."""
+        return len(self.house.store.current.converse_handlers)
 
 
 class Noop(UtteranceTransformer):
@@ -213,7 +219,7 @@ def process_start() -> float:
 
 async def measure(options: argparse.Namespace) -> dict[str, Any]:
     """All figures of one run."""
-    measured = Measured(options.skills, BUSES[options.bus](), options.handler == "quick")
+    measured = Measured(options.skills, BUSES[options.bus](), options.handler == "quick", options.stages)
     await measured.start()
     ready = time.clock_gettime(time.CLOCK_BOOTTIME)
     result: dict[str, Any] = {
@@ -226,8 +232,9 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
         "rss_bytes": resident_bytes(),
     }
     total = options.turns + options.warmup
-    result["matched"] = await measured.turns(matched(total, options.skills), options.warmup)
-    result["unmatched"] = await measured.turns(unmatched(total), options.warmup)
+    result["matched"] = await measured.turns(matched(total, options.skills), options.warmup, options.session)
+    result["active"] = measured.active()
+    result["unmatched"] = await measured.turns(unmatched(total), options.warmup, options.session)
     result["rss_end_bytes"] = resident_bytes()
     gc.collect()
     result["transformer_loop"] = await transformer_loop(measured.house)
@@ -243,6 +250,8 @@ def main() -> None:
     parser.add_argument("--skills", type=int, default=1)
     parser.add_argument("--bus", choices=BUSES, default="local")
     parser.add_argument("--handler", choices=("async", "quick"), default="async")
+    parser.add_argument("--stages", choices=("template", "all"), default="template")
+    parser.add_argument("--session", choices=("fresh", "default"), default="fresh")
     parser.add_argument("--turns", type=int, default=2_000)
     parser.add_argument("--warmup", type=int, default=100)
     print(json.dumps(asyncio.run(measure(parser.parse_args()))))

@@ -3,6 +3,9 @@
 Each side runs in a venv of its own, in one process, on its own in-process bus, with the same stages, the same skills
 and the same utterances, silent handlers and a fresh session each turn. The sides take turns, so that whatever else the
 machine does hits both. Prints every run, the ratios, what they were required to be, and the rows where Hark loses.
+
+`make bench ARGS=--conversation` measures the middle of a conversation instead: every stage loaded on both sides, the
+device's own session, and ten skills that were called a moment ago and may want what is said next.
 """
 
 from __future__ import annotations
@@ -157,9 +160,32 @@ def show_own(measured: dict[tuple[str, int], list[Result]]) -> None:
         print(f"  {kind:10} p99 is {tail:.2f} times p50; {grown}")
 
 
+def conversation(hark: Callable[[], Result], ovos: Callable[[], Result], runs: int) -> dict[str, list[Result]]:
+    """Measure and print the middle of a conversation."""
+    measured: dict[str, list[Result]] = {"hark": [], "ovos-core": []}
+    for number in range(1, runs + 1):
+        print(f"run {number} of {runs}", file=sys.stderr)
+        measured["hark"].append(hark())
+        measured["ovos-core"].append(ovos())
+    rows = []
+    for name, results in measured.items():
+        print(f"{name}: {results[0]['active']} skills active; stages: {', '.join(results[0]['stages'])}")
+        show_runs(name, 10, results)
+    for kind, required in (("matched", 60.0), ("unmatched", 100.0)):
+
+        def p50(result: Result, kind: str = kind) -> float:
+            return percentile(result[kind], 0.5)
+
+        mine, peer = middle(measured["hark"], p50), middle(measured["ovos-core"], p50)
+        rows.append(Row(f"{kind} turn p50, 10 active", mine * 1e6, peer * 1e6, "µs", peer / mine, required))
+    show(rows)
+    return measured
+
+
 def main() -> None:
     """Prepare, measure, print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--conversation", action="store_true", help="every stage, ten active skills, one session")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument(
         "--turns", type=int, default=300, help="turns of each kind and run of ovos-core; Hark does five times as many"
@@ -177,13 +203,20 @@ def main() -> None:
     except InstallError as error:
         sys.exit(str(error))
 
-    def hark(bus: str, skills: int) -> Result:
-        turns = str(options.turns * 5)
-        return run([str(ours), str(HERE / "hark_side.py"), "--skills", str(skills), "--bus", bus, "--turns", turns])
+    def hark(bus: str, skills: int, *more: str) -> Result:
+        script = [str(ours), str(HERE / "hark_side.py"), "--skills", str(skills), "--bus", bus]
+        return run([*script, "--turns", str(options.turns * 5), *more])
 
-    def ovos(skills: int) -> Result:
+    def ovos(skills: int, *more: str) -> Result:
         script = [str(theirs), str(HERE / "peer_ovos" / "measure.py"), "--stages", options.stages]
-        return run([*script, "--skills", str(skills), "--turns", str(options.turns)])
+        return run([*script, "--skills", str(skills), "--turns", str(options.turns), *more])
+
+    if options.conversation:
+        middle_of_it = ("--stages", "all", "--session", "default")
+        found = conversation(lambda: hark("local", 10, *middle_of_it), lambda: ovos(10, *middle_of_it), options.runs)
+        if options.json is not None:
+            options.json.write_text(json.dumps(found))
+        return
 
     measured: dict[tuple[str, int], list[Result]] = {}
     for number in range(1, options.runs + 1):

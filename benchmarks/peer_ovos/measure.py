@@ -73,7 +73,7 @@ def resident_bytes() -> int:
 class Peer:
     """A running ovos-core: intent service and skills on one FakeBus, and what was seen on that bus."""
 
-    def __init__(self, skills: Sequence[Skill], home: Path) -> None:
+    def __init__(self, skills: Sequence[Skill], home: Path, session: str = "fresh") -> None:
         from ovos_bus_client.message import Message
         from ovos_core.intent_services.service import IntentService
         from ovos_utils.fakebus import FakeBus
@@ -82,6 +82,7 @@ class Peer:
         self.imported = time.clock_gettime(time.CLOCK_BOOTTIME)
         init_service_logger("skills")
         self.message = Message
+        self.session = session
         self.bus = FakeBus()
         self.ran: list[tuple[str, str]] = []
         self.unmatched: list[str] = []
@@ -150,7 +151,7 @@ class Peer:
         self.unmatched.clear()
         self.ended.clear()
         self.done.clear()
-        session_id = uuid.uuid4().hex
+        session_id = uuid.uuid4().hex if self.session == "fresh" else self.session
         message = self.message(
             "ovos.utterance.handle",
             {"utterances": [utterance.text], "lang": LANG},
@@ -170,6 +171,12 @@ class Peer:
                 f"unmatched {len(self.unmatched)} times, expected {len(expected_unmatched)}"
             )
         return self.ended[0][1] - begin
+
+    def active(self) -> int:
+        """How many skills of the default session may be offered what is said next."""
+        from ovos_bus_client.session import SessionManager
+
+        return len(SessionManager.default_session.active_handlers)
 
     def stages(self) -> list[str]:
         """The stages an utterance of a fresh session goes through, as the running service has them."""
@@ -214,7 +221,7 @@ def measure(arguments: argparse.Namespace, home: Path) -> dict[str, Any]:
     total = arguments.warmup + arguments.turns
     plan = {"matched": matched(total, arguments.skills), "unmatched": unmatched(total)}
 
-    peer = Peer(workload(arguments.skills), home)
+    peer = Peer(workload(arguments.skills), home, arguments.session)
     rss = resident_bytes()
 
     stages = peer.stages()
@@ -229,6 +236,8 @@ def measure(arguments: argparse.Namespace, home: Path) -> dict[str, Any]:
         for utterance in utterances[: arguments.warmup]:
             peer.turn(utterance)
         seconds[kind] = [peer.turn(utterance) for utterance in utterances[arguments.warmup :]]
+        if kind == "matched":
+            active = peer.active()
 
     start = process_start()
     return {
@@ -238,6 +247,7 @@ def measure(arguments: argparse.Namespace, home: Path) -> dict[str, Any]:
         "stages": stages,
         "plugins": sorted(peer.service.pipeline_plugins),
         "notes": notes,
+        "active": active,
         "matched": seconds["matched"],
         "unmatched": seconds["unmatched"],
         "candidates": {kind: peer.candidates(utterances) for kind, utterances in plan.items()},
@@ -272,6 +282,7 @@ def main() -> NoReturn:
     parser.add_argument("--turns", type=int, default=300, help="measured turns of each kind")
     parser.add_argument("--warmup", type=int, default=30, help="turns of each kind before the measured ones")
     parser.add_argument("--stages", choices=sorted(PIPELINES), default="template")
+    parser.add_argument("--session", choices=("fresh", "default"), default="fresh")
     parser.add_argument("--home", type=Path, help="keep the peer's files, its training among them, here")
     parser.add_argument("--log-level", default="INFO", help="ovos-core's own default is INFO")
     parser.add_argument("--limit", type=int, default=300, help="seconds after which the run is given up")
