@@ -211,9 +211,8 @@ async def the_day(turns: int, per_house: int, together: int, seed: int) -> int:
     print(f"seconds           {seconds:.1f}")
     print(f"memory at 10 %    {early}")
     print(f"memory half-way   {half}")
-    print(
-        f"memory at the end {late} (at most {MORE_BLOCKS:.0%} more blocks than at 10 %, {MORE_MEMORY:.0%} more MB than half-way)"
-    )
+    print(f"memory at the end {late}")
+    print(f"allowed           {MORE_BLOCKS:.0%} more blocks than at 10 %, {MORE_MEMORY:.0%} more MB than half-way")
     print(f"threads           {count.most_threads} at most after a house, {threading.active_count()} at the end")
     for wrong in count.wrong:
         print(f"WRONG: {wrong}")

@@ -182,6 +182,34 @@ def conversation(hark: Callable[[], Result], ovos: Callable[[], Result], runs: i
     return measured
 
 
+def plain(hark: Callable[..., Result], ovos: Callable[..., Result], runs: int) -> dict[tuple[str, int], list[Result]]:
+    """Measure and print turns in fresh sessions."""
+    measured: dict[tuple[str, int], list[Result]] = {}
+    for number in range(1, runs + 1):
+        for skills in (1, 10, 100):
+            print(f"run {number} of {runs}, {skills} skills", file=sys.stderr)
+            measured.setdefault(("hark local", skills), []).append(hark("local", skills))
+            if skills < 100:  # its training does not end in useful time
+                measured.setdefault(("ovos-core", skills), []).append(ovos(skills))
+                measured.setdefault(("hark wire", skills), []).append(hark("wire", skills))
+    for name in ("hark local", "ovos-core"):
+        first = measured[name, 1][0]
+        print(f"{name}: {', '.join(f'{package} {version}' for package, version in first['versions'].items())}")
+        print(f"  stages: {', '.join(first['stages'])}")
+        for line in first.get("notes", ()):
+            print(f"  note: {line}")
+    for (name, skills), results in measured.items():
+        show_runs(name, skills, results)
+    rows = [
+        row
+        for skills in (1, 10)
+        for row in rows_for(skills, measured["hark local", skills], measured["ovos-core", skills])
+    ]
+    show([*rows, *shared_rows(measured["hark local", 1], measured["ovos-core", 1])])
+    show_own(measured)
+    return measured
+
+
 def main() -> None:
     """Prepare, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -218,29 +246,7 @@ def main() -> None:
             options.json.write_text(json.dumps(found))
         return
 
-    measured: dict[tuple[str, int], list[Result]] = {}
-    for number in range(1, options.runs + 1):
-        for skills in (1, 10, 100):
-            print(f"run {number} of {options.runs}, {skills} skills", file=sys.stderr)
-            measured.setdefault(("hark local", skills), []).append(hark("local", skills))
-            if skills < 100:  # its training does not end in useful time
-                measured.setdefault(("ovos-core", skills), []).append(ovos(skills))
-                measured.setdefault(("hark wire", skills), []).append(hark("wire", skills))
-    for name in ("hark local", "ovos-core"):
-        first = measured[name, 1][0]
-        print(f"{name}: {', '.join(f'{package} {version}' for package, version in first['versions'].items())}")
-        print(f"  stages: {', '.join(first['stages'])}")
-        for line in first.get("notes", ()):
-            print(f"  note: {line}")
-    for (name, skills), results in measured.items():
-        show_runs(name, skills, results)
-    rows = [
-        row
-        for skills in (1, 10)
-        for row in rows_for(skills, measured["hark local", skills], measured["ovos-core", skills])
-    ]
-    show([*rows, *shared_rows(measured["hark local", 1], measured["ovos-core", 1])])
-    show_own(measured)
+    measured = plain(hark, ovos, options.runs)
     if options.json is not None:
         options.json.write_text(json.dumps({f"{name}, {skills}": found for (name, skills), found in measured.items()}))
 
