@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
@@ -36,7 +37,8 @@ class Assistant:
     """An assistant with these plugins and skills, the matchers of the default pipeline, and nothing else.
 
     `async with Assistant(MySkill()) as assistant: await assistant.hears("...")`. Time stands still unless the test
-    advances `assistant.clock`. `matchers` are the ones it has besides those it is given.
+    advances `assistant.clock`. `matchers` are the ones it has besides those it is given. Plugins keep
+    their data under `data_root`; without it, nothing is kept on disk.
     """
 
     def __init__(
@@ -46,11 +48,13 @@ class Assistant:
         clock: Clock | None = None,
         bus: type[LocalBus] = LocalBus,
         matchers: Sequence[type[PipelinePlugin]] = MATCHERS,
+        data_root: Path | None = None,
     ) -> None:
         self.clock: Any = clock or FakeClock()
         self._plugins = _furnished(plugins, matchers)
         self._settings = self._filled(settings)
         self._bus_type = bus
+        self._data_root = data_root
         self._marks = count(1)
         self._turns: dict[str, Hearing] = {}
         self._questions = OpenQuestions[Hearing]()
@@ -69,7 +73,13 @@ class Assistant:
         bus = self._bus_type()
         bus.tap(self._saw)
         self.house = House(
-            self._settings, bus, self.clock, self._plugins, render=self._rendered, serves=lambda _id: True
+            self._settings,
+            bus,
+            self.clock,
+            self._plugins,
+            render=self._rendered,
+            serves=lambda _id: True,
+            data_root=self._data_root,
         )
         await self.house.start()
         return self

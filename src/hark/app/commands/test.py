@@ -17,7 +17,7 @@ when one did not, 2 when a script cannot be read or there is none. docs/scripts.
 
 examples:
   hark test tests/talk
-  hark test shopping.talk -k milk        only conversations with milk in their file's name or title
+  hark test shopping.talk -k milk        only conversations with milk in path or title
   hark test tests/talk --format json | jq '.conversations[] | select(.passed | not)'
 """
 
@@ -25,7 +25,7 @@ examples:
 def add_options(command: argparse.ArgumentParser) -> None:
     """What can be typed after `hark test`."""
     command.add_argument("paths", nargs="+", metavar="PATH", help="scripts, or folders with scripts")
-    command.add_argument("-k", dest="name", metavar="NAME", default="", help="only those with this in file or title")
+    command.add_argument("-k", dest="name", metavar="NAME", default="", help="only those with this in path or title")
     command.add_argument("--format", choices=("text", "json"), default="text", help="for people, or for programs")
     command.add_argument("--settings", metavar="FILE", help="the settings file, where a script names no other")
     command.add_argument(

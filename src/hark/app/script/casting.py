@@ -15,6 +15,7 @@ from hark.app.script.mistakes import Mistake, ScriptError
 from hark.app.script.script import NOTHING, Conversation, Script
 from hark.app.settings import Settings, read_settings
 from hark.hosting import PluginFile, Refusal
+from hark.hosting.discovery import make
 from hark.plugins import Plugin
 
 _CLASS: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
@@ -49,7 +50,7 @@ class Cast:
         named = [_named(script, name) for name in head.skills or ()]
         installed = self._installed and head.skills is None
 
-        def make() -> Iterator[Plugin | Refusal]:
+        def everybody() -> Iterator[Plugin | Refusal]:
             added = [made() for made in self._added]
             taken = {getattr(plugin, "id", None) for plugin in added}
             for plugin in plugins(installed=installed, files=files):
@@ -59,7 +60,7 @@ class Cast:
                 yield from made()
             yield from added
 
-        return _speaking(settings, conversation), make
+        return _speaking(settings, conversation), everybody
 
     def may_lack(self, conversation: Conversation) -> bool:
         """Whether plugins that cannot be loaded are no reason not to play: nobody asked for one in particular."""
@@ -96,7 +97,7 @@ def _named(script: Script, name: str) -> Make:
             raise _wrong(script, f"{name} cannot be imported: {type(error).__name__}: {error}", _REMEDY) from None
         if not (isinstance(offered, type) and issubclass(offered, Plugin)):
             raise _wrong(script, f"{name} is no plugin class", _REMEDY)
-        return lambda: [offered()]
+        return lambda: [make(offered, "plugin class", name, script.where)]
     path = _beside(script, name)
     if not path.exists():
         raise _wrong(script, f"there is no {path}", _REMEDY)

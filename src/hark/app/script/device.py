@@ -17,8 +17,8 @@ _DECIDED: Final = (topics.INTENT_MATCHED, topics.UTTERANCE_HANDLED)
 class Heard:
     """Something that was said to Hark, and what became of it."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
         self.utterance_id = ""
         self.asks = False
         """Whether it waits for an answer: what was said last opens the microphone."""
@@ -54,7 +54,7 @@ class Heard:
             self.utterance_id = self.utterance_id or message.utterance_id or ""
 
 
-class Speech:
+class Said:
     """Something Hark said."""
 
     def __init__(self, text: str, asks: bool) -> None:
@@ -70,7 +70,7 @@ class Device:
         self._session = session
         self.lang: str | None = None
         """The language that is spoken to it, where the script says so."""
-        self.unread: deque[Speech] = deque()
+        self.unread: deque[Said] = deque()
         """What it said and the script has not come to yet."""
         self.lenient = False
         """Whether it may say things now that are not in the script."""

@@ -15,11 +15,30 @@ _FILL: Final = re.compile(r"\\([\\{}#])|\{([^{}]*)\}|([{}])")
 Captured = Mapping[str, str]
 
 
-class Speech:
-    """What a person says: plain text, in which `{name}` is what was captured under that name. Raises `Wrong`."""
+class _Text:
+    """What is written in a line; two are the same when their texts are."""
 
     def __init__(self, text: str) -> None:
         self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and str(other) == self.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.text!r})"
+
+
+class Speech(_Text):
+    """What a person says: plain text, in which `{name}` is what was captured under that name. Raises `Wrong`."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
         found = list(_FILL.finditer(text))
         self.names = frozenset(one[2] for one in found if one[2] is not None)
         """The names it uses."""
@@ -31,20 +50,8 @@ class Speech:
         """The text with everything in its place; raises `KeyError` for a name under which nothing was captured."""
         return _FILL.sub(lambda found: captured[found[2]] if found[2] is not None else found[1], self.text)
 
-    def __str__(self) -> str:
-        return self.text
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Speech) and self.text == other.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
-
-    def __repr__(self) -> str:
-        return f"Speech({self.text!r})"
-
-
-class Pattern:
+class Pattern(_Text):
     """What Hark is to say. Case, spaces and the punctuation around words do not count. Raises `Wrong`.
 
     `*` is any words, also none; `mil*` a word that begins so; `(a|b)` one of them; `[a]` may be missing; `{name}` is
@@ -52,7 +59,7 @@ class Pattern:
     """
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        super().__init__(text)
         self._compiled = compiled(text, {})
         self.names = frozenset(self._compiled[1].values())
         """The names it captures, or uses."""
@@ -71,15 +78,3 @@ class Pattern:
             if value is not None and values.setdefault(name, value) != value:
                 return None
         return values
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pattern) and self.text == other.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
-
-    def __repr__(self) -> str:
-        return f"Pattern({self.text!r})"

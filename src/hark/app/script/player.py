@@ -96,12 +96,17 @@ class Player:
         self._differ(step, "Hark said nothing", device)
 
     async def _has_more(self, device: Device) -> bool:
-        """Whether a device said something more; one whose handler is at work is given a while, in real time."""
-        while not device.unread and self._stage.working:
-            if not await self._stage.stirs(_LONGER):
-                break
-            await self._stage.calm()
+        """Whether a device said something more; one whose handler is at work is given a while."""
+        while not device.unread and await self._goes_on():
+            pass
         return bool(device.unread)
+
+    async def _goes_on(self) -> bool:
+        """Whether a handler that takes real time has done something more."""
+        if not self._stage.working or not await self._stage.stirs(_LONGER):
+            return False
+        await self._stage.calm()
+        return True
 
     def _chatters(self, step: Chatters) -> None:
         self._stage.device(step.device).lenient = True
@@ -112,16 +117,21 @@ class Player:
         if device.unread:
             self._differ(step, "Hark is not silent", device, [speech.text for speech in device.unread])
 
-    def _happens(self, step: Happens) -> None:
+    async def _happens(self, step: Happens) -> None:
         if step.never:
             return
+        while not self._happened(step):
+            if not await self._goes_on():
+                self._differ(step, "this did not happen", happened=happened(self._stage.messages))
+        self._expected.append(step)
+
+    def _happened(self, step: Happens) -> bool:
         for message in self._stage.messages:
             values = matches(step, message, self._captured)
             if values is not None:
                 self._captured.update(values)
-                self._expected.append(step)
-                return
-        self._differ(step, "this did not happen", happened=happened(self._stage.messages))
+                return True
+        return False
 
     async def _passes(self, step: Passes) -> None:
         self._turn_over(step, self._stage.devices())

@@ -26,7 +26,7 @@ class Recital:
         """Whether there was a script that could not be played."""
 
     def play(self, paths: Iterable[Path], name: str = "") -> Iterator[tuple[Script, Played]]:
-        """Every conversation with `name` in its file's name or title, as it ends; raises `Trouble` for no scripts."""
+        """Every conversation with `name` in its path or title, as it ends; raises `Trouble` for no scripts."""
         for script, conversation in self._conversations(scripts_in(paths), name.lower()):
             try:
                 yield script, asyncio.run(play(script, conversation, self._cast, self._once))

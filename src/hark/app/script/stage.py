@@ -11,7 +11,7 @@ from typing import Final
 
 from hark.app.house import House
 from hark.app.script.clock import FakeClock, settle
-from hark.app.script.device import MARK, Device, Heard, Speech
+from hark.app.script.device import MARK, Device, Heard, Said
 from hark.app.script.steps import HERE
 from hark.app.settings import Settings
 from hark.bus import LocalBus
@@ -91,9 +91,10 @@ class Stage:
     def say(self, device: Device, text: str, lang: str | None) -> None:
         """Say something to a device."""
         mark = f"script-{next(self._marks)}"
-        device.last = self._turns[mark] = Heard(text)
-        for other in self._turns.values():
-            other.asks = False  # whoever waited may have been answered
+        for heard in self._turns.values():
+            if heard.session_id == device.session_id:
+                heard.asks = False  # whoever waited may be answered by this
+        device.last = self._turns[mark] = Heard(device.session_id)
         self.house.bus.emit(device.utterance(text, lang, mark))
 
     def forget_messages(self) -> None:
@@ -145,11 +146,11 @@ class Stage:
         return render(trace.record()) if trace is not None else ""
 
     async def _idle(self) -> None:
-        """Wait until the event loop and the worker threads have nothing left to do."""
+        """Wait until the event loop and the worker threads have nothing left to do, and all is said."""
         loop = asyncio.get_running_loop()
         end = loop.time() + _PATIENCE
         await settle()
-        while self.house.runner.workers.busy and loop.time() < end:
+        while (self.house.runner.workers.busy or self.house.speaker.pending) and loop.time() < end:
             await asyncio.sleep(0.001)
             await settle()
 
@@ -200,4 +201,4 @@ class Stage:
         session_id = spoken.message.session_id
         device = self.device(HERE if session_id == DEFAULT_SESSION_ID else session_id)
         device.adopt(spoken.message.session)
-        device.unread.append(Speech(spoken.text, spoken.message.data.get("listen") is True))
+        device.unread.append(Said(spoken.text, spoken.message.data.get("listen") is True))

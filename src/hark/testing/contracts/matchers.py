@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from hark.app.house import House
 from hark.chains import claim_defect
-from hark.hosting import wants_round
+from hark.hosting import Loaded, wants_round
 from hark.model import Match, Message, Session
 from hark.model.frozen import EMPTY
-from hark.plugins import Declined, PipelinePlugin, Round
+from hark.plugins import Declined, Later, PipelinePlugin, Round
 from hark.plugins.handlers import handlers_of
 from hark.testing.contracts.clause import Clause, clause, test_of
 from hark.testing.contracts.common import COMMON
@@ -33,6 +34,9 @@ async def _asked(house: House, plugin: PipelinePlugin, utterances: tuple[str, ..
     around = Round(plugin.id, EMPTY, Message("contract.origin", {}, {"utterance_id": "x"}, session), _nobody)
     arguments = (utterances, lang, session, around) if wants_round(entry.call) else (utterances, lang, session)
     outcome = await house.runner.call(entry, *arguments)
+    if type(outcome.value) is Later:
+        look = outcome.value.look
+        outcome = await house.runner.call(Loaded(plugin, partial(_looked_at, look), limit=entry.limit))
     assert outcome.error is None, f"it failed on {utterances[0][:60]!r}: {outcome.failure}"
     found = outcome.value
     if found is None or type(found) is Declined:
@@ -42,6 +46,10 @@ async def _asked(house: House, plugin: PipelinePlugin, utterances: tuple[str, ..
     assert defect is None, f"its claim of {utterances[0][:60]!r} is malformed: {defect}"
     assert found.utterance in utterances, f"it claims {found.utterance!r}, which was not among {utterances}"
     return found
+
+
+async def _looked_at(look: Callable[[], Awaitable[object]]) -> object:
+    return await look()
 
 
 @clause

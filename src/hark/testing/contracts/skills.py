@@ -95,7 +95,7 @@ def _sentences(definition: Definition) -> Iterator[str]:
     for sample in definition.fields["samples"]:
         for sentence in sentences(sample, definition.lang)[:_FEW]:
             if {f"{{{slot}}}" for slot in definition.fields.get("required_slots", ())} <= set(sentence):
-                yield " ".join("something" if is_slot(word) else word for word in sentence)
+                yield " ".join("whatnot" if is_slot(word) else word for word in sentence)
 
 
 _CLAUSES: Final[tuple[Clause, ...]] = (
