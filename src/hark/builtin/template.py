@@ -1,97 +1,79 @@
-"""The template matcher: claims what fits a sentence some skill registered."""
+"""The template matcher: claims what fits a sentence some skill registered, or is like those sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
-from typing import Any, Final
+from typing import Annotated, Final
 
-from hark.intents import Rejected, TemplatePool, lookup
-from hark.model.lang import canonical, is_tag
-from hark.plugins import Declined, Match, Message, PipelinePlugin, Session
-from hark.spec import topics
+from msgspec import Meta
 
-_TOLD: Final = ("skill_id", "intent_name", "entity_name", "lang")
+from hark.builtin.registrations import RegisteredMatcher
+from hark.intents import LOOSE, NORMAL, STRICT, Found, TemplatePool, lookup
+from hark.plugins import Declined, Match, Round, Session
+
+MODES: Final[Mapping[str, float]] = {"strict": STRICT, "normal": NORMAL, "loose": LOOSE}
+"""What a pipeline entry can ask for by `mode`: the floor that stands for it."""
 
 
-class TemplateMatcher(PipelinePlugin):
-    """Consumes template registrations (INTENT-4) and matches utterances against them, word for word.
+class TemplateMatcher(RegisteredMatcher):
+    """Consumes template registrations (INTENT-4) and claims what fits a sentence as written, or else is like one.
 
-    It claims only what fits a template as written; it does not guess.
+    A pipeline entry may set `floor`, or `mode` to "strict" (as written only), "normal" or "loose".
     """
 
     id = "template"
     quick = True
+    method = "template"
 
     @dataclass(frozen=True)
-    class Settings:
+    class Settings(RegisteredMatcher.Settings):
         """What a deployer may set."""
 
-        protect_skills: bool = True
-        """Whether a skill may be deregistered by nobody but itself."""
+        floor: Annotated[float, Meta(ge=0, le=1)] = NORMAL
+        """The score, 0 to 1, that an intent has to reach; 1 is a sentence as written. A pipeline entry may say
+        otherwise."""
 
     settings: Settings
 
     def __init__(self) -> None:
         self._pool = TemplatePool()
-        # Registrations are applied inline as a rule, but one that takes long may be moved to a worker thread.
-        self._writing = Lock()
+        self._complained: set[str] = set()
+        super().__init__(self._pool)
 
-    async def start(self) -> None:
-        """Listen for registrations, and for those who ask what there is to match."""
-        self.host.on(self._pool.consumed, self._registration)
-        self.host.on(topics.pipeline_intents_list(self.id), self._list)
+    def match(
+        self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
+    ) -> Match | Declined:
+        """As promised by `PipelinePlugin`: the first candidate that fits something the session can reach.
 
-    def match(self, utterances: Sequence[str], lang: str, session: Session) -> Match | Declined:
-        """As promised by `PipelinePlugin`: the first candidate that fits something the session can reach."""
+        Any candidate that fits as written comes before one that is like something.
+        """
+        floor = self.settings.floor if round is None or not round.config else self._floor(round)
         reason = ""
-        for utterance in utterances:
-            found = lookup(self._pool, utterance, lang, session, self.host.clock.wall)
-            if not isinstance(found, str):
-                intent = found.intent
-                return Match(intent.skill_id, intent.intent_name, intent.lang, utterance, found.slots)
-            reason = reason or found
+        for least in (STRICT, floor) if len(utterances) > 1 and floor < STRICT else (floor,):
+            reason = ""
+            for utterance in utterances:
+                found = lookup(self._pool, utterance, lang, session, self.host.clock.wall, least)
+                if isinstance(found, Found):
+                    intent = found.intent
+                    return Match(intent.skill_id, intent.intent_name, intent.lang, utterance, found.slots)
+                reason = reason or found
         return Declined(reason)
 
-    def _registration(self, message: Message) -> None:
-        if not self._is_allowed(message):
-            return
-        try:
-            with self._writing:
-                skipped = self._pool.apply(message.type, message.data, message.session_id)
-        except Rejected as error:
-            self._warn(message, str(error))
-        else:
-            for item, reason in skipped:
-                self._warn(message, reason, item)
+    def _floor(self, round: Round) -> float:
+        """What the pipeline entry asks for; what it asks for wrongly is named once and does not count."""
+        mode, floor = round.config.get("mode"), round.config.get("floor")
+        if floor is not None:
+            if isinstance(floor, (int, float)) and not isinstance(floor, bool) and 0 <= floor <= 1:
+                return float(floor)
+            self._complain(round.entry, f"floor {floor!r} is no number from 0 to 1")
+        if mode is not None:
+            if isinstance(mode, str) and mode in MODES:
+                return MODES[mode]
+            self._complain(round.entry, f"mode {mode!r} is none of: {', '.join(MODES)}")
+        return self.settings.floor
 
-    def _is_allowed(self, message: Message) -> bool:
-        """The payload names the target; only the removal of a whole skill is reserved to itself (ruling R12)."""
-        source, target = message.context.get("skill_id"), message.data.get("skill_id")
-        if source is None or source == target:
-            return True
-        if message.type == topics.SKILL_DEREGISTER and self.settings.protect_skills:
-            self.host.log.warning("%s: %r may not remove the skill %r", message.type, source, target)
-            return False
-        self.host.log.debug("%s: sent by %r for %r", message.type, source, target)
-        return True
-
-    def _warn(self, message: Message, reason: str, item: str | None = None) -> None:
-        """One line per rejection or skipped item, its parts as fields too (INTENT-4 §5.3)."""
-        fields: dict[str, Any] = {name: message.data[name] for name in _TOLD if name in message.data}
-        fields |= {"topic": message.type, "reason": reason} | ({} if item is None else {"item": item})
-        told = ", ".join(f"{name} {value!r}" for name, value in fields.items() if name not in ("topic", "reason"))
-        verdict = "rejected" if item is None else "skipped an item"
-        self.host.log.warning("%s: %s (%s): %s", message.type, verdict, told, reason, extra=fields)
-
-    def _list(self, message: Message) -> None:
-        """Answer what can be matched, for the session that asks (PIPELINE-1 §10)."""
-        skill_id, lang = message.data.get("skill_id"), message.data.get("lang")
-        intents = [
-            {"skill_id": intent.skill_id, "intent_name": intent.intent_name, "lang": intent.lang}
-            for intent in self._pool.intents(message.session_id)
-            if skill_id in (None, intent.skill_id)
-            and (lang is None or (is_tag(lang) and canonical(lang) == intent.lang))
-        ]
-        self.host.send(message.response({"pipeline_id": self.id, "intents": intents}))
+    def _complain(self, entry: str, reason: str) -> None:
+        if entry not in self._complained:
+            self._complained.add(entry)
+            self.host.log.warning("[pipeline.%s]: %s; it counts as not said", entry, reason)

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from hark.intents.definition import Definition, Key, TemplateIntent
-from hark.intents.registration import Skipped, read_entity, read_intent, read_lang, read_name
-from hark.intents.trie import Node
+from hark.intents.definition import Definition, Key
+from hark.intents.registration import Skipped, read_lang, read_name
 from hark.spec import DEFAULT_SESSION_ID, dispatch_topic, topics
 
 D = TypeVar("D", bound=Definition)
@@ -196,38 +195,6 @@ class Pool(Generic[D, X]):
     def _forget_bare(self, session_id: str) -> None:
         if session_id != DEFAULT_SESSION_ID and session_id in self._scopes and self._scopes[session_id].is_bare:
             del self._scopes[session_id]
-
-
-class TemplatePool(Pool[TemplateIntent, Node]):
-    """The template intents, and the values their slots are known to take."""
-
-    def __init__(self) -> None:
-        super().__init__(topics.REGISTER_TEMPLATE, read_intent, Node)
-        self._apply |= {
-            topics.ENTITY_REGISTER: self._register_entity,
-            topics.ENTITY_DEREGISTER: self._deregister_entity,
-        }
-
-    def _register_entity(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
-        key, values, skipped = read_entity(data)
-        self._scopes.setdefault(session_id, Scope()).entities[key] = values
-        return skipped
-
-    def _deregister_entity(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
-        name, lang = (read_name(data, "skill_id"), read_name(data, "entity_name")), read_lang(data, required=False)
-        self._drop_entities(session_id, lambda key: key[:2] == name and (lang is None or key[2] == lang.lower()))
-        return []
-
-    def _deregister_skill(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
-        skill_id = read_name(data, "skill_id")
-        self._drop_entities(session_id, lambda key: key[0] == skill_id)
-        return super()._deregister_skill(data, session_id)
-
-    def _drop_entities(self, session_id: str, unwanted: Callable[[tuple[str, str, str]], bool]) -> None:
-        scope = self.scope(session_id)
-        for key in [key for key in scope.entities if unwanted(key)]:
-            del scope.entities[key]
-        self._forget_bare(session_id)
 
 
 def _target(data: Mapping[str, Any]) -> tuple[str, str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hark.intents import Found, TemplatePool, lookup
+from hark.intents import NORMAL, Found, TemplatePool, lookup
 from hark.model import Session
 from hark.model.frozen import freeze_object
 from hark.spec import topics
@@ -36,9 +36,11 @@ def entity(
     pool.apply(topics.ENTITY_REGISTER, freeze_object(data), scope)
 
 
-def ask(pool: TemplatePool, text: str, session: Session = HERE, lang: str = "en-US") -> Found | str:
+def ask(
+    pool: TemplatePool, text: str, session: Session = HERE, lang: str = "en-US", floor: float = NORMAL
+) -> Found | str:
     """Look an utterance up."""
-    return lookup(pool, text, lang, session, lambda: NOW)
+    return lookup(pool, text, lang, session, lambda: NOW, floor)
 
 
 def label(found: Found | str) -> str | None:

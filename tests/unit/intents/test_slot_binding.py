@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hark.intents.slots import Shape, Span, bind
+from hark.intents.template.slots import Shape, Span, bind
 
 
 def bound(sentence: str, text: str, known: frozenset[str] = frozenset()) -> dict[str, str]:

@@ -11,7 +11,7 @@ from hark.intents.text import words
 _LIKE: Final = 0.75
 """From this likeness on, of at most 1, an answer counts as a name said badly."""
 
-# The words for first to tenth, each followed by those for one to ten.
+# The words for first to tenth, with forms that differ by more than their last letter, and those for one to ten.
 _NUMBERS: Final[Mapping[str, tuple[str, str]]] = {
     "en": (
         "first second third fourth fifth sixth seventh eighth ninth tenth",
@@ -26,7 +26,7 @@ _NUMBERS: Final[Mapping[str, tuple[str, str]]] = {
         "uno dos tres cuatro cinco seis siete ocho nueve diez",
     ),
     "fr": (
-        "premier deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième",
+        "premier/première deuxième/second troisième quatrième cinquième sixième septième huitième neuvième dixième",
         "un deux trois quatre cinq six sept huit neuf dix",
     ),
     "it": (
@@ -38,7 +38,14 @@ _NUMBERS: Final[Mapping[str, tuple[str, str]]] = {
         "um dois três quatro cinco seis sete oito nove dez",
     ),
 }
-_LAST: Final = {"en": "last", "de": "letzte", "es": "último", "fr": "dernier", "it": "ultimo", "pt": "último"}
+_LAST: Final = {
+    "en": "last",
+    "de": "letzte",
+    "es": "último",
+    "fr": "dernier/dernière",
+    "it": "ultimo",
+    "pt": "último",
+}
 
 
 def choose(answer: str, options: Sequence[str], lang: str) -> int | None:
@@ -68,7 +75,7 @@ def _numbered(said: list[str], count: int, lang: str) -> int | None:
     has_ordinal = False
     for word in said:
         ordinal = _place(word, ordinals.split())
-        if word == _LAST.get(primary):
+        if _place(word, _LAST.get(primary, "").split()) is not None:
             ordinal = count - 1
         if ordinal is not None:
             found.add(ordinal)
@@ -84,11 +91,13 @@ def _numbered(said: list[str], count: int, lang: str) -> int | None:
 
 
 def _place(word: str, ordinals: list[str]) -> int | None:
-    for place, ordinal in enumerate(ordinals):
-        # Endings tell gender and case: erste, ersten, erster; primero, primera.
-        stem = ordinal if len(ordinal) < 5 else ordinal[:-1]
-        if word == ordinal or (word.startswith(stem) and len(word) <= len(ordinal) + 1):
-            return place
+    word = word.rpartition("'")[2]  # l'ultima
+    for place, forms in enumerate(ordinals):
+        for ordinal in forms.split("/"):
+            # Endings tell gender and case: erste, ersten, erster; primero, primera.
+            stem = ordinal if len(ordinal) < 5 else ordinal[:-1]
+            if word == ordinal or (word.startswith(stem) and len(word) <= len(ordinal) + 1):
+                return place
     return None
 
 

@@ -11,19 +11,20 @@ from operator import attrgetter
 
 from hark.intents.definition import TemplateIntent
 from hark.intents.grammar import Sentence, is_slot
-from hark.intents.slots import Shape
+from hark.intents.template.slots import Shape
 
 
 class Claim:
     """A sentence of an intent, where its words end."""
 
-    __slots__ = ("intent", "rank", "sentence", "shape")
+    __slots__ = ("intent", "literals", "rank", "sentence", "shape")
 
     def __init__(self, intent: TemplateIntent, sentence: Sentence, literals: int) -> None:
         self.intent = intent
         self.sentence = sentence
         self.shape = Shape(sentence) if literals < len(sentence) else None
         """None where there is no slot."""
+        self.literals = literals
         self.rank = (-literals, intent.order)
         """Smallest first: most literal words, so those without slots lead; then whoever registered first."""
 

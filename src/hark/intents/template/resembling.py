@@ -1,0 +1,146 @@
+"""Which intent an utterance resembles that fits no sentence as written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+from hark.intents.definition import TemplateIntent
+from hark.intents.template.asking import Asked, Found
+from hark.intents.template.features import STEM, telling
+from hark.intents.template.gathering import CANDIDATES
+from hark.intents.template.index import TemplateIndex
+from hark.intents.template.profile import Profile
+
+_MIDDLE: Final = 0.36
+"""The likeness that scores 0.5: chosen on training samples, whole intents held out, so that less than a tenth of what
+was asked of those was claimed by the others."""
+_RIVAL: Final = 0.7
+_CLOSE: Final = 8
+"""How much a second candidate takes from the first, and how close it has to come: what is like two means neither
+for sure."""
+_FEW: Final = 2
+"""Words of the utterance that have to be the intent's."""
+_WEAK: Final = 0.42
+"""What is left of the likeness when too few are, or when something is missing."""
+_TOO_LONG: Final = 64
+"""Words of an utterance that fits nothing as written and is not looked at further."""
+_NAMED: Final = 4
+"""Unknown words that are named in a reason."""
+
+
+class Candidate(NamedTuple):
+    """An intent that was considered."""
+
+    score: float
+    likeness: float
+    profile: Profile
+    home: TemplateIndex
+    """The index it is in."""
+
+    @property
+    def intent(self) -> TemplateIntent:
+        """The intent."""
+        return self.profile.intent
+
+
+def candidates(asked: Asked, floor: float = 0.0) -> Iterator[Candidate]:
+    """The intents the utterance resembles, best first, with their scores: 0 is nothing, 1 would be as written.
+
+    None at all when nobody can score `floor`.
+    """
+    found: list[tuple[float, Profile, TemplateIndex]] = []
+    exact = asked.lang.lower()
+    least = _MIDDLE * floor / (1.0 - floor)
+    indexes = asked.indexes()
+    for index in indexes:
+        for likeness, profile in index.likeness.rank(asked.said, least):
+            if profile.intent.tag == exact or not asked.is_elsewhere(profile.intent):
+                found.append((likeness, profile, index))
+    if len(indexes) > 1:
+        found.sort(key=itemgetter(0), reverse=True)
+    # Whoever comes last of a full list may have rivals that were not looked at.
+    for place in range(len(found) if len(found) < CANDIDATES else len(found) - 1):
+        likeness, profile, index = found[place]
+        rival = found[place + 1][0] / likeness if place + 1 < len(found) else 0.0
+        clear = likeness * (1.0 - _RIVAL * rival**_CLOSE)
+        yield Candidate(clear / (clear + _MIDDLE), likeness, profile, index)
+
+
+def resembling(asked: Asked, floor: float) -> Found | str:
+    """The best intent that scores `floor` at least and that the session may have, or the reason there is none."""
+    if len(asked.said) > _TOO_LONG:
+        return f"no template has these words, and {len(asked.said)} words are too many to compare"
+    reason = ""
+    for candidate in candidates(asked, floor):
+        if candidate.score >= floor:
+            candidate = back(candidate, asked.said)
+        if candidate.score < floor:
+            # Whoever comes after is less like it still.
+            return reason or _unlike(asked, candidate, floor)
+        found = weigh(candidate, asked)
+        if type(found) is Found:
+            return found
+        reason = reason or str(found)
+    return reason or "too few of these words are in anybody's sentences"
+
+
+def back(candidate: Candidate, said: list[str]) -> Candidate:
+    """The candidate with a score that heeds how many of the words are its own, and whether its own were said.
+
+    One word is never enough. At most half of the telling words is weak: "turn on the radio" is much like "turn on the
+    light"; so is a sentence without a word all of the intent's sentences have. What nobody knows, or knows as a value,
+    is expected of an intent that has slots.
+    """
+    likeness, profile = candidate.home.likeness, candidate.profile
+    has = likeness.has
+    own = about = backed = 0
+    for word in said:
+        tells = len(word) > 3 or not word.isascii()
+        about += tells
+        if has(profile, word) or (len(word) > STEM and has(profile, "^" + word[:STEM])):
+            own += 1
+            backed += tells
+        elif tells and profile.slots and (likeness.is_value(word) or not likeness.count(word)):
+            about -= 1
+    if own < _FEW:
+        return candidate._replace(score=0.0)
+    left = _WEAK if about and backed * 2 <= about else 1.0
+    if profile.core and not profile.core <= telling(said):
+        left *= _WEAK
+    if left == 1.0:
+        return candidate
+    clear = left * candidate.score * _MIDDLE / (1.0 - candidate.score)
+    return candidate._replace(score=clear / (clear + _MIDDLE))
+
+
+def weigh(candidate: Candidate, asked: Asked) -> Found | str:
+    """What the candidate comes to in this session, or why it does not count."""
+    intent = candidate.intent
+    barred = asked.refusal(intent)
+    if barred:
+        return barred
+    slots: dict[str, str] = {}
+    if intent.slots:
+        known = asked.known(intent)
+        tagger = candidate.home.tagger(candidate.profile, known)
+        spans = tagger.tag(asked.said, known)
+        for name in (*intent.required_slots, *candidate.profile.always):
+            if name not in spans:
+                spans = tagger.tag(asked.said, known, wanted=name)
+        slots = asked.text(intent, spans)
+    missing = asked.complete(intent, slots)
+    if missing:
+        return missing
+    for name in candidate.profile.always:
+        if name not in slots:
+            return f"{intent.label} is like it but its slot {name!r} was not said"
+    return Found(intent, slots, candidate.score)
+
+
+def _unlike(asked: Asked, best: Candidate, floor: float) -> str:
+    """Cheap on purpose: most matchers decline most of the time."""
+    strange = best.home.likeness.unknown(asked.said)
+    unknown = f"; nobody has: {', '.join(strange[:_NAMED])}" if strange else ""
+    return f"nothing is like this; nearest: {best.intent.label} with {best.score:.2f}, {floor:.2f} needed{unknown}"

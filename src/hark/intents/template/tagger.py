@@ -1,0 +1,259 @@
+"""Which words of an utterance fill the slots of an intent it resembles but does not fit.
+
+The words are read from left to right; each is either said around the slots or part of one. What a slot stands between
+in the sentences, the values it is known to take and the words of the sentences themselves speak for or against each
+reading, and the best reading of the whole is kept. The figures below are in one currency: 1 is about what one word of
+the sentences in its place is worth.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from math import log
+from typing import Final, NamedTuple
+
+from hark.intents.grammar import Sentence, is_slot
+from hark.intents.template.features import END, GAP, START
+from hark.intents.template.slots import Span
+from hark.intents.template.values import SlotWords
+
+Known = Mapping[str, Sequence[frozenset[str]]]
+"""The known values by slot."""
+
+_LITERAL: Final = 1.0
+"""A word of the sentences, outside slots."""
+_LITERAL_INSIDE: Final = -1.5
+"""A word of the sentences, inside a slot."""
+_COMMON_INSIDE: Final = -0.5
+"""A word of other intents' sentences, inside a slot."""
+_VALUE_WORD: Final = 0.8
+_VALUE: Final = 3.2
+_VALUE_LENGTH: Final = 0.5
+"""A whole known value, and each of its words."""
+_LEFT: Final = 0.4
+_RIGHT: Final = 0.3
+_RIGHT_SEEN: Final = 0.4
+_LEFT_UNSEEN: Final = -1.3
+_RIGHT_UNSEEN: Final = -1.3
+_BOTH_UNSEEN: Final = -1.5
+_BESIDE: Final = -1.0
+"""Two slots side by side that never stand so in the sentences."""
+_NUMBER: Final = 0.6
+_LONG: Final = -0.2
+"""A word more than the longest known value has."""
+_LONGEST: Final = 5
+"""Words of the longest known value that is looked for."""
+_WANTED: Final = 3.0
+"""A slot that has to be found."""
+_NEVER: Final = -1e9
+
+
+class _Place(NamedTuple):
+    """What is known about one slot."""
+
+    name: str
+    left: dict[str, float]
+    right: dict[str, float]
+    follows: bool
+    """Whether it comes right after another slot somewhere."""
+    leads: bool
+    """Whether another slot comes right after it somewhere."""
+    words: Mapping[str, float]
+    """The words of its known values."""
+    number: float
+    """What a number in it is worth."""
+    longest: int
+
+
+class _Reading:
+    """The best reading of the words up to each place, and what it ends with."""
+
+    __slots__ = ("best", "last", "said")
+
+    def __init__(self, said: Sequence[str]) -> None:
+        self.said = said
+        self.best = [0.0, *[_NEVER] * len(said)]
+        self.last: list[tuple[int, str]] = [(0, "")] * (len(said) + 1)
+        """Where the last part begins, and its slot."""
+
+    def offer(self, end: int, worth: float, begin: int, name: str) -> None:
+        """Keep a reading that ends with a slot (or a word outside, without name) if there is no better one."""
+        if worth > self.best[end]:
+            self.best[end], self.last[end] = worth, (begin, name)
+
+    def word(self, here: int) -> str:
+        """The word at a place, or the edge beyond the words."""
+        if here < 0:
+            return START
+        return self.said[here] if here < len(self.said) else END
+
+    def spans(self) -> dict[str, Span]:
+        """The slots of the best reading of the whole; one that comes twice keeps its first place."""
+        found: dict[str, Span] = {}
+        here = len(self.said)
+        while here > 0:
+            begin, name = self.last[here]
+            if name:
+                found[name] = (begin, here)
+            here = begin
+        return dict(reversed(found.items()))
+
+
+class _Open:
+    """A slot that may have begun: the best way to be in the middle of it."""
+
+    __slots__ = ("begin", "bonus", "place", "seen", "worth")
+
+    def __init__(self, place: _Place, bonus: float) -> None:
+        self.place = place
+        self.bonus = bonus
+        self.worth = _NEVER
+        self.begin = 0
+        self.seen = False
+        """Whether something beside its length speaks for it."""
+
+    def take(self, reading: _Reading, here: int, inside: float, values: Sequence[int]) -> None:
+        """Let the slot begin with the word at `here`, or go on with it; and offer what ends with that word."""
+        place, word = self.place, reading.said[here]
+        begin = place.left.get(reading.word(here - 1))
+        seen = begin is not None
+        if begin is None:
+            begin = _LEFT_UNSEEN
+            if here and reading.last[here][1]:
+                begin = 0.0 if place.follows else begin + _BESIDE
+        begin += reading.best[here] + self.bonus
+        for end in values:
+            worth = begin + _VALUE + _VALUE_LENGTH * (end - here) + _end(place, reading.word(end), True)
+            reading.offer(end, worth, here, place.name)
+        if begin >= self.worth:
+            self.worth, self.begin, self.seen = begin, here, seen
+        if word in place.words:
+            self.worth += _VALUE_WORD
+            self.seen = True
+        else:
+            self.worth += inside
+        if word.isdigit():
+            self.worth += place.number
+        if here - self.begin >= place.longest:
+            self.worth += _LONG
+        reading.offer(here + 1, self.worth + _end(place, reading.word(here + 1), self.seen), self.begin, place.name)
+
+
+class Tagger:
+    """Finds the slots of one intent. Made from its sentences and the known values; changes neither."""
+
+    __slots__ = ("_is_common", "_literals", "_places")
+
+    def __init__(
+        self,
+        sentences: Sequence[Sentence],
+        known: Known,
+        slots: Mapping[str, SlotWords],
+        is_common: Callable[[str], bool],
+    ) -> None:
+        sentences = [_read_again(sentence, known) for sentence in sentences]
+        self._is_common = is_common
+        terms = Counter(term for sentence in sentences for term in sentence)
+        self._literals = frozenset(term for term in terms if not is_slot(term))
+        terms[START] = terms[END] = len(sentences)
+        left: dict[str, Counter[str]] = {}
+        right: dict[str, Counter[str]] = {}
+        for sentence in sentences:
+            for before, term, after in zip((START, *sentence), sentence, (*sentence[1:], END), strict=False):
+                if is_slot(term):
+                    left.setdefault(term, Counter())[GAP if is_slot(before) else before] += 1
+                    right.setdefault(term, Counter())[GAP if is_slot(after) else after] += 1
+        self._places = [
+            _Place(
+                term[1:-1],
+                {word: _LEFT * _odds(count, terms[word]) for word, count in left[term].items()},
+                {word: _RIGHT * _odds(count, terms[word]) + _RIGHT_SEEN for word, count in right[term].items()},
+                GAP in left[term],
+                GAP in right[term],
+                slots[term[1:-1]].words,
+                _number(slots[term[1:-1]].numbers),
+                slots[term[1:-1]].longest,
+            )
+            for term in left
+        ]
+
+    def tag(self, said: Sequence[str], known: Known, wanted: str = "") -> dict[str, Span]:
+        """The words each slot takes; slots that were not said are left out. `wanted` is to be found if it can be."""
+        reading = _Reading(said)
+        inside = [self._inside(word) for word in said]
+        values = self._values(said, known)
+        slots = [_Open(place, _WANTED if place.name == wanted else 0.0) for place in self._places]
+        for here, word in enumerate(said):
+            literal = _LITERAL if word in self._literals else 0.0
+            reading.offer(here + 1, reading.best[here] + literal, here, "")
+            for slot in slots:
+                slot.take(reading, here, inside[here], values.get((here, slot.place.name), ()))
+        return reading.spans()
+
+    def _inside(self, word: str) -> float:
+        if word in self._literals:
+            return _LITERAL_INSIDE
+        return _COMMON_INSIDE if self._is_common(word) else 0.0
+
+    def _values(self, said: Sequence[str], known: Known) -> dict[tuple[int, str], list[int]]:
+        """Where known values begin and end."""
+        found: dict[tuple[int, str], list[int]] = {}
+        for begin in range(len(said)):
+            for end in range(begin + 1, min(begin + _LONGEST, len(said)) + 1):
+                text = " ".join(said[begin:end])
+                for place in self._places:
+                    if any(text in values for values in known.get(place.name, ())):
+                        found.setdefault((begin, place.name), []).append(end)
+        return found
+
+
+def _odds(count: int, times: int) -> float:
+    """How often a word stands beside the slot when it is said, as a figure that is 1 or a little less for always."""
+    return log((count + 0.2) / (times + 0.5)) + 1.0
+
+
+def _end(place: _Place, after: str, seen: bool) -> float:
+    """What it is worth to end a slot before `after`; `seen` if something else speaks for the slot."""
+    worth = place.right.get(after)
+    if worth is not None:
+        return worth
+    return (_RIGHT_UNSEEN / 2 if place.leads else _RIGHT_UNSEEN) + (0.0 if seen else _BOTH_UNSEEN)
+
+
+def _number(share: float | None) -> float:
+    """What a number is worth in a slot, so many of whose known values have one."""
+    if share is None:
+        return 0.0
+    return _NUMBER if share > 0.4 else -_NUMBER if share < 0.1 else 0.0
+
+
+def _read_again(sentence: Sentence, known: Known) -> Sentence:
+    """The sentence with the words beside a slot that are a known value of another slot read as that slot.
+
+    Templates cannot have two slots side by side (INTENT-1); people say them so, and authors write an example.
+    """
+    terms = list(sentence)
+    here = 0
+    while here < len(terms):
+        if not is_slot(terms[here]):
+            found = _value_at(terms, here, known)
+            if found is not None:
+                end, name = found
+                terms[here:end] = [f"{{{name}}}"]
+        here += 1
+    return tuple(terms)
+
+
+def _value_at(terms: list[str], here: int, known: Known) -> tuple[int, str] | None:
+    after_slot = here > 0 and is_slot(terms[here - 1])
+    for end in range(min(here + _LONGEST, len(terms)), here, -1):
+        if any(is_slot(term) for term in terms[here:end]):
+            continue
+        if not after_slot and not (end < len(terms) and is_slot(terms[end])):
+            continue
+        text = " ".join(terms[here:end])
+        for name, parts in known.items():
+            if f"{{{name}}}" not in terms and any(text in values for values in parts):
+                return end, name
+    return None
