@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from hark.builtin.registrations import RegisteredMatcher
-from hark.intents import LOOSE, NORMAL, STRICT, Found, TemplatePool, lookup
+from hark.intents import LOOSE, NORMAL, STRICT, Found, Overlap, TemplatePool, lookup, overlaps
 from hark.plugins import Declined, Match, Round, Session
 
 MODES: Final[Mapping[str, float]] = {"strict": STRICT, "normal": NORMAL, "loose": LOOSE}
@@ -56,9 +56,14 @@ class TemplateMatcher(RegisteredMatcher):
                 found = lookup(self._pool, utterance, lang, session, self.host.clock.wall, least)
                 if isinstance(found, Found):
                     intent = found.intent
-                    return Match(intent.skill_id, intent.intent_name, intent.lang, utterance, found.slots)
+                    note = "" if found.score == 1.0 else f"score {found.score:.2f}, {least:.2f} needed"
+                    return Match(intent.skill_id, intent.intent_name, intent.lang, utterance, found.slots, note=note)
                 reason = reason or found
         return Declined(reason)
+
+    def overlaps(self) -> list[Overlap]:
+        """Sentences that two skills both claim."""
+        return overlaps(self._pool)
 
     def _floor(self, round: Round) -> float:
         """What the pipeline entry asks for; what it asks for wrongly is named once and does not count."""

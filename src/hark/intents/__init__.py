@@ -3,7 +3,7 @@
 from hark.intents.definition import TemplateIntent
 from hark.intents.grammar import MAX_SENTENCES, TemplateError, expand, phrases, sentences
 from hark.intents.registration import Rejected, Skipped
-from hark.intents.template import LOOSE, NORMAL, STRICT, Found, TemplatePool, explain, lookup, overlaps
+from hark.intents.template import LOOSE, NORMAL, STRICT, Found, Overlap, TemplatePool, explain, lookup, overlaps
 from hark.intents.text import words
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "NORMAL",
     "STRICT",
     "Found",
+    "Overlap",
     "Rejected",
     "Skipped",
     "TemplateError",

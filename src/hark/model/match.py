@@ -28,6 +28,8 @@ class Match(msgspec.Struct, frozen=True):
     slots: Mapping[str, str] = EMPTY
     updated_session: Session | None = None
     """The whole session as it shall be from here on, or None to leave it alone."""
+    note: str = ""
+    """What speaks for the claim, for `hark why`; it is told there and sent to nobody."""
 
     def __post_init__(self) -> None:
         slots = self.slots
@@ -61,6 +63,8 @@ class Match(msgspec.Struct, frozen=True):
             return f"lang {lang[:40]!r} is no BCP-47 tag"
         if not utterance:
             return "utterance must not be empty"
+        if type(self.note) is not str:
+            return f"note must be text, not {type(self.note).__name__}"
         in_parts = _slots_defect(self.slots) or _session_defect(self.updated_session)
         return in_parts or _text_defect("utterance", utterance)
 

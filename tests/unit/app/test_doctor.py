@@ -17,10 +17,12 @@ from hark.app.doctor.render import render
 from hark.app.doctor.report import Report
 from hark.app.house import House
 from hark.app.settings import settings_from
+from hark.builtin import TemplateMatcher
 from hark.bus import LocalBus
 from hark.hosting import Refusal
 from hark.model import SystemClock
-from hark.plugins import Ctx, PipelinePlugin, Plugin, UtteranceTransformer
+from hark.plugins import Ctx, PipelinePlugin, Plugin, Turn, UtteranceTransformer
+from hark.skills import Skill, intent
 
 
 class Tidy(UtteranceTransformer):
@@ -168,3 +170,23 @@ def test_packages_that_cannot_be_imported_are_told_with_the_line_and_the_missing
 def test_a_house_in_order_is_said_to_be_in_order(packages: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--alone", "--no-plugins"]) == 0
     assert "Everything is in order." in capsys.readouterr().out
+
+
+async def test_sentences_that_two_skills_both_claim_are_told_and_no_reason_to_worry() -> None:
+    class Player(Skill):
+        id = "player.skill"
+
+        @intent("play {song}")
+        def play(self, turn: Turn) -> None: ...
+
+    class Game(Skill):
+        id = "game.skill"
+
+        @intent("play a game")
+        def start_game(self, turn: Turn) -> None: ...
+
+    report = await look(TemplateMatcher(), Player(), Game(), assistant={"pipeline": ["template"]})
+    told = "'play a game' (en-US): game.skill:start_game gets it, player.skill:play claims it too"
+    assert report.overlaps == [told]
+    assert told in render(report)
+    assert report.healthy

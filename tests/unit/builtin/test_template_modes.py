@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ from builtin_host import FakeHost, begin
 from hark.builtin import TemplateMatcher
 from hark.hosting.checks import Unfit, settings_for
 from hark.model import Frozen, Message
-from hark.plugins import Declined, Match, Round, Session
+from hark.plugins import Declined, Match, Round, Session, Turn
+from hark.skills import Skill, intent
 from hark.spec import topics
+from hark.testing import Assistant
 
 HERE = Session()
 WRITTEN = "tell me a joke"
@@ -91,3 +94,37 @@ async def test_what_fits_as_written_comes_before_a_likelier_text_that_is_only_li
     match = matcher.match(["who knows", LIKE], "en-US", HERE)
     assert isinstance(match, Match)
     assert match.utterance == LIKE
+
+
+async def test_a_match_that_is_not_word_for_word_tells_its_score_in_the_trace() -> None:
+    class Radio(Skill):
+        id = "radio.skill"
+
+        @intent("turn on the radio in the kitchen")
+        def on(self, turn: Turn) -> str:
+            return "It plays."
+
+    async with Assistant(Radio()) as assistant:
+        assert await assistant.hears("turn on the radio in the kitchen") == ["It plays."]
+        assert "score" not in assistant.why()
+        assert await assistant.hears("would you turn the kitchen radio on") == ["It plays."]
+        assert re.search(r"claimed +radio\.skill:on  score 0\.\d\d, 0\.50 needed", assistant.why())
+
+
+async def test_sentences_that_two_skills_claim_are_known() -> None:
+    class Player(Skill):
+        id = "player.skill"
+
+        @intent("play {song}")
+        def play(self, turn: Turn) -> None: ...
+
+    class Game(Skill):
+        id = "game.skill"
+
+        @intent("play a game", "start a game")
+        def start_game(self, turn: Turn) -> None: ...
+
+    matcher = TemplateMatcher()
+    async with Assistant(Player(), Game(), matcher):
+        [overlap] = matcher.overlaps()
+    assert overlap == ("play a game", "en-US", "game.skill:start_game", "player.skill:play")

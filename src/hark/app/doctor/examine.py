@@ -8,6 +8,7 @@ from hark import __version__
 from hark.app.advice import advice
 from hark.app.doctor.report import Asked, ChainReport, Member, Missing, Report, SkillReport
 from hark.app.house import House
+from hark.builtin import TemplateMatcher
 from hark.hosting import Loaded
 from hark.plugins.handlers import handlers_of
 from hark.spec import TransformerType
@@ -28,6 +29,12 @@ def examine(house: House, settings_file: str) -> Report:
         never_asked=[entry.id for entry in house.pipeline if entry.id not in reached],
         skills=[
             SkillReport(member=_member(entry), intents=sorted(handlers_of(entry.plugin))) for entry in house.skills
+        ],
+        overlaps=[
+            f"{one.sentence!r} ({one.lang}): {one.winner} gets it, {one.loser} claims it too"
+            for entry in house.pipeline
+            if isinstance(entry.plugin, TemplateMatcher)
+            for one in entry.plugin.overlaps()
         ],
         missing=[
             Missing(kind=one.kind, name=one.name, reason=one.reason, remedy=one.remedy, where=one.where)

@@ -55,6 +55,11 @@ def _complaints(report: Report) -> Iterator[str]:
             yield f"  where  {missing.where}"
         if missing.remedy:
             yield f"  remedy {missing.remedy}"
+    if report.overlaps:
+        yield ""
+        yield "sentences that two skills both claim:"
+        for line in report.overlaps:
+            yield f"  {line}"
     if report.advice:
         yield ""
         yield "settings to look at:"

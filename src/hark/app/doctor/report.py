@@ -67,6 +67,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Pipeline plugins that are loaded and in no entry."""
     skills: list[SkillReport]
     missing: list[Missing]
+    overlaps: list[str] = []
+    """Sentences that two skills both claim, and who gets them. That may be meant: it is no reason to worry."""
     advice: list[str]
     """Settings that have no effect, and what else is seldom meant."""
 

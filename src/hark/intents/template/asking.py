@@ -26,7 +26,7 @@ class Found(NamedTuple):
     intent: TemplateIntent
     slots: dict[str, str]
     score: float = 1.0
-    """1 for a sentence as written, less for one that is like them."""
+    """1 for a sentence as written, less the more of it slots take that is not known; less for one that is like them."""
 
 
 class Asked(NamedTuple):

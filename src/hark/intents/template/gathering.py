@@ -77,8 +77,12 @@ def _collect(entries: list[Entry]) -> tuple[dict[Profile, float], list[Entry]]:
             found[profile] = get(profile, 0.0) + counts * strength
         elif held is not None:
             # A list, because another thread may be adding an intent.
-            for profile, strength in list(held.items()):
-                found[profile] = get(profile, 0.0) + counts * strength
+            if found:
+                for profile, strength in list(held.items()):
+                    found[profile] = get(profile, 0.0) + counts * strength
+            else:
+                found = {profile: counts * strength for profile, strength in list(held.items())}
+                get = found.get
         if named is not None:
             for users, share in named:
                 share *= counts

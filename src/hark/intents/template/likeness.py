@@ -25,6 +25,7 @@ _UNCOMMON: Final = 3
 """A word of so many intents is not common yet, however few there are."""
 _STEM_STRENGTH: Final = sqrt(STEM_WEIGHT)
 """How strongly a stem belongs to an intent beside its word."""
+_size, _part = itemgetter(0), itemgetter(2)
 _BOUND: Final = 1.0 / LEAST_COHERENT**COHERENCE
 
 Ranked = tuple[float, Profile]
@@ -54,6 +55,7 @@ class Likeness:
         "_profiles",
         "_rarities",
         "_slots",
+        "_usual",
         "_values",
         "_words",
     )
@@ -67,6 +69,8 @@ class Likeness:
         self._words: dict[str, _Read] = {}
         self._pairs: dict[str, Entry] = {}
         self._fillers = NO_FILLERS
+        self._usual = 0.0
+        """The rarity of a usual feature of a sentence, neither one intent's alone nor everybody's; 0 until needed."""
         self._breadth = 1.0
         """The broadest there has been: only ever too large."""
 
@@ -165,24 +169,25 @@ class Likeness:
         if not entries:
             return []
         found = list(entries.values())
-        found.sort(key=itemgetter(0))
-        square = sum([entry[2] for entry in found])
-        strange *= self._rarity(1) ** 2
-        usual = self._usual()
+        found.sort(key=_size)
+        square = sum(map(_part, found))
+        rarities = self._rarities
+        strange *= (rarities.get(1) or self._rarity(1)) ** 2
+        usual = self._usual or self._measure_usual()
         # No intent has more than all that is known, nor is anything rarer than the rarest: it cannot be more than this.
-        rarest = self._rarity(found[0][0]) / usual
+        rarest = (rarities.get(found[0][0]) or self._rarity(found[0][0])) / usual
         if _BOUND * rarest * sqrt(square / (square + strange / self._breadth)) < least:
             return []
         ranked = [
             (total / (profile.scale * usual * sqrt(square + strange / profile.breadth)), profile)
             for total, profile in gather(found)
         ]
-        ranked.sort(key=itemgetter(0), reverse=True)
+        ranked.sort(key=_size, reverse=True)
         return ranked
 
-    def _usual(self) -> float:
-        """The rarity of a usual feature of an intent's sentences: neither its alone nor everybody's."""
-        return self._rarity(round(sqrt(len(self._profiles))))
+    def _measure_usual(self) -> float:
+        usual = self._usual = self._rarity(round(sqrt(len(self._profiles))))
+        return usual
 
     def _read(self, said: Sequence[str], entries: dict[str, Entry]) -> float:
         """Collect the known features of what was said; returns the weight of the words that are not known at all."""
@@ -256,7 +261,7 @@ class Likeness:
 
     def _forget_counts(self) -> None:
         """What was worked out from the counts holds no longer."""
-        self._rarities, self._words, self._pairs = {}, {}, {}
+        self._rarities, self._words, self._pairs, self._usual = {}, {}, {}, 0.0
 
     def _slot(self, skill_id: str, name: str) -> SlotWords:
         return self._slots.setdefault((skill_id, name), SlotWords())

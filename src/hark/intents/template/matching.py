@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from hark.intents.gates import Now
@@ -15,6 +16,7 @@ from hark.model import Session
 STRICT: Final = 1.0
 """Sentences as written and nothing else."""
 NORMAL: Final = 0.5
+"""Takes every sentence as written: those score at least this."""
 LOOSE: Final = 0.35
 
 _SWALLOWED: Final = 3
@@ -28,9 +30,9 @@ def lookup(
     """The best intent of the session's effective pool, or the reason there is none.
 
     A sentence as written comes first: the one with the most literal words, so one without slots before one with; among
-    equals, whoever registered first. Otherwise the intent whose sentences are most like what was said, if its score is
-    `floor` at least. Each intent is looked up in the language that was asked for, or in another of the same primary
-    language where it has no registration in that one.
+    equals, whoever registered first. Otherwise the intent whose sentences are most like what was said. Either has to
+    score `floor` at least; with `STRICT`, whatever is as written counts, and nothing else. Each intent is looked up in
+    the language that was asked for, or in another of the same primary language where it is not registered in that one.
     """
     asked = Asked.of(pool, utterance, lang, session, now)
     if not asked.tags:
@@ -48,8 +50,10 @@ def lookup(
             found = _weigh(claim, asked)
             if type(found) is Found:
                 if floor < STRICT and claim.shape is not None and _swallows(claim, asked):
-                    return _liker(claim, asked, floor) or found
-                return found
+                    found = _liker(claim, asked, floor) or found
+                if found.score >= floor or floor == STRICT:
+                    return found
+                found = f"{claim.intent.label} fits with {found.score:.2f}, {floor:.2f} needed: its slots take too much"
             reason = reason or str(found)
     if reason:
         return reason  # what fits as written and is ruled out is not guessed at
@@ -81,8 +85,25 @@ def _weigh(claim: Claim, asked: Asked) -> Found | str:
     barred = asked.refusal(intent)
     if barred:
         return barred
-    slots = {} if claim.shape is None else asked.text(intent, bind(claim.shape, asked.said, _score(claim, asked)))
-    return asked.complete(intent, slots) or Found(intent, slots)
+    if claim.shape is None:
+        slots: dict[str, str] = {}
+        return asked.complete(intent, slots) or Found(intent, slots)
+    spans = bind(claim.shape, asked.said, _score(claim, asked))
+    slots = asked.text(intent, spans)
+    return asked.complete(intent, slots) or Found(intent, slots, _sureness(claim, asked, spans))
+
+
+def _sureness(claim: Claim, asked: Asked, spans: Mapping[str, Span]) -> float:
+    """How sure a sentence with slots is: by the share of what was said that it has itself, or knows as a value."""
+    said = asked.said
+    sure = claim.literals
+    if asked.shared.entities or asked.own.entities:
+        known = asked.known(claim.intent)
+        for name, (first, end) in spans.items():
+            value = " ".join(said[first:end])
+            if any(value in values for values in known[name]):
+                sure += end - first
+    return NORMAL + (1.0 - NORMAL) * sure / len(said)
 
 
 def _score(claim: Claim, asked: Asked) -> Score | None:
