@@ -605,7 +605,7 @@ async def test_a_claim_for_a_denied_skill_is_a_decline(assistant: MakeAssistant)
         assert await hark.hears("hello", session=Session("x", blacklisted_skills=["forbidden"])) == ["hello"]
         assert outcomes(hark, "match") == [("rogue", "denied"), ("claims", "claimed")]
         assert public(turn_of(hark)) == MATCHED
-        await hark.hears("hello", session="x")
+        await hark.hears("hello", session=Session("x"))
         assert outcomes(hark, "match") == [("rogue", "claimed")]
 
 
@@ -1347,7 +1347,7 @@ async def test_a_claim_that_came_to_nothing_does_no_harm(assistant: MakeAssistan
     rogue = matcher("rogue", claim_of("paint.skill:paint", slots={"colour": "red"}))
     async with assistant(rogue, Colours()) as hark:
         assert await hark.hears("paint it red", session=Session("x", blacklisted_skills=["paint.skill"])) == []
-        assert await hark.hears("paint it red", session="x") == ["red"]
+        assert await hark.hears("paint it red", session=Session("x")) == ["red"]
 
 
 @pytest.mark.spec("PIPELINE-1/5.3.a")
@@ -1458,4 +1458,4 @@ async def test_an_engine_says_less_to_who_wants_to_know_less(
 def test_who_installs_nothing_has_an_engine_for_what_skills_register() -> None:
     assert TemplateMatcher in DEFAULT_PLUGINS
     assert KeywordMatcher in DEFAULT_PLUGINS
-    assert settings_from({}).assistant.pipeline == ("template", "keyword")
+    assert {"template", "keyword"} <= set(settings_from({}).assistant.pipeline)

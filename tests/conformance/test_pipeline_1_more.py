@@ -101,7 +101,7 @@ async def test_a_claim_that_comes_to_nothing_leaves_no_trace_in_the_matcher(assi
         assert claimed[0] == claimed[1] == claimed[2]
         await hark.hears("dim hall", session=Session("x", blacklisted_intents=["lights.demo:dim"]))
         assert topics.INTENT_UNMATCHED in [m.type for m in turn_of(hark)]
-        await hark.hears("dim hall", session="x")
+        await hark.hears("dim hall", session=Session("x"))
         assert len(hark.of("lights.demo:dim")) == 1
 
 

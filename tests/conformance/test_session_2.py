@@ -79,7 +79,7 @@ async def test_nothing_of_a_named_session_is_left_after_its_marker(assistant: Ma
     async with assistant(matcher("m", match, go=remembering(city="Rome"))) as hark:
         await hark.hears("one", session=Session("x", site_id="kitchen"))
         assert turn_of(hark)[-1].session.persona_id == "butler"
-        await hark.hears("two", session="x")
+        await hark.hears("two", session=Session("x"))
         assert seen[1] == Session("x")
         assert hark.house.store.current == Session()
         assert hark.house.orchestrator.open_turns == 0

@@ -26,6 +26,10 @@ SPECS = (
     "INTENT-3",
     "INTENT-4",
     "CONTEXT-1",
+    "CONVERSE-1",
+    "STOP-1",
+    "FALLBACK-1",
+    "COMMON-QUERY-1",
 )
 
 DOCUMENTS = {name: tomllib.loads((CONFORMANCE / "clauses" / f"{name}.toml").read_text("utf-8")) for name in SPECS}

@@ -2,17 +2,63 @@
 
 from __future__ import annotations
 
-from hark.builtin import DEFAULT_PLUGINS, Cancel, ClockSkill, HelpSkill, Normalize, ParrotSkill, TemplateMatcher
+from hark.builtin import (
+    DEFAULT_PLUGINS,
+    CalculatorSkill,
+    Cancel,
+    ClockSkill,
+    CommonQuery,
+    Converse,
+    Fallback,
+    GuessingSkill,
+    HelpSkill,
+    JokesSkill,
+    KeywordMatcher,
+    Normalize,
+    ParrotSkill,
+    ShoppingSkill,
+    Stop,
+    TemplateMatcher,
+    Values,
+)
 from hark.testing.contracts import contract, matcher_contract, skill_contract, transformer_contract
 
 test_normalize = transformer_contract(Normalize)
 test_cancel = transformer_contract(Cancel)
 test_cancel_with_phrases_of_its_own = transformer_contract(Cancel, settings={"phrases": ["basta cosi"]})
 test_template_matcher = matcher_contract(TemplateMatcher)
+test_keyword_matcher = matcher_contract(KeywordMatcher)
+test_stop = matcher_contract(Stop, examples=["stop", "please stop everything"])
+test_converse = matcher_contract(Converse)
+test_common_query = matcher_contract(CommonQuery)
+test_common_query_without_a_gate = matcher_contract(CommonQuery, settings={"gate": False})
+test_fallback = matcher_contract(Fallback)
+test_values = transformer_contract(Values)
 test_clock = skill_contract(ClockSkill)
+test_shopping = skill_contract(ShoppingSkill)
+test_calculator = skill_contract(CalculatorSkill)
+test_jokes = skill_contract(JokesSkill)
+test_guessing = skill_contract(GuessingSkill)
 test_parrot = skill_contract(ParrotSkill)
 test_help = contract(HelpSkill)
 
 
 def test_nobody_is_left_out() -> None:
-    assert set(DEFAULT_PLUGINS) == {Normalize, Cancel, TemplateMatcher, ClockSkill, ParrotSkill, HelpSkill}
+    assert set(DEFAULT_PLUGINS) == {
+        Normalize,
+        Cancel,
+        TemplateMatcher,
+        KeywordMatcher,
+        Stop,
+        Converse,
+        CommonQuery,
+        Fallback,
+        ClockSkill,
+        ShoppingSkill,
+        CalculatorSkill,
+        JokesSkill,
+        GuessingSkill,
+        ParrotSkill,
+        HelpSkill,
+        Values,
+    }

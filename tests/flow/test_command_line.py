@@ -132,8 +132,9 @@ def test_say_alone_prints_the_answer_and_every_step(world: World) -> None:
     answer, head, *steps, end = done.stdout.splitlines()
     assert (done.returncode, done.stderr, answer) == (0, "", "hello world")
     assert head.startswith('"say hello world"  session default, en-US, turn ')
-    assert all(re.match(r" +\d+\.\d+ ms  (utterance|match|handler|speak) ", step) for step in steps)
-    assert [step.split()[2] for step in steps] == ["utterance", "utterance", "match", "handler", "speak"]
+    assert all(re.match(r" +\d+\.\d+ ms  (utterance|match|intent|handler|speak) ", step) for step in steps)
+    stages = [step.split()[2] for step in steps]
+    assert stages == ["utterance", "utterance", "match", "match", "match", "intent", "handler", "speak"]
     assert re.match(r"Answered\.  \d+\.\d+ ms in all", end)
 
 
@@ -280,7 +281,7 @@ def test_settings_that_are_wrong_are_all_named_and_nothing_is_run(world: World) 
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.splitlines() == [
             f"hark: {world.settings}:2: [assistant] lnag: there is no such key; did you mean lang? "
-            "The keys are: lang, langs, pipeline",
+            "The keys are: lang, langs, pipeline, protect_skills, context_topics, files",
             f"hark: {world.settings}:4: [limits] match: -1 is not a number of seconds above 0; the default is 10.0",
         ]
 
@@ -336,7 +337,7 @@ def test_in_a_terminal_it_is_a_conversation_that_ctrl_d_ends(world: World) -> No
         hark.press("\x04")
         status, errors = hark.end()
     assert status == 0
-    assert re.match(rf'Hark {__version__}, en-US: 3 skills, 1 matcher, 2 transformers\. "help" gives examples', errors)
+    assert re.match(rf'Hark {__version__}, en-US: 7 skills, 6 matchers, 3 transformers\. "help" gives examples', errors)
 
 
 def test_in_a_terminal_ctrl_c_leaves_in_good_order(world: World) -> None:

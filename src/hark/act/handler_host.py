@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import os
+import threading
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
-from uuid import uuid4
 
 from hark.act.polls import Polls
 from hark.act.questions import Questions
@@ -36,10 +37,12 @@ class HandlerHost:
 
     def __init__(self, bus: Bus, runner: Runner, traces: TraceStore, beat: float = 2.0) -> None:
         self._bus = bus
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
         self._runner = runner
         self._traces = traces
         self._beat = beat
-        self._id = uuid4().hex
+        self._id = os.urandom(16).hex()
         self._speech = Speech(bus, runner.clock)
         self._questions = Questions(bus, runner.clock)
         self._work = Work(runner.clock)
@@ -103,10 +106,23 @@ class HandlerHost:
         return await self._questions.listen(turn, question, timeout, lang)
 
     def task(self, turn: Turn, work: Coroutine[Any, Any, None], name: str) -> None:
-        """As promised by `Stage`."""
+        """As promised by `Stage`; handlers on worker threads may begin one as well."""
+        if not inspect.iscoroutine(work):
+            raise TypeError(f"task takes what an async def returns, not {type(work).__name__}")
         who = f"{turn.skill_id} {name}".strip()
-        task = asyncio.get_running_loop().create_task(self._runner.guard(work, who), name=who)
-        self._work.add(task, turn.skill_id, turn.session.session_id)
+
+        def begin() -> None:
+            if self._closed:
+                work.close()
+                return
+            task = self._loop.create_task(self._runner.guard(work, who), name=who)
+            task.add_done_callback(lambda _task: work.close())  # it may be stopped before it began
+            self._work.add(task, turn.skill_id, turn.session.session_id)
+
+        if threading.get_ident() == self._thread:
+            begin()
+        else:
+            self._loop.call_soon_threadsafe(begin)
 
     def _reserved(self, plugin: Plugin) -> dict[str, Callable[..., Any]]:
         """The handlers every plugin has, under the names no intent may have (PIPELINE-1 §7.3)."""
@@ -121,7 +137,7 @@ class HandlerHost:
         return found
 
     async def _fall_back(self, plugin: Plugin, turn: Turn) -> Any:
-        name = await self._polls.willing_fallback(plugin, (turn.utterance,), turn.lang, turn.session)
+        name = await self._polls.fallback_for(plugin, turn.message)
         if name is None:
             raise LookupError(f"no fallback of {plugin.id} wants this any more")
         method = getattr(plugin, name)

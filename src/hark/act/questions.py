@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import count
 
 from hark.bus import Bus
-from hark.model import Clock, Frozen, Message
+from hark.model import Clock, Frozen, Message, Session
 from hark.model.session_fields import ResponseMode
+from hark.model.three_way import advance
 from hark.plugins import Turn
 from hark.spec import topics
 
@@ -20,23 +22,31 @@ class Questions:
     def __init__(self, bus: Bus, clock: Clock) -> None:
         self._bus = bus
         self._clock = clock
-        self._waiting: dict[Key, asyncio.Future[str]] = {}
-        self._latest = 0.0
+        self._loop = asyncio.get_running_loop()
+        self._waiting: dict[Key, asyncio.Future[tuple[str, Session]]] = {}
+        self._asked = count()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None:
         """Ask and wait; None when nothing was said within `timeout` seconds. `Turn.listen` promises the rest."""
+        if not 0 < timeout < float("inf"):
+            raise ValueError(f"a question waits for a number of seconds above 0, not for {timeout!r}")
+        if asyncio.get_running_loop() is not self._loop:
+            raise RuntimeError("only an async def handler can ask, on the event loop that called it")
         key = (turn.skill_id, turn.session.session_id)
-        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[tuple[str, Session]] = asyncio.get_running_loop().create_future()
         self._waiting[key] = answer
-        turn.session = turn.session.trusted(response_mode=self._mode(turn.skill_id, timeout))
+        asked = turn.session = turn.session.trusted(response_mode=self._mode(turn.skill_id, timeout))
         try:
             await turn.speak(question, lang=lang, listen=True)
             self._tell(turn.message, waits=True)
             async with self._clock.timeout(timeout):
-                return await answer
+                said, session = await answer
+            # The conversation went on meanwhile: what the handler sends next must not take it back.
+            turn.session = advance(session, asked, turn.session)
+            return said
         except TimeoutError:
             return None
         finally:
@@ -51,15 +61,12 @@ class Questions:
         answer = self._waiting.pop((turn.skill_id, turn.session.session_id), None)
         if answer is None or answer.done():
             raise LookupError(f"{turn.skill_id} waits for no answer in this session any more")
-        answer.set_result(turn.utterance)
+        answer.set_result((turn.utterance, turn.session))
 
     def _mode(self, skill_id: str, timeout: float) -> ResponseMode:
         """What opens the question; no two look alike, for one that was answered must not seem open again."""
-        expires_at = self._clock.wall() + timeout
-        if expires_at == self._latest:
-            expires_at += 0.001
-        self._latest = expires_at
-        return ResponseMode(skill_id, expires_at)
+        # Many may be asked at one moment, in as many sessions.
+        return ResponseMode(skill_id, self._clock.wall() + timeout + next(self._asked) % 10_000 * 1e-6)
 
     def _tell(self, dispatch: Message, waits: bool) -> None:
         self._bus.emit(dispatch.forward(topics.HANDLER_WAITING, Frozen(topic=dispatch.type, waits=waits)))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from hark.act.work import Work
 from hark.hosting import Loaded, Outcome, Runner
@@ -26,6 +29,7 @@ class Stopping:
         self._runner = runner
         self._work = work
         self._plugins: dict[str, Plugin] = {}
+        self._under_way: set[tuple[str, str]] = set()
 
     def attach(self, plugin: Plugin) -> None:
         """Stop this plugin when everything is stopped."""
@@ -37,8 +41,11 @@ class Stopping:
 
     async def stop(self, plugin: Plugin, turn: Turn) -> object:
         """The handler of `<skill_id>:stop`: what it returns is said, as of any handler."""
-        await self._work.cancel(plugin.id, turn.session.session_id)
-        outcome = await self._told(plugin, turn)
+        with self._once(plugin.id, turn.session.session_id) as first:
+            if not first:
+                return None
+            await self._work.cancel(plugin.id, turn.session.session_id)
+            outcome = await self._told(plugin, turn)
         if outcome is None:
             return None
         if outcome.error is not None:
@@ -47,15 +54,34 @@ class Stopping:
 
     async def stop_all(self, message: Message) -> None:
         """`ovos.stop`: everything there is in the session of the Message, and nothing of any other."""
+        # At once: a skill that takes its time to clean up must not keep the others going.
+        await asyncio.gather(*(self._stop_in(plugin, message) for plugin in list(self._plugins.values())))
+
+    async def _stop_in(self, plugin: Plugin, message: Message) -> None:
         session = message.session or Session()
-        said = Frozen(lang=session.lang or "", utterance="", slots=Frozen())
-        for plugin in list(self._plugins.values()):
+        with self._once(plugin.id, session.session_id) as first:
+            if not first:
+                return
             busy = await self._work.cancel(plugin.id, session.session_id)
             if busy or await self._may_be_stopped(plugin, session):
+                said = Frozen(lang=session.lang or "", utterance="", slots=Frozen())
                 turn = Turn(message.forward(dispatch_topic(plugin.id, "stop"), said), self._stage, plugin)
                 outcome = await self._told(plugin, turn)
                 if outcome is not None and outcome.error is not None:
                     log.error("%s failed to stop: %s", plugin.id, outcome.failure)
+
+    @contextmanager
+    def _once(self, skill_id: str, session_id: str) -> Iterator[bool]:
+        """Whether this is the first of the stops of a skill in a session that are under way."""
+        key = skill_id, session_id
+        if key in self._under_way:
+            yield False
+            return
+        self._under_way.add(key)
+        try:
+            yield True
+        finally:
+            self._under_way.discard(key)
 
     async def _may_be_stopped(self, plugin: Plugin, session: Session) -> bool:
         if not isinstance(plugin, Conversing) or type(plugin).can_stop is Conversing.can_stop:

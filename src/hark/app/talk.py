@@ -88,7 +88,7 @@ class Talk:
             await self._rest(asked.resumed)
             return asked.resumed
         finally:
-            if not asked.asks:
+            if not asked.asked_back:  # else it goes on without whoever began it
                 self._close(mark)
 
     async def _rest(self, asked: Asked) -> None:
@@ -101,6 +101,8 @@ class Talk:
         asked = self._open.pop(mark, None)
         if asked is not None:
             self._present[asked.session_id] -= 1
+            if not self._present[asked.session_id]:
+                del self._present[asked.session_id]
             self._questions.forget(asked)
 
     async def all_said(self, seconds: float) -> None:
@@ -158,6 +160,8 @@ class Asked:
         self.utterance_id = ""
         self.asks = False
         """Whether its handler waits for an answer."""
+        self.asked_back = False
+        """Whether it ever did."""
         self.resumed: Asked | None = None
         """The turn that goes on because this was the answer to its question."""
         self.ended = asyncio.Event()
@@ -185,7 +189,7 @@ class Asked:
             self.detail = _detail(message)
         elif is_question(message):
             self.utterance_id = message.utterance_id or ""
-            self.outcome, self.asks = "asked", True
+            self.outcome, self.asks, self.asked_back = "asked", True, True
         elif topic == topics.HANDLER_WAITING and message.data.get("waits") is False:
             self.asks = False
         self._look()

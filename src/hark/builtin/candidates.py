@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hark.plugins import Message, Session
+from hark.plugins import Message, Round, Session
 from hark.spec import dispatch_topic
 
 
-def is_denied(session: Session, skill_id: str, intent_name: str) -> bool:
-    """Whether the session denies the skill, or this intent of it."""
+def is_denied(session: Session, skill_id: str, intent_name: str, round: Round | None = None) -> bool:
+    """Whether the session, or in `round` the deployment, denies the skill or this intent of it."""
     topic = dispatch_topic(skill_id, intent_name)
-    return skill_id in (session.blacklisted_skills or ()) or topic in (session.blacklisted_intents or ())
+    return is_denied_skill(session, skill_id, round) or topic in _denied(session, "blacklisted_intents", round)
+
+
+def is_denied_skill(session: Session, skill_id: str, round: Round | None = None) -> bool:
+    """Whether the session, or in `round` the deployment, denies the skill."""
+    return skill_id in _denied(session, "blacklisted_skills", round)
 
 
 def is_decided(candidates: Sequence[str], answers: Mapping[str, Message]) -> bool:
@@ -28,3 +33,8 @@ def is_decided(candidates: Sequence[str], answers: Mapping[str, Message]) -> boo
 def willing(answers: Sequence[Message]) -> list[str]:
     """Those who want it, in the order of the answers; anything but `true` is a no."""
     return [str(answer.data["skill_id"]) for answer in answers if answer.data.get("can_handle") is True]
+
+
+def _denied(session: Session, field: str, round: Round | None) -> Sequence[str]:
+    own: Sequence[str] = session.get(field) or ()
+    return own if round is None else (*own, *round.denied.get(field, ()))

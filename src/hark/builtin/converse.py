@@ -26,8 +26,6 @@ class Converse(PipelinePlugin):
 
         window: float = 0.5
         """Seconds that skills have to say whether they want what was said."""
-        ttl: float = converse.TTL
-        """Seconds for which a skill that was called may be offered what is said next."""
 
     settings: Settings
 
@@ -45,15 +43,15 @@ class Converse(PipelinePlugin):
         if not session.converse_handlers:
             return None
         now = self.host.clock.wall()
-        handlers = converse.by_recency(converse.pruned(session, now, self.settings.ttl).converse_handlers)
+        handlers = converse.by_recency(session.converse_handlers)  # those who are there for too long are not any more
         waits = converse.holder(session, now)
         if waits is not None:
-            if any(one.skill_id == waits for one in handlers) and not is_denied(session, waits, "response"):
+            if any(one.skill_id == waits for one in handlers) and not is_denied(session, waits, "response", round):
                 closed = session.without("response_mode")
                 return Match(waits, "response", lang, utterances[0], updated_session=closed)
             self.host.log.warning("%s waits for an answer but may not have it", waits)
         candidates = [one.skill_id for one in handlers if one.skill_id not in self._mute]
-        candidates = [one for one in candidates if not is_denied(session, one, "converse")]
+        candidates = [one for one in candidates if not is_denied(session, one, "converse", round)]
         if not candidates or round is None:
             return Declined("nobody who was called lately converses")
         return Later(lambda: self._ask(round, candidates, handlers, utterances, lang, session))

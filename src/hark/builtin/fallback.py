@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from hark.builtin.candidates import is_decided, is_denied, willing
 from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session
@@ -44,11 +43,13 @@ class Fallback(PipelinePlugin):
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
     ) -> Match | Declined | Later | None:
         """As promised by `PipelinePlugin`: the first skill of the pool that wants it."""
-        config = round.config if round is not None else {}
-        pool = self._pool(session, config.get("min"), config.get("max"))
-        if not pool or round is None:
+        if round is None or not self._registered:
             return None
-        window = config.get("window", self.settings.window)
+        lowest, highest = _whole(round, "min"), _whole(round, "max")
+        pool = [one for one in self._pool(session, lowest, highest) if not is_denied(session, one, "fallback", round)]
+        if not pool:
+            return None
+        window = _seconds(round, self.settings.window)
         return Later(lambda: self._ask(round, pool, utterances, lang, window))
 
     async def _ask(
@@ -62,7 +63,7 @@ class Fallback(PipelinePlugin):
             return Match(skill_id, "fallback", lang, utterances[0])
         return Declined(f"asked, and nobody wants it: {', '.join(pool[:5])}")
 
-    def _pool(self, session: Session, lowest: Any, highest: Any) -> list[str]:
+    def _pool(self, session: Session, lowest: int | None, highest: int | None) -> list[str]:
         known = dict(self._registered.get(DEFAULT_SESSION_ID, {}))
         if not session.is_default:
             known |= self._registered.get(session.session_id, {})
@@ -73,8 +74,7 @@ class Fallback(PipelinePlugin):
             skill_id
             for skill_id in ranked
             if (lowest is None or known[skill_id] >= lowest) and (highest is None or known[skill_id] <= highest)
-            and not is_denied(session, skill_id, "fallback")
-        ]  # fmt: skip
+        ]
 
     def _register(self, message: Message) -> None:
         skill_id, priority = message.data.get("skill_id"), message.data.get("priority")
@@ -97,3 +97,17 @@ class Fallback(PipelinePlugin):
         """As promised by `PipelinePlugin`: those who are registered, first to be asked first."""
         pool = self._pool(Session(session_id), None, None)
         return [{"skill_id": skill_id, "intent_name": "fallback", "lang": ANY_LANGUAGE} for skill_id in pool]
+
+
+def _whole(round: Round, key: str) -> int | None:
+    value = round.config.get(key)
+    if value is None or type(value) is int:
+        return value
+    raise ValueError(f"[pipeline.{round.entry}] {key} is a whole number, not {value!r}")
+
+
+def _seconds(round: Round, otherwise: float) -> float:
+    value = round.config.get("window", otherwise)
+    if type(value) in (int, float) and 0 < value < float("inf"):
+        return float(value)
+    raise ValueError(f"[pipeline.{round.entry}] window is a number of seconds above 0, not {value!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,10 @@ def stamped(stamps: Any, transformer_id: str) -> tuple[str, ...]:
 class PluginHost:
     """See `hark.plugins.Host` for what it promises."""
 
-    def __init__(self, plugin: Plugin, bus: Bus, runner: Runner, data_root: Path | None) -> None:
+    def __init__(
+        self, plugin: Plugin, bus: Bus, runner: Runner, data_root: Path | None, langs: Collection[str] = ("en-US",)
+    ) -> None:
+        self.langs = langs
         self._plugin = plugin
         self._bus = bus
         self._runner = runner
@@ -52,8 +55,14 @@ class PluginHost:
         if self._data_root is None:
             raise RuntimeError(f"{self._plugin.id}: this assistant keeps no state on disk")
         directory = self._data_root / self._plugin.id
-        directory.mkdir(parents=True, exist_ok=True)
+        for folder in (self._data_root, directory):  # what people do at home is nobody else's business
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return directory
+
+    @property
+    def has_data(self) -> bool:
+        """As promised by `Host`."""
+        return self._data_root is not None and (self._data_root / self._plugin.id).is_dir()
 
     def on(self, topic: str | Sequence[str], listener: Callable[[Message], Awaitable[None] | None]) -> None:
         """As promised by `Host`."""

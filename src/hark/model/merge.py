@@ -12,7 +12,7 @@ from hark.model import converse
 from hark.model.context import IntentContext
 from hark.model.frozen import EMPTY, Sealed
 from hark.model.session import Session
-from hark.model.session_fields import Handler, Handlers
+from hark.model.session_fields import Handler, Handlers, ResponseMode
 from hark.spec.names import DENYLISTS, HANDLER_WRITES, PUSHING_RESERVED_NAMES, REIMPOSED, RESERVED_INTENT_NAMES
 
 _SIGNALS: Final = ("stt_lang", "request_lang", "detected_lang")
@@ -101,6 +101,8 @@ class Writes(msgspec.Struct, frozen=True):
     context: IntentContext
     own_entries: Mapping[str, Handlers]
     skill_id: str
+    waited: ResponseMode | None = None
+    """The question the handler had open; another one is not its to close."""
 
     @classmethod
     def between(cls, dispatched: Session, done: Session, skill_id: str) -> Writes | None:
@@ -125,7 +127,7 @@ class Writes(msgspec.Struct, frozen=True):
         context = intent_context.delta(dispatched.intent_context, done.intent_context)
         if not (fields or removed or own or context):
             return None
-        return cls(fields, tuple(removed), context, own, skill_id)
+        return cls(fields, tuple(removed), context, own, skill_id, dispatched.response_mode)
 
     def onto(self, session: Session) -> Session:
         """`session`, which may have moved on meanwhile, with these changes applied."""
@@ -135,7 +137,10 @@ class Writes(msgspec.Struct, frozen=True):
         if self.context:
             merged = intent_context.apply(session.intent_context, self.context)
             changes["intent_context"] = intent_context.evict(merged)
-        return session.without(*self.removed).trusted(**changes)
+        removed = self.removed
+        if "response_mode" in removed and session.response_mode != self.waited:
+            removed = tuple(name for name in removed if name != "response_mode")
+        return session.without(*removed).trusted(**changes)
 
 
 def _own_entries(handlers: Handlers, skill_id: str) -> Handlers:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
-from hark.intents.answers import choose, yes_or_no
-
 Check = Callable[[str], bool]
 """Whether an answer will do."""
 
@@ -48,6 +46,8 @@ class Asking:
         self, question: str, *, timeout: float = 30.0, retries: int = 1, again: str | None = None
     ) -> bool | None:
         """Whether the user said yes or no; None when it was neither."""
+        from hark.intents.answers import yes_or_no  # most plugins never ask
+
         answer = await self.ask(
             question,
             timeout=timeout,
@@ -67,6 +67,8 @@ class Asking:
         again: str | None = None,
     ) -> str | None:
         """Which of `options` the user chose: by its number, by its name, or by something like its name."""
+        from hark.intents.answers import choose
+
         answer = await self.ask(
             question,
             timeout=timeout,

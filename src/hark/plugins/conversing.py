@@ -126,4 +126,6 @@ def capabilities_of(plugin: object) -> tuple[str, ...]:
 
 def _marked(plugin: object, mark: str) -> list[Any]:
     members = {name: member for owner in reversed(type(plugin).__mro__) for name, member in vars(owner).items()}
-    return [found for member in members.values() if (found := getattr(member, mark, None)) is not None]
+    found = {name: getattr(member, mark, None) for name, member in members.items()}
+    # Under the name it has in the class, which is not the function's own where somebody wrapped it.
+    return [msgspec.structs.replace(one, method=name) for name, one in found.items() if one is not None]

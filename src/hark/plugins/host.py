@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,6 +24,14 @@ class Host(Protocol):
     @property
     def data_dir(self) -> Path:
         """A directory of the plugin's own, made on first use."""
+
+    @property
+    def has_data(self) -> bool:
+        """Whether that directory is there already; looking makes none."""
+
+    @property
+    def langs(self) -> Collection[str]:
+        """The languages the assistant understands, as tags."""
 
     def on(self, topic: str | Sequence[str], listener: Callable[[Message], Awaitable[None] | None]) -> None:
         """Call `listener` for every Message on `topic` (or on any of several), one at a time and in order.

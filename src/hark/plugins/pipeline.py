@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from hark.model import Frozen, Match, Message, Session
+from hark.model.frozen import EMPTY
 from hark.model.lang import canonical, is_tag
 from hark.plugins.base import Plugin
 from hark.plugins.handlers import handlers_of
@@ -67,6 +68,8 @@ class Round(msgspec.Struct, frozen=True):
     or when `enough` says so, asked after each answer and after `look_after` seconds. `each` sends every candidate a
     Message that names it. A `.ping` is answered by a `.pong`, a `.request` or anything else by `.response`, unless
     `answer_topic` says otherwise."""
+    denied: Mapping[str, Sequence[str]] = EMPTY
+    """What the deployment denies to this session beyond the session's own denylists, by session field."""
 
 
 class PipelinePlugin(Plugin):

@@ -10,12 +10,12 @@ from hark.model.context import private_key
 from hark.model.frozen import Frozen
 from hark.plugins.asking import Asking
 from hark.plugins.base import Plugin
-from hark.plugins.values import Value, typed_value
 from hark.spec import topics
 from hark.spec.topics import split_dispatch
 
 if TYPE_CHECKING:
     from hark.intents.locale import Rendered
+    from hark.plugins.values import Value
 
 
 class Stage(Protocol):
@@ -57,6 +57,8 @@ class Turn(Asking):
 
     def value(self, slot: str) -> Value | None:
         """The typed value of a slot: a number, a date, a duration; None when it has none. See docs/values.md."""
+        from hark.plugins.values import typed_value  # most handlers take what was said as it is
+
         return typed_value(self.slots, slot)
 
     @property

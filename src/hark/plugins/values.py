@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
-from decimal import Decimal
 from typing import Final, Literal, get_args
 
 Kind = Literal["number", "ordinal", "duration", "when", "date", "time", "colour", "yes_no"]
@@ -92,5 +91,7 @@ def _parse_time(text: str) -> Value | None:
 
 
 def _number_text(number: float) -> str:
+    from decimal import Decimal  # seldom needed, and a third of a megabyte
+
     # By way of Decimal, because JSON readers differ about exponents and Python writes them for small numbers.
     return str(int(number)) if number == int(number) else format(Decimal(repr(number)), "f")

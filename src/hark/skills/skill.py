@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 from hark.intents.locale import Locale, MalformedResource, Renderer
 from hark.model import Message, Session
+from hark.skills.definition import Definition
 from hark.skills.definitions import definitions_of
 from hark.skills.errors import MalformedIntent
 from hark.skills.marks import intents_of
@@ -26,6 +27,13 @@ class Skill(Registering):
     locale_dir: ClassVar[Path | str | None] = None
     """The skill's locale folder; unless it is given, `locale` beside the module that defines the class."""
 
+    reads_late: ClassVar[bool] = False
+    """Whether its files are read when it begins, and only in the languages the assistant understands.
+
+    For skills in many languages whose files something else checks, such as `hark lint`: a mistake is not reported when
+    the class is made. Everybody else is told at once.
+    """
+
     dialogs: Renderer
     """Says what is in its `.dialog` files."""
 
@@ -37,13 +45,17 @@ class Skill(Registering):
                 cls.locale_dir = beside
         cls.intents = intents_of(cls)
         # Read now, because a mistake in a file belongs to loading the skill; the user's files are known at the start.
-        cls.locale = _locale(cls.locale_dir)
-        cls.definitions = definitions_of(cls.intents, cls.locale, cls.lang)
+        cls.locale = _locale(cls.locale_dir, late=cls.reads_late)
+        late: Any = _All()
+        cls.definitions = late if cls.reads_late else definitions_of(cls.intents, cls.locale, cls.lang)
         cls.dialogs = Renderer(cls.locale, cls.lang)
 
     async def begin(self) -> None:
         """As promised by `Plugin`; then announces what the skill understands."""
-        self._read_users_files()
+        langs = getattr(self.host, "langs", None) if self.reads_late else None
+        if self.reads_late:
+            self.definitions = definitions_of(self.intents, self.locale, self.lang, langs, check=False)
+        self._read_users_files(langs)
         self._registrations.add(self.definitions)
         await super().begin()
         self.host.on(topics.READY, self._ready)
@@ -69,9 +81,9 @@ class Skill(Registering):
         rendered = self.dialogs.render(name, wanted, {**(values or {}), **more})
         self.host.speak(rendered.text, session=session, lang=rendered.lang)
 
-    def _read_users_files(self) -> None:
+    def _read_users_files(self, langs: Collection[str] | None) -> None:
         """Put what the user keeps under the skill's data directory in the place of the skill's own files."""
-        if self.locale.skill is None:
+        if self.locale.skill is None or not getattr(self.host, "has_data", True):
             return
         try:
             user = self.host.data_dir / "locale"
@@ -80,8 +92,8 @@ class Skill(Registering):
         if not user.is_dir():
             return
         try:
-            locale = _locale(self.locale.skill, user)
-            self.definitions = definitions_of(self.intents, locale, self.lang)
+            locale = _locale(self.locale.skill, user, self.reads_late)
+            self.definitions = definitions_of(self.intents, locale, self.lang, langs)
         except MalformedIntent as error:  # the skill itself is in order
             self.host.log.error("nothing in %s is used until this is mended: %s", user, error)
             return
@@ -94,6 +106,13 @@ class Skill(Registering):
             self._registrations.announce()
 
 
+class _All:
+    """Stands for the definitions in all languages of a class that reads late, until somebody looks at them."""
+
+    def __get__(self, _skill: Skill | None, owner: type[Skill]) -> tuple[Definition, ...]:
+        return definitions_of(owner.intents, owner.locale, owner.lang)
+
+
 def _beside(module: str) -> Path | None:
     """The folder `locale` beside a module, if there is one."""
     file = getattr(sys.modules.get(module), "__file__", None)
@@ -101,8 +120,8 @@ def _beside(module: str) -> Path | None:
     return folder if folder is not None and folder.is_dir() else None
 
 
-def _locale(skill: Path | str | None, user: Path | None = None) -> Locale:
+def _locale(skill: Path | str | None, user: Path | None = None, late: bool = False) -> Locale:
     try:
-        return Locale(None if skill is None else Path(skill), user=user)
+        return Locale(None if skill is None else Path(skill), user=user, late=late)
     except MalformedResource as error:
         raise MalformedIntent(str(error)) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from hark.intents import TemplateError
@@ -17,27 +17,33 @@ from hark.skills.marks import Gates, Wording, check_gates
 
 
 def template_definitions(
-    intent_name: str, wordings: Sequence[Wording], locale: Locale, own_lang: str, others: Collection[str]
+    intent_name: str,
+    wordings: Sequence[Wording],
+    locale: Locale,
+    own_lang: str,
+    others: Collection[str],
+    counts: Callable[[str], bool] = bool,
 ) -> Iterator[Definition]:
-    """One registration for each language of an intent; marks in the same language are joined.
+    """One registration for each language of an intent that `counts`; marks in the same language are joined.
 
     `others` are the skill's intents: a `.blacklist` with such a name is about that intent, not about a slot.
     """
     by_lang: dict[str, list[Wording]] = {}
     for wording in wordings:
-        for lang in _languages(wording, locale, own_lang):
+        for lang in _languages(wording, locale, own_lang, counts):
             by_lang.setdefault(lang, []).append(wording)
     for lang, joined in by_lang.items():
         fields = _fields(intent_name, joined, locale.language(lang), others)
         yield Definition("template", intent_name, lang, fields)
 
 
-def _languages(wording: Wording, locale: Locale, own_lang: str) -> list[str]:
+def _languages(wording: Wording, locale: Locale, own_lang: str, counts: Callable[[str], bool]) -> list[str]:
     if wording.file is None:
-        return [canonical(wording.lang or own_lang)]
+        return list(filter(counts, (canonical(wording.lang or own_lang),)))
     wanted = locale.languages if wording.lang is None else (canonical(wording.lang),)
-    found = [lang for lang in wanted if locale.language(lang).has(Role.INTENT, wording.file)]
-    if not found:
+    # Those that count first: the others need not even be looked through, unless the file is in none of these.
+    found = [lang for lang in wanted if counts(lang) and locale.language(lang).has(Role.INTENT, wording.file)]
+    if not found and not any(locale.language(lang).has(Role.INTENT, wording.file) for lang in wanted):
         looked = locale.skill or "no folder: the skill has no locale folder beside its module"
         language = f" in {wording.lang}" if wording.lang else ""
         raise MalformedIntent(f"{wording.where}: there is no {wording.file}.intent{language}; looked in {looked}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hark.intents.locale import Language, Locale, Role
@@ -15,12 +15,12 @@ from hark.skills.templates import check_templates
 
 
 def keyword_definitions(
-    intent_name: str, marks: Sequence[Keywords], locale: Locale, own_lang: str
+    intent_name: str, marks: Sequence[Keywords], locale: Locale, own_lang: str, counts: Callable[[str], bool] = bool
 ) -> Iterator[Definition]:
-    """One registration for each language of an intent."""
+    """One registration for each language of an intent that `counts`."""
     done: set[str] = set()
     for keywords in marks:
-        for lang in _languages(keywords, locale, own_lang):
+        for lang in filter(counts, _languages(keywords, locale, own_lang)):
             if lang in done:
                 raise MalformedIntent(f"{keywords.where}: there is a @keywords for {lang} already; join the two")
             done.add(lang)

@@ -34,10 +34,20 @@ Render = Callable[[Spoken], None]
 """Shows a response to whoever is to hear it."""
 
 
+class _Lane:
+    """What is still to be said in one session."""
+
+    def __init__(self, message: Message) -> None:
+        self.waiting = deque([message])
+        self.stops = 0
+        """How often it was stopped: what was taken up before is not said any more."""
+
+
 class Speaker:
     """Takes every response of the sessions it serves through the dialog chain and renders it, in order of receipt.
 
-    Sessions do not wait for each other. What belongs to nobody here is left alone.
+    Sessions do not wait for each other. What belongs to nobody here is left alone. When something is stopped in a
+    session, be it one skill or everything, what was still to be said there is dropped (STOP-1 §5.3).
     """
 
     def __init__(
@@ -60,10 +70,14 @@ class Speaker:
         self._denials_for = denials_for
         self._passage = passage or Passage()
         """On it, responses use the plugins."""
-        self._lanes: dict[str, deque[Message]] = {}
+        self._lanes: dict[str, _Lane] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
-        self._subscription = bus.on(topics.UTTERANCE_SPEAK, self._receive, name="speak")
+        self._subscriptions = (
+            bus.on(topics.UTTERANCE_SPEAK, self._receive, name="speak"),
+            bus.on(topics.STOP, self._silence, name="speak: everything stops"),
+            bus.on(topics.HANDLER_START, self._started, name="speak: a skill stops"),
+        )
 
     @property
     def pending(self) -> int:
@@ -73,7 +87,8 @@ class Speaker:
     async def close(self) -> None:
         """Render nothing more."""
         self._closed = True
-        self._subscription.close()
+        for subscription in self._subscriptions:
+            subscription.close()
         await end_all(self._tasks, self._clock)
 
     def _receive(self, message: Message) -> None:
@@ -82,10 +97,24 @@ class Speaker:
             return
         lane = self._lanes.get(session_id)
         if lane is not None:
-            lane.append(message)
+            lane.waiting.append(message)
             return
-        self._lanes[session_id] = deque([message])
+        self._lanes[session_id] = _Lane(message)
         self._serve_later(session_id)
+
+    def _started(self, message: Message) -> None:
+        if message.data.get("intent_name") == "stop":
+            self._silence(message)
+
+    def _silence(self, message: Message) -> None:
+        """Drop what is still to be said in the session of a stop; what is said from now on may be about it."""
+        lane = self._lanes.get(message.session_id)
+        if lane is None:
+            return
+        lane.stops += 1
+        unsaid, lane.waiting = lane.waiting, deque()
+        for one in unsaid:
+            self._done(one, "stopped")
 
     def _serve_later(self, session_id: str) -> None:
         task = asyncio.get_running_loop().create_task(self._serve(session_id), name=f"speak to {session_id}")
@@ -95,19 +124,19 @@ class Speaker:
     def _served(self, session_id: str, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         # Somebody may have cancelled the task, even before it began: what waits is still to be said.
-        if self._lanes[session_id] and not self._closed:
+        if self._lanes[session_id].waiting and not self._closed:
             self._serve_later(session_id)
         else:
             del self._lanes[session_id]
 
     async def _serve(self, session_id: str) -> None:
         lane = self._lanes[session_id]
-        while lane:
-            message = lane.popleft()
+        while lane.waiting:
+            message, stops = lane.waiting.popleft(), lane.stops
             try:
                 await self._passage.enter()
                 try:
-                    await self._respond(message)
+                    await self._respond(message, lane, stops)
                 finally:
                     self._passage.leave()
             except asyncio.CancelledError:
@@ -117,7 +146,7 @@ class Speaker:
                 log.exception("a response could not be rendered: %s", message)
                 self._done(message, "failed")
 
-    async def _respond(self, message: Message) -> None:
+    async def _respond(self, message: Message, lane: _Lane, stops: int) -> None:
         text = message.data.get("utterance")
         if not isinstance(text, str):
             log.warning("dropped a speak message whose utterance is no text: %s", message)
@@ -130,8 +159,13 @@ class Speaker:
         flow = Flow(text, stated if isinstance(stated, str) else None, message, session, self._denials_for(session))
         trace = self._traces.of(message.utterance_id) or _untraced(message, self._clock)
         await self._dialog.run(flow, trace)
+        outcome = "rendered"
         if flow.cancelled:
+            outcome = "cancelled"
             self._cancelled(flow)
+        elif lane.stops != stops:
+            outcome = "stopped"
+            trace.step("speak", session.session_id, "stopped", 0.0, "the user stopped it")
         else:
             began = self._clock.monotonic()
             data = {**message.data, "utterance": flow.artifact}
@@ -141,7 +175,7 @@ class Speaker:
             self._render(Spoken(flow.artifact, flow.lang, flow.message().with_data(data)))
             took = self._clock.monotonic() - began
             trace.step("speak", session.session_id, "rendered", took, "", None, worth_keeping(flow.artifact))
-        self._done(flow.message(), "cancelled" if flow.cancelled else "rendered")
+        self._done(flow.message(), outcome)
 
     def _done(self, message: Message, outcome: str) -> None:
         """Tell whoever waits for it that nothing more comes of this response."""

@@ -16,7 +16,7 @@ class ActiveList:
         self._bus = bus
         self._clock = clock
         self._store = store
-        self._options = options
+        self.options = options
         self._subscription = bus.on(topics.CONVERSE_ACTIVE_LIST, self._asked, name="converse handlers")
 
     def close(self) -> None:
@@ -27,6 +27,6 @@ class ActiveList:
         session = message.session or Session()
         if session.is_default:
             session = self._store.current
-        kept = converse.pruned(session, self._clock.wall(), self._options.converse_ttl).converse_handlers
+        kept = converse.pruned(session, self._clock.wall(), self.options.converse_ttl).converse_handlers
         listed = [{"skill_id": one.skill_id, "activated_at": one.activated_at} for one in kept]
         self._bus.emit(message.response({"converse_handlers": listed}))

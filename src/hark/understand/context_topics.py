@@ -6,6 +6,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
+
 from hark.bus import Bus
 from hark.model import Clock, ContextEntry, Message, Session
 from hark.model import context as intent_context
@@ -28,6 +30,8 @@ class ContextTopics:
         self._clock = clock
         self._turns = turns
         self._store = store
+        self.heeded = True
+        """Whether they are; a deployment may do without them."""
         changes = (topics.CONTEXT_SET, topics.CONTEXT_UNSET, topics.CONTEXT_CLEAR)
         self._subscriptions = [bus.on(topic, self._change, name=f"understand on {topic}") for topic in changes]
 
@@ -37,6 +41,8 @@ class ContextTopics:
             subscription.close()
 
     def _change(self, message: Message) -> None:
+        if not self.heeded:
+            return
         life = self._turns.get(message.utterance_id or "")
         session = life.session if life is not None else self._store.current
         if message.session_id != session.session_id:
@@ -75,12 +81,15 @@ class ContextTopics:
         return session.trusted(intent_context=intent_context.evict(Sealed(entries)))
 
     def _entry(self, data: Mapping[str, Any]) -> ContextEntry | None:
-        value, turns, ttl = data.get("value"), data.get("turns"), data.get("ttl_seconds")
-        if not (value is None or isinstance(value, str)) or not (turns is None or type(turns) is int):
-            return None
+        ttl = data.get("ttl_seconds")
         if not (ttl is None or type(ttl) in (int, float)):
             return None
-        return ContextEntry(value, None if ttl is None else self._clock.wall() + ttl, turns)
+        try:
+            expires_at = None if ttl is None else self._clock.wall() + ttl
+            entry = {"value": data.get("value"), "expires_at": expires_at, "turns_remaining": data.get("turns")}
+            return msgspec.convert(entry, ContextEntry)
+        except (msgspec.ValidationError, OverflowError):
+            return None
 
 
 def _stored_key(message: Message) -> str | None:

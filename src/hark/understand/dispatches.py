@@ -66,10 +66,11 @@ class Dispatches:
         """Nobody waits for this one any more."""
         self._waiting.pop((dispatch.utterance_id, dispatch.type), None)
 
-    def give_up(self, why: str) -> None:
-        """End every wait with an error: the house is closing."""
+    def give_up(self, why: str, *, asking: bool = False) -> None:
+        """End every wait with an error, or only for handlers that wait for an answer: the house is closing."""
         for waiting in list(self._waiting.values()):
-            _settle(waiting, why)
+            if not asking or waiting.paused is not None:
+                _settle(waiting, why)
 
     def close(self) -> None:
         """Listen no longer."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 from itertools import count
 from typing import Final
-from uuid import uuid4
 
 from hark.model import Frozen, Message, Session
 from hark.spec.names import CANCEL_KEYS, UTTERANCE_ID
@@ -19,7 +19,7 @@ log = logging.getLogger("hark.understand")
 _CANCEL_KEYS: Final = frozenset(CANCEL_KEYS)
 
 # Unique in the deployment by the process, in the process by a count: a random id for each turn costs more.
-_PROCESS: Final = uuid4().hex[:12]
+_PROCESS: Final = os.urandom(6).hex()
 _numbers = count(1)
 
 

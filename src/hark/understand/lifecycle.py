@@ -60,14 +60,13 @@ class Lifecycle:
         self.dispatch = dispatch
         self.base = self.session
 
-    def wrote(self, session: Session, skill_id: str) -> bool:
-        """Take over what the handler changed since it last showed its session; whether it changed anything."""
+    def wrote(self, session: Session, skill_id: str) -> Writes | None:
+        """Take over what the handler changed since it last showed its session, and tell what that is."""
         writes = Writes.between(self.base, session, skill_id)
         self.base = session
-        if writes is None:
-            return False
-        self.session = writes.onto(self.session)
-        return True
+        if writes is not None:
+            self.session = writes.onto(self.session)
+        return writes
 
     def answered(self) -> None:
         """Whoever waited for an answer has it: this turn's session must not ask for it again."""

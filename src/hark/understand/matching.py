@@ -11,7 +11,7 @@ from typing import Any, Final
 from hark.bus import Poll
 from hark.chains import claim_defect
 from hark.hosting import Loaded, Outcome, Registry, Runner, let_out, sendable, wants_round
-from hark.model import Match, Message
+from hark.model import Match, Message, Session
 from hark.plugins import Declined, Later, PipelinePlugin, Round
 from hark.spec import topics
 from hark.understand.lifecycle import Lifecycle
@@ -52,12 +52,13 @@ class MatchRound:
 
     async def run(self, life: Lifecycle, lang: str, preferred: tuple[str, ...] | None) -> tuple[Match, str] | None:
         """The claim that won and the id of the plugin that made it, or None when there is none."""
-        for name in life.session.pipeline or preferred or self.options.pipeline:
+        session = life.session  # one and the same for all: what is written meanwhile is for the next round
+        for name in session.pipeline or preferred or self.options.pipeline:
             entry = self.options.entry(name)
             loaded = self._askable(name, entry, life)
             if loaded is None:
                 continue
-            arguments = self._arguments(loaded, name, entry, life, lang)
+            arguments = self._arguments(loaded, name, entry, life, session, lang)
             if loaded.mode == "inline":
                 outcome = self._runner.call_now(loaded, *arguments)
                 if type(outcome.value) is Later:
@@ -97,14 +98,15 @@ class MatchRound:
         return loaded
 
     def _arguments(
-        self, loaded: Loaded[PipelinePlugin], name: str, entry: Entry, life: Lifecycle, lang: str
+        self, loaded: Loaded[PipelinePlugin], name: str, entry: Entry, life: Lifecycle, session: Session, lang: str
     ) -> tuple[Any, ...]:
         """What `match` is called with."""
         if not self._round_wanted(loaded):
-            return life.utterances, lang, life.session
-        message = life.current()
-        around = Round(name, entry.config, message, partial(self._ask_around, message))
-        return life.utterances, lang, life.session, around
+            return life.utterances, lang, session
+        message = life.message.carrying(session)
+        ask = partial(self._ask_around, message)
+        around = Round(name, entry.config, message, ask, life.denials.deployed)
+        return life.utterances, lang, session, around
 
     def _round_wanted(self, loaded: Loaded[PipelinePlugin]) -> bool:
         if self._version != self._registry.version:  # the same id may be somebody else now
@@ -170,4 +172,4 @@ class MatchRound:
         )
         if objection is not None:
             return "refused", f"{match.topic}: {objection}"
-        return "claimed", match.topic
+        return "claimed", f"{match.topic}  {sendable(match.note)}" if match.note else match.topic

@@ -67,4 +67,4 @@ class Options(msgspec.Struct, frozen=True):
 
     @property
     def _deployed(self) -> Denials:
-        return Denials(deployed=self.denylists) if self.denylists else _NOTHING_DENIED
+        return Denials(deployed=Sealed(self.denylists)) if self.denylists else _NOTHING_DENIED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Mapping
+from typing import Final
 
 from hark.bus import Bus, Poll
 from hark.chains import Chain, Flow
@@ -31,6 +32,8 @@ from hark.understand.overheard import Overheard
 from hark.understand.store import DefaultSession
 
 log = logging.getLogger("hark.understand")
+
+_SHUT_DOWN: Final = "the assistant was shut down"
 
 
 class Orchestrator:
@@ -60,11 +63,11 @@ class Orchestrator:
         self._dispatches = Dispatches(bus, runner.clock, options)
         self._endings = Endings(bus.emit, store, traces)
         self._open: dict[str, Lifecycle] = {}
-        self._listening = (
-            Overheard(bus, self._open, self._endings.sync),
-            ActiveList(bus, runner.clock, store, options),
-            *((ContextTopics(bus, runner.clock, self._open, store),) if options.context_topics else ()),
-        )
+        self._overheard = Overheard(bus, self._open, self._endings.sync, store)
+        self._active_list = ActiveList(bus, runner.clock, store, options)
+        self._context_topics = ContextTopics(bus, runner.clock, self._open, store)
+        self._context_topics.heeded = options.context_topics
+        self._listening = (self._overheard, self._active_list, self._context_topics)
         self._all_ended = asyncio.Event()
         self._one_ended = asyncio.Event()
         self._passage = passage or Passage()
@@ -79,7 +82,8 @@ class Orchestrator:
 
     def adopt(self, options: Options) -> None:
         """Go by other options, from the next step of each turn on."""
-        self._options = self._round.options = self._dispatches.options = options
+        self._options = self._round.options = self._dispatches.options = self._active_list.options = options
+        self._context_topics.heeded = options.context_topics
         self.manifest.protect_skills = options.protect_skills
 
     async def idle(self, plugin_ids: Collection[str]) -> None:
@@ -126,6 +130,7 @@ class Orchestrator:
     async def close(self) -> None:
         """Turn new utterances away, give open turns their grace, end the rest with an error."""
         self._closing = True
+        self._dispatches.give_up(_SHUT_DOWN, asking=True)  # whoever could answer is turned away from now on
         if self._open:
             self._all_ended.clear()
             try:
@@ -133,7 +138,7 @@ class Orchestrator:
                     await self._all_ended.wait()
             except TimeoutError:
                 log.warning("shutdown: %d turns were still open", len(self._open))
-                self._dispatches.give_up("the assistant was shut down")
+                self._dispatches.give_up(_SHUT_DOWN)
                 await asyncio.sleep(0)
                 for life in list(self._open.values()):
                     self._endings.broken(life)
@@ -236,7 +241,7 @@ class Orchestrator:
                         match.topic, updated.session_id)  # fmt: skip
             return
         life.session = life.denials.imposed_on(commit(updated, life.session))
-        if match.intent_name == "response":
+        if match.intent_name == "response" and not life.session.is_default:  # there the store tells everybody
             for other in self._open.values():
                 if other is not life and other.session.session_id == life.session.session_id:
                     other.answered()
@@ -275,8 +280,7 @@ class Orchestrator:
         finally:
             self._dispatches.forget(dispatch)
         if ended.session is not None:
-            self._endings.sync(life)  # other turns may have moved the default session on meanwhile
-            life.wrote(ended.session, match.skill_id)
+            self._overheard.take(life, dispatch, ended.session)
         if ended.exception:
             life.trace.step("handler", match.topic, "error", 0.0, ended.exception)
         self._endings.handled(life, dispatch, ended, intent)

@@ -10,7 +10,7 @@ from hark.model.three_way import advance
 
 
 class DefaultSession:
-    """Holds the default session between utterances; `save` is shown it after each end marker."""
+    """Holds the default session between utterances; `save` is shown it after each end marker and each question."""
 
     def __init__(self, restored: Session | None = None, save: Callable[[Session], None] | None = None) -> None:
         # An open question dies with the process that asked it.
@@ -28,6 +28,6 @@ class DefaultSession:
         return self.current
 
     def saved(self) -> None:
-        """An end marker was emitted: let the present state be written down."""
+        """A turn ended, or asked something: let the present state be written down."""
         if self._save is not None:
             self._save(self.current)

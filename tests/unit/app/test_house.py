@@ -16,7 +16,7 @@ from hark.app.advice import advice
 from hark.app.house import House
 from hark.app.settings import settings_from
 from hark.app.stoppable import StoppableClock
-from hark.builtin import KeywordMatcher, ParrotSkill, TemplateMatcher
+from hark.builtin import MATCHERS, ParrotSkill, TemplateMatcher
 from hark.bus import LocalBus
 from hark.hosting import Refusal
 from hark.model import Message, SystemClock
@@ -225,7 +225,8 @@ async def test_an_empty_pipeline_is_pointed_out() -> None:
 
 
 async def test_a_plugin_refused_for_its_settings_is_not_also_called_missing() -> None:
-    assert await advised(TemplateMatcher(), KeywordMatcher(), Told(), plugins={"told": {"size": "big"}}) == []
+    matchers = (matcher() for matcher in MATCHERS)
+    assert await advised(*matchers, Told(), plugins={"told": {"size": "big"}}) == []
 
 
 async def test_plugin_settings_that_are_wrong_refuse_the_plugin_and_name_the_table() -> None:

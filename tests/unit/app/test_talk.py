@@ -9,6 +9,7 @@ import pytest
 
 from hark.app.household import Household
 from hark.app.settings import Settings, settings_from
+from hark.builtin import Converse
 from hark.hosting import Refusal
 from hark.model import MalformedMessage, Session, SystemClock
 from hark.plugins import Ctx, DialogTransformer, PipelinePlugin, Plugin, Turn, handles
@@ -24,7 +25,7 @@ class Claims(PipelinePlugin):
 
     def match(self, utterances: list[str], lang: str, session: Session) -> Claim | None:
         name = utterances[0].split()[0]
-        known = ("greet", "fail", "whisper", "mumble", "wait", "where", "aside")
+        known = ("greet", "fail", "whisper", "mumble", "wait", "where", "aside", "choose", "note")
         return self.claim(name, lang=lang, utterance=utterances[0]) if name in known else None
 
     async def start(self) -> None:
@@ -63,6 +64,21 @@ class Claims(PipelinePlugin):
         self.host.speak("by the way")
         return "sure"
 
+    @handles("choose")
+    async def choose(self, turn: Turn) -> str:
+        first = await turn.ask("which one?", timeout=0.2 if turn.utterance.endswith("quickly") else 60.0)
+        if first == "nothing":
+            raise ValueError("nothing to choose")
+        if first == "both":
+            first = f"both and {await turn.ask('and?')}"
+        return f"{first} it is"
+
+    @handles("note")
+    def note(self, turn: Turn) -> str:
+        seen = len(turn.session.intent_context)
+        turn.remember(f"note{seen}")
+        return f"{seen} so far"
+
 
 class Censor(DialogTransformer):
     """Drops one response."""
@@ -76,7 +92,7 @@ class Censor(DialogTransformer):
         return text
 
 
-SETTINGS = settings_from({"assistant": {"pipeline": ["claims"]}, "limits": {"grace": 0.0}})
+SETTINGS = settings_from({"assistant": {"pipeline": ["converse", "claims"]}, "limits": {"grace": 0.0}})
 
 
 class Listener:
@@ -85,7 +101,8 @@ class Listener:
     def __init__(self, *more: Plugin | Refusal, settings: Settings = SETTINGS) -> None:
         self.claims = Claims()
         self.asides: list[str] = []
-        self.household = Household(settings, [self.claims, Censor(), *more], SystemClock(), self.asides.append)
+        plugins = [Converse(), self.claims, Censor(), *more]
+        self.household = Household(settings, plugins, SystemClock(), self.asides.append)
 
     async def ask(self, text: str, session_id: str = "default") -> tuple[list[str], str, str]:
         heard: list[str] = []
@@ -160,3 +177,68 @@ async def test_a_turn_that_is_open_at_the_end_ends_with_the_house() -> None:
     _, outcome, detail = await slow
     assert outcome == "error"
     assert "shut down" in detail
+
+
+@pytest.mark.parametrize("session_id", ["default", "kitchen"])
+async def test_a_question_comes_back_at_once_and_whoever_answers_hears_what_follows(session_id: str) -> None:
+    listener = Listener()
+    async with listener.household:
+        assert await listener.ask("choose", session_id) == (["which one?"], "asked", "")
+        assert listener.household.talk.serves(session_id)
+        assert await listener.ask("both", session_id) == (["and?"], "asked", "")
+        assert await listener.ask("neither", session_id) == (["both and neither it is"], "complete", "")
+        assert await listener.ask("greet", session_id) == (["hello", "world"], "complete", "")
+        assert listener.household.talk.serves(session_id) is (session_id == "default")
+    assert listener.asides == []
+
+
+async def test_how_the_handler_ends_after_the_answer_is_told_to_whoever_answered() -> None:
+    listener = Listener()
+    async with listener.household:
+        await listener.ask("choose")
+        heard, outcome, detail = await listener.ask("nothing")
+        assert (heard, outcome) == ([], "error")
+        assert "claims:choose: ValueError: nothing to choose" in detail
+
+
+async def test_an_answer_in_another_session_is_none() -> None:
+    listener = Listener()
+    async with listener.household:
+        await listener.ask("choose", "kitchen")
+        assert await listener.ask("where", "bath") == (["bath"], "complete", "")
+        assert await listener.ask("this", "kitchen") == (["this it is"], "complete", "")
+
+
+async def test_what_is_said_when_nobody_answered_is_still_heard() -> None:
+    listener = Listener()
+    heard: list[str] = []
+    said = asyncio.Event()
+
+    def hear(text: str) -> None:
+        heard.append(text)
+        if text == "None it is":
+            said.set()
+
+    async with listener.household:
+        asked = await listener.household.talk.ask("choose quickly", hear, session_id="kitchen")
+        assert asked.outcome == "asked"
+        async with asyncio.timeout(20):
+            await said.wait()
+        assert heard == ["which one?", "None it is"]
+
+
+async def test_a_named_session_goes_on_from_turn_to_turn() -> None:
+    listener = Listener()
+    async with listener.household:
+        for number in range(3):
+            assert await listener.ask("note", "kitchen") == ([f"{number} so far"], "complete", "")
+        assert await listener.ask("note", "bath") == (["0 so far"], "complete", "")
+
+
+async def test_of_very_many_sessions_those_are_kept_that_spoke_last() -> None:
+    listener = Listener()
+    async with listener.household:
+        for number in range(101):
+            await listener.ask("note", f"session-{number}")
+        assert await listener.ask("note", "session-100") == (["1 so far"], "complete", "")
+        assert await listener.ask("note", "session-0") == (["0 so far"], "complete", "")

@@ -36,6 +36,7 @@ def test_the_way_to_ask_why_can_be_typed_as_it_is() -> None:
     [
         ("complete", "", None),
         ("unmatched", "", "(nobody claimed this; ask why with: hark why 1)"),
+        ("asked", "", "(this question is left open; answer questions in a conversation, with: hark run)"),
         ("cancelled", "cancel: stop_word", "(cancelled by cancel: stop_word)"),
         (
             "error",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from hark.model import Clock, Frozen, Message, Session, Timer
@@ -34,6 +35,12 @@ class FakeHost:
         self.log = logging.getLogger(f"test.{name}")
         self.sent: list[Message] = []
         self._listeners: dict[str, list[Callable[[Message], Any]]] = {}
+
+    langs = ("en-US",)
+
+    @property
+    def data_dir(self) -> Path:
+        raise RuntimeError("nothing is kept on disk")
 
     def on(self, topic: str | Sequence[str], listener: Callable[[Message], Any]) -> None:
         for one in (topic,) if isinstance(topic, str) else topic:

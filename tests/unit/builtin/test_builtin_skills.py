@@ -1,20 +1,18 @@
-"""Clock, parrot and help."""
+"""What clock, parrot and help understand; parrot and help."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from builtin_host import NOON, FakeHost, begin, turn
+from builtin_host import begin, turn
 
 from hark.builtin import DEFAULT_PLUGINS, ClockSkill, HelpSkill, ParrotSkill, TemplateMatcher
-from hark.model import Location
-from hark.plugins import Match, Session
-from hark.skills import Skill
+from hark.model import Message
+from hark.plugins import Match, Session, Turn
+from hark.skills import Skill, intent
 from hark.spec import topics
-
-LOCAL = datetime.fromtimestamp(NOON)
+from hark.testing import Assistant
 
 
 async def claimed(skill: Skill, text: str) -> Match | None:
@@ -25,10 +23,6 @@ async def claimed(skill: Skill, text: str) -> Match | None:
         matching.hears(message.type, message.data)
     match = matcher.match([text], "en-US", Session())
     return match if isinstance(match, Match) else None
-
-
-def at(zone: str) -> Session:
-    return Session(location=Location(tz=zone))
 
 
 @pytest.mark.parametrize(
@@ -52,33 +46,6 @@ async def test_the_clock_understands(text: str, name: str | None) -> None:
     assert (match.intent_name if match is not None else None) == name
 
 
-async def test_the_clock_tells_the_time_where_the_user_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The machine that runs this may have no time zone database.
-    zones = {"Asia/Tokyo": timezone(timedelta(hours=9)), "Pacific/Auckland": timezone(timedelta(hours=13))}
-    monkeypatch.setattr("zoneinfo.ZoneInfo", zones.__getitem__)
-    clock = ClockSkill()
-    await begin(clock)
-    tokyo = turn("clock.skill:x", "x", session=at("Asia/Tokyo"))
-    auckland = turn("clock.skill:x", "x", session=at("Pacific/Auckland"))
-    assert clock.time_here(tokyo) == "It is 21:00."
-    assert clock.date_here(auckland) == "It is Friday, 2 January 2026."
-    assert clock.day_here(auckland) == "It is Friday."
-
-
-async def test_without_a_location_the_clock_tells_the_devices_time() -> None:
-    clock = ClockSkill()
-    await begin(clock)
-    assert clock.time_here(turn("clock.skill:x", "x")) == f"It is {LOCAL:%H:%M}."
-
-
-@pytest.mark.parametrize("zone", ["Mars/Olympus", "../../etc/passwd", "Europe", "\0", "/"])
-async def test_where_the_zone_is_not_known_the_clock_says_whose_time_it_tells(zone: str) -> None:
-    clock = ClockSkill()
-    await begin(clock)
-    told = clock.time_here(turn("clock.skill:x", "x", session=at(zone)))
-    assert told == f"I do not know your time zone; on this device it is {LOCAL:%H:%M}."
-
-
 @pytest.mark.parametrize(
     ("text", "spoken"),
     [
@@ -100,24 +67,15 @@ async def test_the_parrot_says_it_as_the_user_did(text: str, spoken: str | None)
         assert parrot.say(turn(match.topic, match.utterance, match.slots)) == spoken
 
 
-def registered(host: FakeHost, label: str, *samples: Any, lang: str = "en-US", scope: str = "default") -> None:
+def registered(hark: Assistant, label: str, *samples: Any, lang: str = "en-US", scope: str = "default") -> None:
     skill_id, intent_name = label.split(":")
     data = {"skill_id": skill_id, "intent_name": intent_name, "lang": lang, "samples": list(samples)}
-    host.hears(topics.REGISTER_TEMPLATE, data, scope)
+    hark.bus.emit(Message(topics.REGISTER_TEMPLATE, data, session=Session(scope)))
 
 
-@pytest.fixture
-async def helper() -> HelpSkill:
-    return HelpSkill()
-
-
-@pytest.fixture
-async def host(helper: HelpSkill) -> FakeHost:
-    return await begin(helper)
-
-
-def told(helper: HelpSkill, session: Session | None = None) -> str:
-    return helper.what_can_you_do(turn("help.skill:what_can_you_do", "help", session=session))
+async def told(hark: Assistant, session: Session | None = None) -> str:
+    [answer] = await hark.hears("help", session=session)
+    return answer
 
 
 async def test_help_is_understood() -> None:
@@ -125,47 +83,95 @@ async def test_help_is_understood() -> None:
         assert await claimed(HelpSkill(), text) is not None
 
 
-async def test_help_gives_one_example_for_an_intent(helper: HelpSkill, host: FakeHost) -> None:
-    assert told(helper) == "I know of nothing that you could ask me."
-    registered(host, "help.skill:what_can_you_do", "help")
-    registered(host, "clock.skill:time", "(broken", "what time is it [now]", "tell me the time")
-    registered(host, "broken.skill:x", "(broken", 5)
-    registered(host, "uhr.skill:zeit", "wie spät ist es", lang="de-DE")
-    assert told(helper) == 'You can say "what time is it".'
-    registered(host, "play.skill:play", "play {song_name}", lang="en-GB")
-    assert told(helper) == 'You can say "what time is it" or "play some song name".'
+async def test_help_gives_one_example_for_an_intent() -> None:
+    async with Assistant(HelpSkill()) as hark:
+        assert await told(hark) == "I know of nothing that you could ask me."
+        registered(hark, "clock.skill:time", "(broken", "what time is it [now]", "tell me the time")
+        registered(hark, "broken.skill:x", "(broken", 5)
+        registered(hark, "uhr.skill:zeit", "wie spät ist es", lang="de-DE")
+        assert await told(hark) == 'You can say "what time is it".'
+        registered(hark, "play.skill:play", "play {song_name}", lang="en-GB")
+        assert await told(hark) == 'You can say "what time is it" or "play some song name".'
+        registered(hark, "play.skill:play", "start {song_name}", lang="en-US")
+        assert await told(hark) == 'You can say "what time is it" or "start some song name".'
 
 
-async def test_help_gives_five_examples_of_as_many_skills_as_there_are(helper: HelpSkill, host: FakeHost) -> None:
-    for number in range(6):
-        registered(host, f"many.skill:i{number}", f"many {number}")
-    registered(host, "one.skill:i", "one")
-    registered(host, "two.skill:i", "two")
-    assert told(helper) == 'You can say "many 0", "one", "two", "many 1" or "many 2".'
+async def test_help_says_keywords_where_there_are_no_sentences() -> None:
+    intent = {"skill_id": "robot.skill", "intent_name": "send", "lang": "en-US"}
+    place = [{"name": "kitchen", "samples": ["kitchen"]}, {"name": "hall", "samples": ["hall"]}]
+    required = [{"name": "move", "samples": ["(bad", "send|drive", "(send|drive)"]}]
+    async with Assistant(HelpSkill()) as hark:
+        hark.bus.emit(Message(topics.REGISTER_KEYWORD, {**intent, "required": required, "one_of": [place]}))
+        assert await told(hark) == 'You can say "send kitchen".'
+        registered(hark, "robot.skill:send", "send the robot")
+        assert await told(hark) == 'You can say "send the robot".'
 
 
-async def test_help_tells_only_what_the_session_can_reach(helper: HelpSkill, host: FakeHost) -> None:
-    registered(host, "a.b:i", "aaa")
-    registered(host, "c.d:i", "ccc")
-    registered(host, "sat.skill:i", "sss", scope="sat-3")
-    assert told(helper) == 'You can say "aaa" or "ccc".'
-    assert told(helper, Session("sat-3")) == 'You can say "aaa", "ccc" or "sss".'
-    assert told(helper, Session(blacklisted_skills=["a.b"])) == 'You can say "ccc".'
-    assert told(helper, Session(blacklisted_intents=["c.d:i"])) == 'You can say "aaa".'
-    host.hears(topics.INTENT_DISABLE, {"skill_id": "a.b", "intent_name": "i"})
-    assert told(helper, Session("sat-3")) == 'You can say "ccc" or "sss".'
-    host.hears(topics.INTENT_ENABLE, {"skill_id": "a.b", "intent_name": "i"})
-    host.hears(topics.SKILL_DEREGISTER, {"skill_id": "c.d"})
-    assert told(helper) == 'You can say "aaa".'
-    host.hears(topics.INTENT_DEREGISTER, {"skill_id": "a.b", "intent_name": "i", "lang": "EN-us"})
-    assert told(helper) == "I know of nothing that you could ask me."
+async def test_help_gives_five_examples_of_as_many_skills_as_there_are() -> None:
+    async with Assistant(HelpSkill()) as hark:
+        for number in range(6):
+            registered(hark, f"many.skill:i{number}", f"many {number}")
+        registered(hark, "one.skill:i", "one")
+        registered(hark, "two.skill:i", "two")
+        assert await told(hark) == 'You can say "many 0", "one", "two", "many 1" or "many 2".'
 
 
-async def test_help_survives_any_payload(helper: HelpSkill, host: FakeHost) -> None:
-    for topic in topics.REGISTRATION:
-        host.hears(topic, {})
-        host.hears(topic, {"skill_id": 5, "intent_name": None, "lang": [], "samples": {}})
-    assert told(helper) == "I know of nothing that you could ask me."
+async def test_help_tells_only_what_the_session_can_reach() -> None:
+    async with Assistant(HelpSkill()) as hark:
+        registered(hark, "a.b:i", "aaa")
+        registered(hark, "c.d:i", "ccc")
+        registered(hark, "sat.skill:i", "sss", scope="sat-3")
+        assert await told(hark) == 'You can say "aaa" or "ccc".'
+        assert await told(hark, Session("sat-3")) == 'You can say "aaa", "ccc" or "sss".'
+        assert await told(hark, Session("x", blacklisted_skills=["a.b"])) == 'You can say "ccc".'
+        assert await told(hark, Session("x", blacklisted_intents=["c.d:i"])) == 'You can say "aaa".'
+        hark.bus.emit(Message(topics.INTENT_DISABLE, {"skill_id": "a.b", "intent_name": "i"}))
+        assert await told(hark, Session("sat-3")) == 'You can say "ccc" or "sss".'
+
+
+async def test_help_knows_what_was_registered_before_it_came() -> None:
+    class Early(Skill):
+        id = "a.early"
+
+        @intent("good morning")
+        def greet(self, turn: Turn) -> None: ...
+
+    async with Assistant(Early(), HelpSkill()) as hark:
+        assert await told(hark) == 'You can say "good morning".'
+
+
+async def test_help_survives_any_payload() -> None:
+    broken: list[Any] = [{}, {"samples": {}}, {"required": 5}, {"required": [5]}, {"one_of": [[]]}, {"one_of": [{}]}]
+    async with Assistant(HelpSkill()) as hark:
+        for number, fields in enumerate(broken):
+            for topic in (topics.REGISTER_TEMPLATE, topics.REGISTER_KEYWORD):
+                name = {"skill_id": "broken.skill", "intent_name": f"i{number}", "lang": "en-US"}
+                hark.bus.emit(Message(topic, {**name, **fields}))
+        assert await told(hark) == "I know of nothing that you could ask me."
+
+
+async def test_help_goes_by_the_answers_to_its_own_questions() -> None:
+    async with Assistant(HelpSkill()) as hark:
+        registered(hark, "a.b:i", "aaa")
+
+        def forge(message: Message) -> None:
+            for context in ({}, {"hark_asked": 5}, {"hark_asked": "somebody else's"}):
+                for topic in (topics.INTENT_LIST, topics.INTENT_DESCRIBE):
+                    data = {"ok": True, "intents": 5, "definitions": 5}
+                    hark.bus.emit(Message(topics.response_topic(topic), data, context))
+
+        hark.bus.on(topics.HANDLER_START, forge)
+        assert await told(hark) == 'You can say "aaa".'
+
+
+async def test_help_does_not_wait_for_ever_when_nobody_knows() -> None:
+    helper = HelpSkill()
+    async with Assistant(helper) as hark:
+        hark.house.orchestrator._introspection.close()
+        hearing = hark.say("help")
+        await hark.clock.advance(3.0)
+        await hearing.over.wait()
+        assert hearing.spoken == ["I know of nothing that you could ask me."]
 
 
 def test_what_is_loaded_by_default_can_be_made_and_has_its_own_name() -> None:

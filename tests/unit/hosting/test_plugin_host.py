@@ -268,6 +268,17 @@ async def test_a_plugin_has_a_directory_of_its_own(tmp_path: Path) -> None:
     await made.bus.close()
 
 
+async def test_a_directory_nobody_needs_is_not_made_and_one_that_is_made_is_the_owners_alone(tmp_path: Path) -> None:
+    root = tmp_path / "plugins"
+    made = Hosted(plugin(), root)
+    assert not made.host.has_data
+    assert not root.exists()
+    folder = made.host.data_dir
+    assert made.host.has_data
+    assert {path.stat().st_mode & 0o777 for path in (root, folder)} == {0o700}
+    await made.bus.close()
+
+
 async def test_without_a_state_directory_asking_for_one_says_so(hosted: Hosted) -> None:
     with pytest.raises(RuntimeError, match="keeps no state on disk"):
         _ = hosted.host.data_dir

@@ -221,3 +221,68 @@ async def test_after_closing_nothing_is_rendered(bus: LocalBus) -> None:
     await settle()
     assert speaking.rendered == []
     assert speaking.speaker.pending == 0
+
+
+# Stopping.
+
+
+class Gate:
+    """A dialog transformer that lets nothing through until it is opened."""
+
+    def __init__(self) -> None:
+        self.opened = asyncio.Event()
+
+    def transformer(self) -> Transformer:
+        async def wait(text: str, ctx: Ctx) -> str:
+            await self.opened.wait()
+            return text
+
+        return transformer("dialog", "gate", wait)
+
+
+STOPS = {
+    "everything": Message(topics.STOP, {}, {}, Session("x")),
+    "one skill": Message(topics.HANDLER_START, {"skill_id": "a", "intent_name": "stop"}, {}, Session("x")),
+}
+
+
+@pytest.mark.parametrize("what", STOPS)
+async def test_what_was_still_to_be_said_in_a_session_is_dropped_when_it_is_stopped(bus: LocalBus, what: str) -> None:
+    gate = Gate()
+    speaking = Speaking(bus, gate.transformer())
+    for text in ("first", "second", "third"):
+        speaking.say(text)
+        speaking.say(text, Session("other"))
+    await settle()
+    bus.emit(STOPS[what])
+    speaking.say("stopped")
+    gate.opened.set()
+    await settle()
+    here = [spoken.text for spoken in speaking.rendered if spoken.message.session_id == "x"]
+    there = [spoken.text for spoken in speaking.rendered if spoken.message.session_id == "other"]
+    assert (here, there) == (["stopped"], ["first", "second", "third"])
+    told = [message.data["outcome"] for message in speaking.of(topics.SPEECH_RENDERED) if message.session_id == "x"]
+    assert sorted(told) == ["rendered", "stopped", "stopped", "stopped"]
+    assert speaking.speaker.pending == 0
+    await speaking.speaker.close()
+
+
+async def test_a_stop_where_nothing_is_said_does_nothing(speaking: Speaking) -> None:
+    for message in STOPS.values():
+        speaking.bus.emit(message)
+    speaking.say("hello")
+    await settle()
+    assert speaking.texts == ["hello"]
+
+
+async def test_the_start_of_another_handler_drops_nothing(bus: LocalBus) -> None:
+    gate = Gate()
+    speaking = Speaking(bus, gate.transformer())
+    speaking.say("hello")
+    await settle()
+    for data in ({"skill_id": "stop", "intent_name": "global_stop"}, {"skill_id": "a", "intent_name": "go"}, {}):
+        bus.emit(Message(topics.HANDLER_START, data, {}, Session("x")))
+    gate.opened.set()
+    await settle()
+    assert speaking.texts == ["hello"]
+    await speaking.speaker.close()

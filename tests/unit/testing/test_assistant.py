@@ -148,3 +148,58 @@ async def test_a_system_clock_works_too() -> None:
 
     async with Assistant(claims(), clock=SystemClock()) as assistant:
         assert await assistant.hears("hello") == ["hello"]
+
+
+def counts(turn: Turn) -> str:
+    seen = len(turn.session.intent_context)
+    turn.remember(f"note{seen}")
+    return f"{seen} so far"
+
+
+async def test_a_session_named_by_a_string_goes_on_from_turn_to_turn() -> None:
+    async with Assistant(claims(handler=counts)) as assistant:
+        said = [await assistant.hears("note", session="kitchen") for _ in range(3)]
+        assert said == [["0 so far"], ["1 so far"], ["2 so far"]]
+        assert await assistant.hears("note", session="bath") == ["0 so far"]
+        assert await assistant.hears("note", session=Session("kitchen")) == ["0 so far"], "given whole, it is as given"
+        assert await assistant.hears("note", session="kitchen") == ["1 so far"]
+
+
+async def asks_twice(turn: Turn) -> str:
+    first = await turn.ask("first?", timeout=10.0)
+    return f"{first} and {await turn.ask('second?', timeout=10.0)}"
+
+
+@pytest.mark.parametrize("session", [None, "kitchen"])
+async def test_hears_returns_when_the_turn_asks_and_then_with_what_follows_the_answer(session: str | None) -> None:
+    async with Assistant(claims(handler=asks_twice)) as assistant:
+        assert await assistant.hears("go", session=session) == ["first?"]
+        assert await assistant.hears("one", session=session) == ["second?"]
+        assert await assistant.hears("two", session=session) == ["one and two"]
+
+
+async def test_the_turn_that_asked_goes_on_and_is_over_when_its_time_is() -> None:
+    async with Assistant(claims(handler=asks_twice)) as assistant:
+        hearing = assistant.say("go")
+        await asyncio.wait_for(hearing.over.wait(), 5)
+        answer = assistant.say("one")
+        await settle()
+        assert (hearing.spoken, answer.spoken) == (["first?", "second?"], ["second?"])
+        assert hearing.markers == 0
+        await assistant.clock.advance(10.0)
+        assert hearing.markers == 1
+        assert hearing.over.is_set()
+        assert hearing.spoken == ["first?", "second?", "one and None"]
+
+
+async def test_speech_with_an_open_microphone_is_no_question_of_its_own() -> None:
+    async def handler(turn: Turn) -> None:
+        await turn.speak("anything else?", listen=True)
+        await assistant.clock.sleep(1.0)
+
+    async with Assistant(claims(handler=handler)) as assistant:
+        hearing = assistant.say("go")
+        await settle()
+        assert not hearing.over.is_set()
+        await assistant.clock.advance(1.0)
+        assert hearing.over.is_set()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -64,6 +63,8 @@ def _settings(tree: Mapping[str, Any]) -> Settings:
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
+    import tomllib  # half a megabyte, and most assistants have no file
+
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
 
 from hark.intents import words
 from hark.intents.locale import Locale, MissingResource, Role
-
-_LOCALE: Final = Locale(Path(__file__).parent / "locale")
 
 
 def is_question(text: str, lang: str) -> bool:
@@ -25,7 +22,12 @@ def is_question(text: str, lang: str) -> bool:
 def _openers(lang: str) -> frozenset[str] | None:
     """The words a question begins with; None in a language nobody wrote them down for."""
     try:
-        language = _LOCALE.find(Role.VOCABULARY, "opener", lang)
+        language = _locale().find(Role.VOCABULARY, "opener", lang)
     except MissingResource:
         return None
     return frozenset(language.samples(Role.VOCABULARY, "opener"))
+
+
+@cache
+def _locale() -> Locale:
+    return Locale(Path(__file__).parent / "locale")  # when it is first needed, not when this is imported

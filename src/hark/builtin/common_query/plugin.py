@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from hark.builtin.candidates import is_denied_skill
 from hark.builtin.common_query.gate import is_question
 from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session, Turn, handles
 from hark.spec import topics
 
 _INTENT: Final = "common_query"
+_EARLY: Final = 0.001
+"""Seconds by which a timer may come before its time."""
 
 
 class Known(NamedTuple):
@@ -73,51 +76,58 @@ class CommonQuery(PipelinePlugin):
 
     async def _contest(self, round: Round, question: str, lang: str, session: Session) -> Match | Declined:
         asked = {"utterance": question, "lang": lang}
-        denied = session.blacklisted_skills or ()
-        waited_for = [skill_id for skill_id in sorted(self._knows) if skill_id not in denied]
-        everybody = None if self._may_know else waited_for
-        pongs = await round.poll(topics.COMMON_QUERY_PING, asked, everybody, self.settings.poll_window)
-        claims = {str(pong.data["skill_id"]): pong for pong in pongs if _is_claim(pong)}
-        claimants = [skill_id for skill_id in claims if skill_id not in denied]
-        if not claimants:
+        claims = await self._claims(round, asked, session)
+        if not claims:
             return Declined("nobody could answer that")
-        first_look = self._first_look(claims[one] for one in claimants)
-        enough = self._is_decided(session, first_look)
+        first_look = self._first_look(claims.values())
         answers = await round.poll(
-            topics.COMMON_QUERY_REQUEST, asked, claimants, self.settings.ceiling,
-            answer_topic=topics.COMMON_QUERY_RESPONSE, enough=enough, look_after=first_look, each=True,
+            topics.COMMON_QUERY_REQUEST, asked, list(claims), self.settings.ceiling,
+            answer_topic=topics.COMMON_QUERY_RESPONSE, enough=self._is_decided(first_look), look_after=first_look,
+            each=True,
         )  # fmt: skip
-        best = self._best(answers, session)
+        best = self._best(answers)
         if best is None:
-            return Declined(f"no answer was good enough; asked: {', '.join(claimants[:5])}")
+            return Declined(f"no answer was good enough; asked: {', '.join(list(claims)[:5])}")
         self.host.log.info("%s answers best, with %.2f", best.skill_id, best.conf)
         return Match(self.id, _INTENT, lang, question, {"answer": best.answer})
 
-    def _first_look(self, claims: Any) -> float:
+    async def _claims(self, round: Round, asked: Mapping[str, str], session: Session) -> dict[str, Message]:
+        """Who thinks they can answer; nobody who is denied is asked any further."""
+        waited_for = {skill_id for skill_id in self._knows if not is_denied_skill(session, skill_id, round)}
+        if not waited_for and not self._may_know:
+            return {}
+
+        def all_told(so_far: Mapping[str, Message]) -> bool:
+            return not self._may_know and waited_for <= so_far.keys()
+
+        # Anybody may answer, but only those who said that they know things are waited for.
+        pongs = await round.poll(topics.COMMON_QUERY_PING, asked, None, self.settings.poll_window, enough=all_told)
+        claims = {str(pong.data["skill_id"]): pong for pong in pongs if _is_claim(pong)}
+        return {one: pong for one, pong in sorted(claims.items()) if not is_denied_skill(session, one, round)}
+
+    def _first_look(self, claims: Iterable[Message]) -> float:
         """When to look whether waiting on is worth it: as long as the slowest says it takes."""
         ceiling = self.settings.ceiling
-        hints = [claim.data.get("latency_ms") for claim in claims]
-        plausible = [hint / 1000 for hint in hints if type(hint) in (int, float) and 0 <= hint / 1000 <= ceiling]
-        return min(max(plausible) if len(plausible) == len(hints) and plausible else self.settings.window, ceiling)
+        hints = [_hint(claim, ceiling) for claim in claims]
+        return min(max(self.settings.window if hint is None else hint for hint in hints), ceiling)
 
-    def _is_decided(self, session: Session, first_look: float) -> Callable[[Mapping[str, Message]], bool]:
-        began = self.host.clock.monotonic()
+    def _is_decided(self, first_look: float) -> Callable[[Mapping[str, Message]], bool]:
+        due = self.host.clock.monotonic() + first_look - _EARLY
 
         def decided(answers: Mapping[str, Message]) -> bool:
-            best = self._best(answers.values(), session)
+            best = self._best(answers.values())
             if best is None:
                 return False
             if self.settings.fast_win is not None and best.conf >= self.settings.fast_win:
                 return True
             # Whoever is still out has overrun its own estimate, and there is something to say.
-            return self.host.clock.monotonic() - began >= first_look
+            return self.host.clock.monotonic() >= due
 
         return decided
 
-    def _best(self, answers: Any, session: Session) -> Known | None:
-        denied = session.blacklisted_skills or ()
+    def _best(self, answers: Iterable[Message]) -> Known | None:
         known = [found for answer in answers if (found := _known(answer)) is not None]
-        known = [one for one in known if one.conf >= self.settings.min_confidence and one.skill_id not in denied]
+        known = [one for one in known if one.conf >= self.settings.min_confidence]
         return min(known, key=lambda one: (-one.conf, one.skill_id)) if known else None
 
     def _loaded(self, message: Message) -> None:
@@ -140,6 +150,12 @@ class CommonQuery(PipelinePlugin):
 
 def _is_claim(pong: Message) -> bool:
     return pong.data.get("can_answer", pong.data.get("can_handle")) is True
+
+
+def _hint(claim: Message, ceiling: float) -> float | None:
+    """How many seconds a skill says it takes, unless that cannot be."""
+    hint: Any = claim.data.get("latency_ms")
+    return hint / 1000 if type(hint) in (int, float) and 0 <= hint <= ceiling * 1000 else None
 
 
 def _known(message: Message) -> Known | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -13,7 +13,6 @@ Kind = Literal["something", "everything"]
 
 Phrases = frozenset[tuple[str, ...]]
 
-_LOCALE: Final = Locale(Path(__file__).parent / "locale")
 _LONGEST: Final = 12
 """Words from which on an utterance is about something else."""
 
@@ -23,8 +22,10 @@ class _Words(NamedTuple):
 
     stop: Phrases
     everything: Phrases
-    around: Phrases
-    """Words that change nothing: please, now, hey."""
+    around: tuple[tuple[str, ...], ...]
+    """Words that change nothing: please, now, hey. The longest first: of "right now" no "right" must be left."""
+    edges: frozenset[str]
+    """The words with which these begin and end: most utterances have none of them there."""
 
 
 def heard(utterance: str, lang: str, exact: bool = True) -> Kind | None:
@@ -35,11 +36,14 @@ def heard(utterance: str, lang: str, exact: bool = True) -> Kind | None:
     said = words(utterance, lang)
     if not said or len(said) > _LONGEST:
         return None
-    core = _without(said, known.around)
-    if tuple(core) in known.everything or tuple(said) in known.everything:
-        return "everything"
-    if tuple(core) in known.stop or tuple(said) in known.stop:
-        return "something"
+    core = said
+    if said[0] in known.edges or said[-1] in known.edges:
+        core = _without(said, known.around)
+    for spoken in (tuple(core), tuple(said)):
+        if spoken in known.everything:
+            return "everything"
+        if spoken in known.stop:
+            return "something"
     if exact:
         return None
     if _begins_or_ends(core, known.everything):
@@ -51,28 +55,37 @@ def _begins_or_ends(said: list[str], phrases: Phrases) -> bool:
     return any(tuple(said[: len(one)]) == one or tuple(said[-len(one) :]) == one for one in phrases)
 
 
-def _without(said: list[str], around: Phrases) -> list[str]:
+def _without(said: list[str], around: tuple[tuple[str, ...], ...]) -> list[str]:
     """What was said, without the words that change nothing at its beginning and end."""
     trimmed = True
-    while trimmed and said:
+    while trimmed:
         trimmed = False
         for phrase in around:
             size = len(phrase)
             if size < len(said) and tuple(said[:size]) == phrase:
                 said, trimmed = said[size:], True
-            elif size < len(said) and tuple(said[-size:]) == phrase:
+                break
+            if size < len(said) and tuple(said[-size:]) == phrase:
                 said, trimmed = said[:-size], True
+                break
     return said
 
 
 @lru_cache(maxsize=64)
 def _known(lang: str) -> _Words | None:
     try:
-        return _Words(*(_phrases(name, lang) for name in _Words._fields))
+        around = sorted(_phrases("around", lang), key=len, reverse=True)
+        edges = frozenset(word for phrase in around for word in (phrase[0], phrase[-1]))
+        return _Words(_phrases("stop", lang), _phrases("everything", lang), tuple(around), edges)
     except MissingResource:
         return None
 
 
 def _phrases(name: str, lang: str) -> Phrases:
-    samples = _LOCALE.find(Role.VOCABULARY, name, lang).samples(Role.VOCABULARY, name)
+    samples = _locale().find(Role.VOCABULARY, name, lang).samples(Role.VOCABULARY, name)
     return frozenset(tuple(words(sample, lang)) for sample in samples)
+
+
+@cache
+def _locale() -> Locale:
+    return Locale(Path(__file__).parent / "locale")  # when it is first needed, not when this is imported

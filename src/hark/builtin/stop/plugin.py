@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hark.builtin.candidates import is_decided, is_denied, willing
+from hark.builtin.candidates import is_decided, is_denied, is_denied_skill, willing
 from hark.builtin.stop.hearing import Kind, heard
 from hark.model import converse
-from hark.model.session_fields import Handlers
+from hark.model.session_fields import Handler, Handlers
 from hark.plugins import Declined, Later, Match, PipelinePlugin, Round, Session, Turn, handles
 from hark.plugins.pipeline import ANY_LANGUAGE
-from hark.spec import dispatch_topic, topics
+from hark.spec import topics
 
 _STOP = "stop"
 _GLOBAL = "global_stop"
@@ -40,7 +40,7 @@ class Stop(PipelinePlugin):
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
     ) -> Match | Declined | Later | None:
         """As promised by `PipelinePlugin`: a stop of one skill, or of everything in the session."""
-        exact = round is None or round.config.get("mode") != "loose"
+        exact = round is None or _is_exact(round)
         kind: Kind | None = None
         said = ""
         for said in utterances:
@@ -51,10 +51,11 @@ class Stop(PipelinePlugin):
             return None
         running = tuple(one for one in session.active_handlers if one.skill_id != self.id)
         if kind == "everything" or not running:
-            return self._stop_everything(said, lang, session)
+            return self._stop_everything(said, lang, session, round)
         if round is None:
-            return self._stop_one(running, said, lang, session)
-        return Later(lambda: self._ask(round, running, said, lang, session))
+            allowed = [one for one in converse.by_recency(running) if not is_denied(session, one.skill_id, _STOP)]
+            return self._stop_one(allowed, said, lang, session)
+        return Later(lambda: self._ask(round, converse.by_recency(running), said, lang, session))
 
     @handles(_GLOBAL)
     def everything(self, turn: Turn) -> None:
@@ -62,25 +63,25 @@ class Stop(PipelinePlugin):
         turn.emit(topics.STOP)
 
     async def _ask(self, round: Round, running: Handlers, said: str, lang: str, session: Session) -> Match | Declined:
-        ranked = converse.by_recency(running)
-        candidates = [one.skill_id for one in ranked if not is_denied(session, one.skill_id, _STOP)]
+        """Stop the most recent of those who say they can be stopped; when nobody does, the most recent of all."""
+        asked = [one.skill_id for one in running if not is_denied_skill(session, one.skill_id, round)]
+        allowed = [one for one in running if not is_denied(session, one.skill_id, _STOP, round)]
+        order = [one.skill_id for one in allowed]
         answers = await round.poll(
             topics.STOP_PING,
             {},
-            candidates,
+            asked,
             self.settings.window,
-            enough=lambda so_far: is_decided(candidates, so_far),
+            enough=lambda so_far: is_decided(order, so_far),
+            look_after=None if order else 0.0,  # asked as ever, but there is nobody to wait for
         )
         busy = willing(answers)
-        return self._stop_one(tuple(one for one in ranked if one.skill_id in busy) or ranked, said, lang, session)
+        return self._stop_one([one for one in allowed if one.skill_id in busy] or allowed, said, lang, session)
 
-    def _stop_one(self, running: Handlers, said: str, lang: str, session: Session) -> Match | Declined:
-        for one in converse.by_recency(running):
-            if not is_denied(session, one.skill_id, _STOP):
-                break
-        else:
+    def _stop_one(self, running: Sequence[Handler], said: str, lang: str, session: Session) -> Match | Declined:
+        if not running:
             return Declined("nobody who could be stopped may be, in this session")
-        target = one.skill_id
+        target = running[0].skill_id
         left = [other for other in session.active_handlers if other.skill_id != target]
         updated = session.trusted(active_handlers=tuple(left))
         mode = session.response_mode
@@ -88,8 +89,8 @@ class Stop(PipelinePlugin):
             updated = updated.without("response_mode")
         return Match(target, _STOP, lang, said, updated_session=updated)
 
-    def _stop_everything(self, said: str, lang: str, session: Session) -> Match | Declined:
-        if dispatch_topic(self.id, _GLOBAL) in (session.blacklisted_intents or ()):
+    def _stop_everything(self, said: str, lang: str, session: Session, round: Round | None) -> Match | Declined:
+        if is_denied(session, self.id, _GLOBAL, round):
             return Declined("this session may not stop everything")
         updated = session.without("active_handlers", "converse_handlers", "response_mode")
         return Match(self.id, _GLOBAL, lang, said, updated_session=updated)
@@ -97,3 +98,10 @@ class Stop(PipelinePlugin):
     def known_intents(self, session_id: str) -> list[dict[str, str]]:  # noqa: ARG002 - the same for all
         """As promised by `PipelinePlugin`; whose `stop` it is is decided when something is said."""
         return [{"skill_id": self.id, "intent_name": name, "lang": ANY_LANGUAGE} for name in (_STOP, _GLOBAL)]
+
+
+def _is_exact(round: Round) -> bool:
+    mode = round.config.get("mode", "exact")
+    if mode not in ("exact", "loose"):
+        raise ValueError(f'[pipeline.{round.entry}] mode is "exact" or "loose", not {mode!r}')
+    return bool(mode == "exact")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from hark.intents.locale import Locale, MissingResource, Role
 from hark.intents.text import words
 
 Phrases = frozenset[tuple[str, ...]]
-
-_LOCALE: Final = Locale(Path(__file__).parent / "locale")
 
 
 class _Words(NamedTuple):
@@ -54,5 +52,10 @@ def _known(lang: str) -> _Words | None:
 
 
 def _phrases(name: str, lang: str) -> Phrases:
-    samples = _LOCALE.find(Role.VOCABULARY, name, lang).samples(Role.VOCABULARY, name)
+    samples = _locale().find(Role.VOCABULARY, name, lang).samples(Role.VOCABULARY, name)
     return frozenset(tuple(words(sample, lang)) for sample in samples)
+
+
+@cache
+def _locale() -> Locale:
+    return Locale(Path(__file__).parent / "locale")  # when it is first needed, not when this is imported

@@ -16,13 +16,13 @@ Found = Mapping[Resource, Path]
 
 
 class Folder:
-    """One `locale` folder, looked through once, at the beginning. Nothing is read but names.
+    """One `locale` folder, looked through once: at the beginning or, `late`, each language when it is asked for.
 
-    Raises `MalformedResource` when the folder breaks a rule: a language twice, a folder that is no language, a file
+    Nothing is read but names. Raises `MalformedResource` when the folder breaks a rule: a language twice, a folder that is no language, a file
     twice, a file name that is none.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, late: bool = False) -> None:
         self.path = path
         languages: dict[str, Path] = {}
         for entry in _subfolders(path):
@@ -32,10 +32,12 @@ class Folder:
             languages[tag] = entry
         self.languages: Mapping[str, Path] = MappingProxyType(languages)
         """The folder of each language, by its tag in the usual case."""
-        self._files = {tag: _files(folder) for tag, folder in languages.items()}
+        self._files = {} if late else {tag: _files(folder) for tag, folder in languages.items()}
 
     def files(self, lang: str) -> Found:
         """What there is in a language, given in the usual case: nothing when it has no folder."""
+        if lang not in self._files and lang in self.languages:
+            self._files[lang] = _files(self.languages[lang])
         return self._files.get(lang, _NOTHING)
 
 

@@ -22,12 +22,20 @@ class Locale:
     """
 
     def __init__(
-        self, skill: Path | None = None, *, user: Path | None = None, core: Path | None = None, near: bool = True
+        self,
+        skill: Path | None = None,
+        *,
+        user: Path | None = None,
+        core: Path | None = None,
+        near: bool = True,
+        late: bool = False,
     ) -> None:
         self.skill, self.user, self.core = skill, user, core
         self.near = near
         """Whether a language that is missing may be replaced by a near one."""
-        self._folders = [Folder(path) for path in (user, skill, core) if path is not None]
+        self.late = late
+        """Whether a language is looked through when it is asked for, not all of them now."""
+        self._folders = [Folder(path, late=late) for path in (user, skill, core) if path is not None]
         own = [tag for folder in self._folders if folder.path != core for tag in folder.languages]
         self.languages = tuple(dict.fromkeys(own))
         """The languages of the skill and of its user, in the usual case."""
@@ -56,7 +64,7 @@ class Locale:
 
     def reload(self) -> Locale:
         """The same folders as they are now."""
-        return Locale(self.skill, user=self.user, core=self.core, near=self.near)
+        return Locale(self.skill, user=self.user, core=self.core, near=self.near, late=self.late)
 
     def _find(self, role: Role, name: str, lang: str) -> Language:
         for tag in nearest(lang, self._tags) if self.near else (lang,):

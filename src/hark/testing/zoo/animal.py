@@ -13,6 +13,7 @@ from hark.testing.zoo.cage import Cage
 Point = Literal[
     "audio", "utterance", "metadata", "intent", "dialog", "tts",
     "matcher", "handler", "listener", "task", "timer", "start", "stop", "loading",
+    "can_converse", "converse", "can_stop", "stopped", "wants_fallback", "fallback", "wants_question", "answers",
 ]  # fmt: skip
 """Where plugin code is called. Engines will be points of their own once there are some."""
 
@@ -22,14 +23,21 @@ Mode = Literal["inline", "worker", "loop", "stream"]
 CHAINS: Final[tuple[Point, ...]] = ("audio", "utterance", "metadata", "intent", "dialog", "tts")
 BESIDE: Final[tuple[Point, ...]] = ("listener", "task", "timer", "start", "stop")
 """Points outside any turn: the log names who misbehaves there, not a trace."""
-POINTS: Final[tuple[Point, ...]] = (*CHAINS, "matcher", "handler", *BESIDE)
+ASKED: Final[tuple[Point, ...]] = ("can_converse", "can_stop", "wants_fallback", "wants_question", "answers")
+"""Points at which a skill decides or knows something: asked over the bus, so that the log names it, not a trace."""
+CALLED: Final[tuple[Point, ...]] = ("converse", "stopped", "fallback")
+"""Points at which a skill is called because it was asked."""
+POINTS: Final[tuple[Point, ...]] = (*CHAINS, "matcher", "handler", *BESIDE, *ASKED, *CALLED)
 """Every point at which a plugin that was let in is called."""
 
 MODES: Final[Mapping[Point, tuple[Mode, ...]]] = {
-    **dict.fromkeys((*CHAINS, "matcher", "listener", "timer"), ("inline", "worker", "loop")),
-    "handler": ("inline", "worker", "loop", "stream"),
+    **dict.fromkeys((*CHAINS, "matcher", "listener", "timer", *ASKED, "stopped"), ("inline", "worker", "loop")),
+    **dict.fromkeys(("handler", "converse", "fallback"), ("inline", "worker", "loop", "stream")),
     **dict.fromkeys(("task", "start", "stop", "loading"), ("loop",)),
 }
+
+LURES: Final[Mapping[Point, str]] = {"can_stop": "stop", "stopped": "stop"}
+"""What has to be said for an animal to be asked or called, where it is not just anything."""
 
 Shows = Literal["failed", "malformed", "late", "tame"]
 """What is seen of it: an exception, a wrong shape, a limit that was overrun, or nothing that is a fault in itself."""

@@ -26,6 +26,9 @@ from hark.spec import topics
 from hark.testing.zoo.animal import Animal, Grip, Point
 from hark.testing.zoo.cage import Cage
 
+Forms = Mapping[str, Callable[..., Any]]
+"""A handler, by mode."""
+
 KINDS: Final[Mapping[Point, type[Transformer]]] = {
     "audio": AudioTransformer,
     "utterance": UtteranceTransformer,
@@ -46,13 +49,14 @@ def body(animal: Animal, cage: Cage) -> Plugin:
     return _MAKERS[animal.point](animal, cage)
 
 
-def _made(base: type[Plugin], animal: Animal, cage: Cage, **members: Any) -> Plugin:
+def made_of(base: type[Plugin], animal: Animal, cage: Cage, **members: Any) -> Plugin:
+    """A plugin of `animal`'s id and mode with these members."""
     given = {"id": animal.id, "quick": animal.mode == "inline", "animal": animal, "cage": cage}
     made: Plugin = type(animal.behaviour.name, (base,), {**given, **members})()
     return made
 
 
-def _method(animal: Animal, hold: Hold, *, always: bool = False) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def method_of(animal: Animal, hold: Hold, *, always: bool = False) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """What the frame calls, as `def` and as `async def`: tame unless provoked (or `always`), else the misbehaviour."""
 
     def ready(grip: Grip) -> bool:
@@ -79,7 +83,7 @@ def _transformer(animal: Animal, cage: Cage) -> Plugin:
     def hold(plugin: Plugin, artifact: Any, ctx: Ctx) -> Grip:
         return Grip(plugin, cage, artifact, artifact, ctx=ctx, session=ctx.session)
 
-    plain, waiting = _method(animal, hold)
+    plain, waiting = method_of(animal, hold)
     if animal.point == "metadata":
 
         def transform(self: Plugin, ctx: Ctx) -> Any:
@@ -96,14 +100,14 @@ def _transformer(animal: Animal, cage: Cage) -> Plugin:
             return await waiting(self, artifact, ctx)
 
     chosen = transform_later if animal.mode == "loop" else transform
-    return _made(KINDS[animal.point], animal, cage, transform=chosen)
+    return made_of(KINDS[animal.point], animal, cage, transform=chosen)
 
 
 def _matcher(animal: Animal, cage: Cage) -> Plugin:
     def hold(plugin: Plugin, utterances: Sequence[str], lang: str, session: Session, around: Round) -> Grip:
         return Grip(plugin, cage, utterances, None, lang, session, round=around)
 
-    plain, waiting = _method(animal, hold)
+    plain, waiting = method_of(animal, hold)
 
     def match(self: Plugin, utterances: Sequence[str], lang: str, session: Session, round: Round) -> Any:
         return plain(self, utterances, lang, session, round)
@@ -111,19 +115,16 @@ def _matcher(animal: Animal, cage: Cage) -> Plugin:
     async def match_later(self: Plugin, utterances: Sequence[str], lang: str, session: Session, round: Round) -> Any:
         return await waiting(self, utterances, lang, session, round)
 
-    return _made(PipelinePlugin, animal, cage, match=match_later if animal.mode == "loop" else match)
+    return made_of(PipelinePlugin, animal, cage, match=match_later if animal.mode == "loop" else match)
 
 
-def _handler(animal: Animal, cage: Cage) -> Plugin:
-    """Claims every utterance while provoked, and misbehaves when it is to answer."""
+def handler_forms(animal: Animal, cage: Cage, tame: str | None = "tame", *, always: bool = True) -> Forms:
+    """The misbehaviour as a handler, by mode."""
 
     def hold(plugin: Plugin, turn: Turn) -> Grip:
-        return Grip(plugin, cage, turn.message, "tame", turn.lang, turn.session, turn=turn)
+        return Grip(plugin, cage, turn.message, tame, turn.lang, turn.session, turn=turn)
 
-    plain, waiting = _method(animal, hold, always=True)
-
-    async def match(self: PipelinePlugin, utterances: Sequence[str], lang: str, session: Session) -> Any:  # noqa: ARG001
-        return self.claim("act", lang=lang, utterance=utterances[0]) if cage.provokes(animal.id) else None
+    plain, waiting = method_of(animal, hold, always=always)
 
     def act(self: Plugin, turn: Turn) -> Any:
         return plain(self, turn)
@@ -137,20 +138,29 @@ def _handler(animal: Animal, cage: Cage) -> Plugin:
         if said is not None:
             yield said
 
-    forms = {"inline": act, "worker": act, "loop": act_later, "stream": act_bit_by_bit}
+    return {"inline": act, "worker": act, "loop": act_later, "stream": act_bit_by_bit}
+
+
+def _handler(animal: Animal, cage: Cage) -> Plugin:
+    """Claims every utterance while provoked, and misbehaves when it is to answer."""
+
+    forms = handler_forms(animal, cage)
+
+    async def match(self: PipelinePlugin, utterances: Sequence[str], lang: str, session: Session) -> Any:  # noqa: ARG001
+        return self.claim("act", lang=lang, utterance=utterances[0]) if cage.provokes(animal.id) else None
 
     def match_now(self: PipelinePlugin, utterances: Sequence[str], lang: str, session: Session) -> Any:  # noqa: ARG001
         return self.claim("act", lang=lang, utterance=utterances[0]) if cage.provokes(animal.id) else None
 
     chosen = match_now if animal.mode == "inline" else match
-    return _made(PipelinePlugin, animal, cage, match=chosen, act=handles("act")(forms[animal.mode]))
+    return made_of(PipelinePlugin, animal, cage, match=chosen, act=handles("act")(forms[animal.mode]))
 
 
 def _beside(animal: Animal, cage: Cage) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def hold(plugin: Plugin, message: Message | None = None) -> Grip:
         return Grip(plugin, cage, message)
 
-    return _method(animal, hold)
+    return method_of(animal, hold)
 
 
 def _listener(animal: Animal, cage: Cage) -> Plugin:
@@ -165,7 +175,7 @@ def _listener(animal: Animal, cage: Cage) -> Plugin:
 
         self.host.on(topics.UTTERANCE_HANDLE, hears_later if animal.mode == "loop" else hears)
 
-    return _made(Plugin, animal, cage, start=start)
+    return made_of(Plugin, animal, cage, start=start)
 
 
 def _task(animal: Animal, cage: Cage) -> Plugin:
@@ -177,7 +187,7 @@ def _task(animal: Animal, cage: Cage) -> Plugin:
 
         self.host.on(topics.UTTERANCE_HANDLE, begin)
 
-    return _made(Plugin, animal, cage, start=start)
+    return made_of(Plugin, animal, cage, start=start)
 
 
 def _timer(animal: Animal, cage: Cage) -> Plugin:
@@ -195,7 +205,7 @@ def _timer(animal: Animal, cage: Cage) -> Plugin:
 
         self.host.on(topics.UTTERANCE_HANDLE, wind)
 
-    return _made(Plugin, animal, cage, start=start)
+    return made_of(Plugin, animal, cage, start=start)
 
 
 def _starter(animal: Animal, cage: Cage) -> Plugin:
@@ -204,7 +214,7 @@ def _starter(animal: Animal, cage: Cage) -> Plugin:
     async def start(self: Plugin) -> None:
         await waiting(self)
 
-    return _made(Plugin, animal, cage, start=start)
+    return made_of(Plugin, animal, cage, start=start)
 
 
 def _stopper(animal: Animal, cage: Cage) -> Plugin:
@@ -213,7 +223,7 @@ def _stopper(animal: Animal, cage: Cage) -> Plugin:
     async def stop(self: Plugin) -> None:
         await waiting(self)
 
-    return _made(Plugin, animal, cage, stop=stop)
+    return made_of(Plugin, animal, cage, stop=stop)
 
 
 _MAKERS: Final[Mapping[Point, Callable[[Animal, Cage], Plugin]]] = {

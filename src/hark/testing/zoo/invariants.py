@@ -9,7 +9,7 @@ from hark.model import Message, Session
 from hark.spec import topics
 from hark.spec.names import CANCEL_KEYS, DENYLISTS, STAMP_KEYS
 from hark.testing.assistant import Assistant, Hearing
-from hark.testing.zoo.animal import BESIDE, CHAINS, Animal
+from hark.testing.zoo.animal import ASKED, BESIDE, CALLED, CHAINS, LURES, Animal
 from hark.testing.zoo.visit import SKILL_ANSWER, SKILL_QUESTION, TICKET, Visit, heard, turn_of
 from hark.trace import TurnTrace
 
@@ -32,7 +32,7 @@ _WRONG: Final = frozenset({"failed", "malformed", "raised", "skipped"})
 _FAULTS: Final = {
     "failed": _WRONG,
     "malformed": _WRONG,
-    "late": frozenset({"late", "error", "skipped"}),
+    "late": frozenset({"late", "error", "raised", "skipped"}),
 }
 
 
@@ -113,7 +113,9 @@ def nobody_was_harmed(visit: Visit, trace: TurnTrace) -> None:
     assert Session.read(stored.wire()) == stored
     assert stored.get("zoo_ticket") is not None, f"the default session lost its ticket: {stored}"
     assert stored.wire()["zoo_ticket"] == {"row": TICKET["row"], "seats": tuple(TICKET["seats"])}  # type: ignore[arg-type]
-    answered_by_an_animal = any(animal.point == "handler" for animal in _culprits(visit, trace))
+    answered_by_an_animal = trace.utterances[0] in LURES.values() or any(
+        animal.point in ("handler", *CALLED) for animal in _culprits(visit, trace)
+    )
     if trace.outcome == "complete" and not diverted and not answered_by_an_animal:
         assert said(trace) == [heard(trace.utterances[0])], f"it said {said(trace)}\n{_story(trace)}"
 
@@ -127,7 +129,7 @@ def the_culprits_are_named(visit: Visit, trace: TurnTrace) -> None:
         assert named, f"{animal} ({animal.does}) is not named: {sorted(steps)}\n{_story(trace)}"
     for animal_id in {misdeed.animal_id for misdeed in visit.cage.misdeeds}:
         animal = visit.animals[animal_id]
-        if animal.point in BESIDE and animal.behaviour.shows != "tame":
+        if animal.point in (*BESIDE, *ASKED) and animal.behaviour.shows != "tame":
             assert any(animal_id in line for line in visit.log), f"{animal} is nowhere in the log: {visit.log[-5:]}"
 
 

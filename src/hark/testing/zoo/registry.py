@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from hark.testing.zoo import delays, failures, forgeries, meddling, noise, shapes
-from hark.testing.zoo.animal import MODES, POINTS, Animal, Behaviour, Point
+from hark.testing.zoo import delays, failures, forgeries, meddling, noise, questions, shapes
+from hark.testing.zoo.animal import ASKED, CALLED, MODES, POINTS, Animal, Behaviour, Point
 from hark.testing.zoo.bodies import body
+from hark.testing.zoo.dialogue import dialogue_body
 from hark.testing.zoo.misfits import MISFITS
 
 _BEHAVIOURS: Final[tuple[Behaviour, ...]] = tuple(
-    behaviour for module in (failures, delays, shapes, meddling, forgeries, noise) for behaviour in module.BEHAVIOURS
+    behaviour
+    for module in (failures, delays, shapes, meddling, forgeries, noise, questions)
+    for behaviour in module.BEHAVIOURS
 )
 
 
@@ -20,7 +23,7 @@ def species(behaviour: Behaviour) -> Iterator[Animal]:
     for point in behaviour.points:
         modes = [mode for mode in MODES[point] if mode in behaviour.modes]
         for mode in modes[:1] if behaviour.once else modes:
-            yield Animal(point, behaviour, mode, body)
+            yield Animal(point, behaviour, mode, dialogue_body if point in (*ASKED, *CALLED) else body)
 
 
 def _by_point() -> dict[Point, tuple[Animal, ...]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from hark.model import Audio, Match
-from hark.plugins import Declined
-from hark.testing.zoo.animal import Behaviour, Grip, Mode, Point, Shows
+from hark.plugins import Answer, Declined
+from hark.testing.zoo.animal import ASKED, CALLED, Behaviour, Grip, Mode, Point, Shows
 from hark.testing.zoo.things import Claim, Pretender, Slots, Text, Texts, Unasked, coroutine, diary_of, generator
 
 Make = Callable[[Grip], Any]
@@ -43,7 +44,9 @@ _RIGHT: Final[Mapping[Point, frozenset[str]]] = {
     "metadata": frozenset({"none"}),
     "dialog": frozenset({"a_text"}),
     "matcher": frozenset({"none"}),
-    "handler": frozenset({"none", "a_text"}),
+    **dict.fromkeys(("handler", *CALLED), frozenset({"none", "a_text"})),
+    **dict.fromkeys(ASKED, frozenset({"a_truth"})),
+    "answers": frozenset({"none", "a_text", "its_context"}),  # it has none
 }
 
 _TEXTS: Final[Mapping[str, Make]] = {
@@ -64,6 +67,13 @@ _AUDIO: Final[Mapping[str, Make]] = {
     "audio_of_no_channels": lambda _grip: Audio(b"\0\0", 16_000, channels=-1),
 }
 
+_ANSWERS: Final[Mapping[str, tuple[Any, Any]]] = {
+    "an_answer_of_a_number": (7, 0.5),
+    "an_answer_of_a_text_subclass": (Text("text"), 0.5),
+    "an_answer_sure_in_words": ("text", "very"),
+    "an_answer_more_than_sure": ("text", 7.0),
+    "an_answer_sure_by_no_measure": ("text", float("nan")),
+}
 _DEFECTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "without_a_skill": {"skill_id": None},
     "without_an_intent": {"intent_name": None},
@@ -133,9 +143,13 @@ async def _returns_a_coroutine(_grip: Grip) -> str:
     return await coroutine()
 
 
+def _answered(answer: tuple[Any, Any], _grip: Grip) -> Answer:
+    return Answer(*answer)
+
+
 def _every_shape() -> Iterator[Behaviour]:
     chains: tuple[Point, ...] = ("audio", "utterance", "metadata", "intent", "dialog", "tts")
-    for point in (*chains, "matcher", "handler"):
+    for point in (*chains, "matcher", "handler", *ASKED, *CALLED):
         for name, make in _ANYTHING.items():
             if name not in _RIGHT.get(point, ()):
                 yield _returns(point, name, make)
@@ -155,6 +169,8 @@ def _every_shape() -> Iterator[Behaviour]:
             yield _defective(match_point, name, changes)
     yield from _intent_shapes()
     yield from _matcher_shapes()
+    for name, answer in _ANSWERS.items():
+        yield _returns("answers", name, partial(_answered, answer))
     yield _returns("utterance", "nothing_at_all", lambda _grip: [], "tame", diverts=True)
     yield _returns("utterance", "a_huge_list", lambda _grip: ["word"] * 100_000, "tame", diverts=True)
     yield _returns("dialog", "a_huge_text", lambda _grip: "word " * 200_000, "tame", diverts=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
+from hark.builtin import CommonQuery, Fallback
 from hark.bus import LocalBus
 from hark.chains import Flow
 from hark.model import Audio, Message, Session
@@ -17,7 +18,7 @@ from hark.skills import Skill, intent
 from hark.spec import TransformerType
 from hark.testing.assistant import Assistant, Hearing
 from hark.testing.clock import FakeClock, settle
-from hark.testing.zoo.animal import Animal
+from hark.testing.zoo.animal import LURES, Animal, Point
 from hark.testing.zoo.bodies import KINDS
 from hark.testing.zoo.cage import Cage
 from hark.trace import TurnTrace
@@ -27,6 +28,9 @@ TICKET: Final = {"row": 7, "seats": ["a", "b"]}
 
 SKILL_QUESTION: Final = "who looks after the animals"
 SKILL_ANSWER: Final = "The keeper does."
+
+_CALLED_BEFORE: Final[tuple[Point, ...]] = ("can_converse", "converse", "can_stop", "stopped")
+"""Those are asked only in sessions in which they were called."""
 
 _LIMITS: Final[Mapping[str, Any]] = {"handler": 10.0}
 _LONG: Final = 240.0
@@ -76,7 +80,8 @@ def heard(utterance: str) -> str:
 
 def tame_plugins() -> tuple[Plugin, ...]:
     """Those that come after the animals: a transformer of each kind that changes nothing, a skill, and `Tame`."""
-    return (*(_onlooker(kind, base) for kind, base in KINDS.items()), TameSkill(), Tame())
+    onlookers = (_onlooker(kind, base) for kind, base in KINDS.items())
+    return (*onlookers, TameSkill(), CommonQuery(), Fallback(), Tame())
 
 
 def _onlooker(kind: str, base: type[Transformer]) -> Plugin:
@@ -123,6 +128,7 @@ class Visit(Assistant):
         plugins = [one.plugin(self.cage) if isinstance(one, Animal) else one for one in inhabitants]
         tree = {key: dict(value) for key, value in (settings or {}).items()}
         tree["limits"] = {**_LIMITS, **tree.get("limits", {})}
+        tree.setdefault("plugins", {}).setdefault("common_query", {"gate": False})
         super().__init__(*plugins, *tame_plugins(), settings=tree, clock=clock, bus=bus)
         self._records = _Records()
 
@@ -152,9 +158,12 @@ class Visit(Assistant):
     async def provoke(self, text: str, only: Animal | None = None, **how: Any) -> Hearing:
         """Say something while every animal, or `only` this one, does its worst, and see it through to the end.
 
-        In a session that carries denylists and a field nobody knows, unless told otherwise.
+        In a session that carries denylists and a field nobody knows, unless told otherwise. Animals that are asked only
+        when something is to stop hear that instead.
         """
-        how.setdefault("session", Session("visitor", blacklisted_skills=["zoo.denied"], zoo_ticket=TICKET))
+        if only is not None:
+            text = LURES.get(only.point, text)
+        how.setdefault("session", self._visitor(only))
         with self.cage.provoked(None if only is None else only.id):
             hearing = self.say(text, **how)
             if any(animal.point == "timer" for animal in self.animals.values()):
@@ -177,6 +186,13 @@ class Visit(Assistant):
                 assert passed < _LONG, f"a turn is still open, or something to be said:\n{self.why()}"
                 await self.clock.advance(step)
                 passed, step, quiet, rounds = passed + step, min(step * 1.5, 10.0), 0, 0
+
+    def _visitor(self, only: Animal | None) -> Session:
+        """A session in which the animals were called that take part in a dialogue, or `only` this one."""
+        asked = [one for one in (self.animals.values() if only is None else (only,)) if one.point in _CALLED_BEFORE]
+        handlers = [{"skill_id": one.id, "activated_at": self.clock.wall()} for one in asked]
+        lists = {"active_handlers": handlers, "converse_handlers": handlers} if handlers else {}
+        return Session("visitor", blacklisted_skills=["zoo.denied"], zoo_ticket=TICKET, **lists)
 
     def _is_open(self) -> bool:
         return bool(self.house.orchestrator.open_turns or self.house.speaker.pending or self.bus.pending)

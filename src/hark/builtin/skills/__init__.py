@@ -1,0 +1,1 @@
+"""Skills that come with Hark, in six languages."""

@@ -1,0 +1,187 @@
+"""From spoken sums and quantities to numbers, signs and units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from hark.builtin.skills.calculator.sums import Token
+from hark.builtin.skills.calculator.units import UNITS, converted
+from hark.builtin.skills.spoken_numbers import number
+from hark.builtin.skills.tables import Table, groups, table
+from hark.intents.locale import Locale
+from hark.intents.text import straight
+
+SIGNS: Final[Mapping[str, str]] = {
+    "plus": "+",
+    "minus": "-",
+    "times": "*",
+    "divided": "/",
+    "power": "^",
+    "squared": "^2",
+    "cubed": "^3",
+    "root": "r",
+    "percent_of": "%*",
+    "percent": "%",
+    "open": "(",
+    "close": ")",
+}
+"""What the headings of `operator.voc` mean."""
+
+_NAMES: Final = Path(__file__).parent / "names"
+_BARE: Final = frozenset("+-*/^()%r")
+_LONGEST: Final = 200
+_APART: Final = re.compile(
+    r"([+*/^()×÷√=%])|(?<=[\d)])\s*(-)\s*(?=[\d(])|(?<=\d)\s*(x)\s*(?=\d)|(?<![\w.)%])(-)(?=[\d(])"  # noqa: RUF001
+)
+_FIGURES: Final = re.compile(r"(?<=\d)(?=[^\W\d_]|°)")
+_LITERAL: Final = {"×": "*", "÷": "/", "√": "r", "x": "*"}  # noqa: RUF001
+
+
+class Phrases(dict[tuple[str, ...], str]):
+    """What phrases mean, by their words; signs mean themselves."""
+
+    def __init__(self, table: Table, *keys: str) -> None:
+        super().__init__({tuple(_words(form)): key for key in keys or table for form in table.get(key, ())})
+        self._longest = max(map(len, self), default=1)
+        self._first = {phrase[0] for phrase in self}
+
+    def tag(self, words: Sequence[str]) -> list[tuple[str, str | None]]:
+        """The words with what they mean: a phrase of several is one, the longest first."""
+        tagged: list[tuple[str, str | None]] = []
+        at = 0
+        while at < len(words):
+            word = words[at]
+            length = min(self._longest, len(words) - at) if word in self._first else 0
+            while length and tuple(words[at : at + length]) not in self:
+                length -= 1
+            if length:
+                phrase = tuple(words[at : at + length])
+                tagged.append((" ".join(phrase), self[phrase]))
+            else:
+                tagged.append((word, word if word in _BARE else None))
+            at += length or 1
+        return tagged
+
+
+class Quantity(NamedTuple):
+    """So much of a unit."""
+
+    amount: Fraction
+    unit: str
+
+
+class Reader:
+    """Reads one language, by the words in `operator.voc`, and in `names`."""
+
+    def __init__(self, locale: Locale, lang: str) -> None:
+        self.lang = lang
+        self._signs = Phrases(groups(locale, "operator", lang))
+        self.forms = table(_NAMES, "units", lang)
+        """The words for each unit: for one of it, for several, and others."""
+        self._units = Phrases(self.forms)
+        around = table(_NAMES, "around", lang)
+        self._ones, self._both = around.get("one", ()), around.get("both", ())
+        self._openers = Phrases(around, "opener")
+        self._into = Phrases(around, "into")
+
+    def sum(self, text: str) -> list[Token] | None:
+        """The numbers and signs of a sum with one sign at least; None when there are other words in it."""
+        tagged = self._signs.tag(self._opened(_words(text)))
+        if all(sign is None for _, sign in tagged):
+            return None  # most of what people say
+        found: list[Token] = []
+        said: list[str] = []
+        for word, sign in tagged:
+            if sign is None:
+                said.append(word)
+                continue
+            if not self._flush(said, found):
+                return None
+            found += _parts(SIGNS.get(sign, sign))
+        return found if self._flush(said, found) and len(found) > 1 else None
+
+    def quantity(self, text: str) -> Quantity | None:
+        """An amount with its unit; "five feet eleven inches" is one too, in feet."""
+        found: list[Quantity] = []
+        said: list[str] = []
+        for word, unit in self._units.tag([word for word in _words(text) if word not in self._both]):
+            if unit is None or unit not in self.forms:
+                said.append(word)
+                continue
+            amount = self.amount(" ".join(said))
+            if amount is None or (found and UNITS[unit].kind != UNITS[found[0].unit].kind):
+                return None
+            found.append(Quantity(amount, unit))
+            said = []
+        if said or not found:
+            return None
+        first = found[0].unit
+        if len(found) > 1 and UNITS[first].kind == "temperature":
+            return None
+        return Quantity(sum((converted(*one, first) for one in found), Fraction(0)), first)
+
+    def unit(self, text: str) -> str | None:
+        """The unit that all of `text` is."""
+        return self._units.get(tuple(_words(text)))
+
+    def amount(self, text: str) -> Fraction | None:
+        """A number; an article is one."""
+        return Fraction(1) if text in self._ones or not text else number(text, self.lang)
+
+    def conversion(self, text: str) -> tuple[Quantity, str] | None:
+        """What is asked by "[what is] five miles in kilometres"."""
+        words = self._opened(_words(text))
+        tagged = self._into.tag(words)
+        for place, (_, sign) in enumerate(tagged):
+            if sign is None:
+                continue
+            before, behind = (" ".join(word for word, _ in part) for part in (tagged[:place], tagged[place + 1 :]))
+            unit = self.unit(behind)
+            quantity = self.quantity(before) if unit is not None else None
+            if quantity is not None and unit is not None:
+                return quantity, unit
+        return None
+
+    def named(self, unit: str, amount: Fraction) -> str:
+        """The word for so many of a unit."""
+        one, several, *_ = self.forms[unit]
+        is_one = abs(amount) < 2 if self.lang.startswith("fr") else abs(amount) == 1
+        return one if is_one else several
+
+    def _opened(self, words: list[str]) -> list[str]:
+        """Without "what is" at the beginning."""
+        for length in range(min(len(words), 6), 0, -1):
+            if tuple(words[:length]) in self._openers:
+                return words[length:]
+        return words
+
+    def _flush(self, said: list[str], found: list[Token]) -> bool:
+        """Turn the words since the last sign into a number."""
+        if said:
+            value = number(" ".join(said), self.lang)
+            if value is None:
+                return False
+            found.append(value)
+            said.clear()
+        return True
+
+
+def _words(text: str) -> list[str]:
+    if len(text) > _LONGEST:
+        return []
+    spaced = _APART.sub(lambda found: f" {_literal(found)} ", straight(text).casefold())
+    words = [word.strip(".,;:!?¿¡\"'…") for word in _FIGURES.sub(" ", spaced).replace("=", " ").split()]
+    return [word for word in words if word]
+
+
+def _literal(found: re.Match[str]) -> str:
+    sign: str = next(filter(None, found.groups()))
+    return _LITERAL.get(sign, sign)
+
+
+def _parts(sign: str) -> list[Token]:
+    return [Fraction(part) if part.isdigit() else part for part in sign]

@@ -1,0 +1,5 @@
+"""Time and date, here and in other places."""
+
+from hark.builtin.skills.clock.skill import ClockSkill
+
+__all__ = ["ClockSkill"]

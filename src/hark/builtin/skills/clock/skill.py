@@ -1,0 +1,109 @@
+"""Time and date."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Final
+
+from hark.builtin.skills.clock.places import place
+from hark.builtin.skills.tables import table
+from hark.plugins import Turn
+from hark.skills import Skill, intent
+
+_NAMES: Final = Path(__file__).parent / "names"
+_FOLLOWED: Final = 3
+"""Turns for which "and in Lima?" is understood."""
+
+
+class ClockSkill(Skill):
+    """Tells time, date and weekday where the user is, as far as the session says, and in the places it knows."""
+
+    id = "clock.skill"
+    reads_late = True
+
+    @intent(file="time_here")
+    def time_here(self, turn: Turn) -> None:
+        """The time of day."""
+        turn.remember("asked", "time", turns=_FOLLOWED)
+        self._tell(turn, "time", self._now(turn))
+
+    @intent(file="date_here")
+    def date_here(self, turn: Turn) -> None:
+        """The date, with its weekday."""
+        turn.remember("asked", "date", turns=_FOLLOWED)
+        self._tell(turn, "date", self._now(turn))
+
+    @intent(file="day_here")
+    def day_here(self, turn: Turn) -> None:
+        """The weekday."""
+        turn.remember("asked", "day", turns=_FOLLOWED)
+        self._tell(turn, "day", self._now(turn))
+
+    @intent(file="time_in")
+    def time_in(self, turn: Turn) -> None:
+        """The time of day somewhere else."""
+        self._tell_there(turn, "time")
+
+    @intent(file="date_in")
+    def date_in(self, turn: Turn) -> None:
+        """The date somewhere else."""
+        self._tell_there(turn, "date")
+
+    @intent(file="and_in", requires=("asked",))
+    def and_in(self, turn: Turn) -> None:
+        """The same question about another place."""
+        asked = turn.session.intent_context.get(f"{self.id}:asked")
+        self._tell_there(turn, "time" if asked is None or asked.value == "time" else "date")
+
+    def _tell_there(self, turn: Turn, what: str) -> None:
+        turn.remember("asked", what, turns=_FOLLOWED)
+        there = place(turn.slots["city"], turn.lang)
+        if there is None:
+            turn.say("unknown_place", city=turn.slots["city"])
+            return
+        try:
+            now = datetime.fromtimestamp(self.host.clock.wall(), _zone(there.zone))
+        except (KeyError, ValueError, OSError):  # no time zone database on this machine, or an old one
+            self.host.log.warning("the time zone %r is not known here; is there a package 'tzdata'?", there.zone)
+            turn.say("no_zones", city=there.name)
+            return
+        self._tell(turn, what, now, there.name)
+
+    def _tell(self, turn: Turn, what: str, now: datetime, city: str | None = None) -> None:
+        names = table(_NAMES, "calendar", turn.lang) or table(_NAMES, "calendar", self.lang)
+        values = {"hour": f"{now:%H}" if turn.lang.startswith("en") else now.hour, "minute": f"{now:%M}"}
+        if what != "time":
+            first = names.get("first", ("1",))[0]
+            values = {
+                "weekday": names["weekdays"][now.weekday()],
+                "day": first if now.day == 1 else now.day,
+                "month": names["months"][now.month - 1],
+                "year": now.year,
+            }
+            if what == "day":
+                values = {"weekday": values["weekday"]}
+        elif now.hour == 1:  # "es la una", "son las dos"
+            what = "time_one"
+        turn.say(f"{what}_there" if city else what, values if city is None else {**values, "city": city})
+
+    def _now(self, turn: Turn) -> datetime:
+        """The time where the user is; else this device's, after saying so."""
+        wall = self.host.clock.wall()
+        location = turn.session.location
+        zone = location.tz if location is not None else None
+        if not zone:
+            return datetime.fromtimestamp(wall).astimezone()
+        try:
+            return datetime.fromtimestamp(wall, _zone(zone))
+        except (KeyError, ValueError, OSError):  # an unknown name, or no time zone database on this machine
+            self.host.log.warning("the time zone %r is not known here", zone)
+            turn.say("unknown_zone")
+            return datetime.fromtimestamp(wall).astimezone()
+
+
+def _zone(name: str) -> tzinfo:
+    # Imported when it is first needed: it is slow to import, and most conversations have no location.
+    from zoneinfo import ZoneInfo
+
+    return ZoneInfo(name)

@@ -1,0 +1,91 @@
+"""The shopping list: what is on it, and that it stays there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hark.builtin import ShoppingSkill
+from hark.builtin.skills.shopping.items import as_said, items_of, without
+from hark.testing import Assistant
+
+KEPT = "shopping.skill/list.json"
+
+
+def assistant(folder: Path | None = None) -> Assistant:
+    return Assistant(ShoppingSkill(), data_root=folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("milk", ["milk"]),
+        ("milk, eggs and bread", ["milk", "eggs", "bread"]),
+        ("milk, eggs, and some bread.", ["milk", "eggs", "bread"]),
+        ("the Milk and milk", ["milk"]),
+        ("the", ["the"]),
+        ("brandy and candy", ["brandy", "candy"]),
+        (" , and ,", []),
+    ],
+)
+def test_several_things_are_named_at_once(text: str, items: list[str]) -> None:
+    assert items_of(text, ["and"], ["the", "some"]) == items
+
+
+def test_an_article_that_is_stuck_to_its_word_comes_off() -> None:
+    assert items_of("de l'eau et d'huile", ["et"], ["de", "l'", "d'"]) == ["eau", "huile"]
+
+
+def test_capitals_and_commas_are_the_users() -> None:
+    assert as_said("milk eggs", "put Milk, eggs on the list") == "Milk, eggs"
+    assert as_said("milk eggs", "something else") == "milk eggs"
+
+
+def test_what_is_taken_off_is_told_as_it_stood_there() -> None:
+    assert without(["Milk", "eggs"], ["milk", "salt"]) == (["eggs"], ["Milk"], ["salt"])
+
+
+async def test_the_list_survives_a_restart(tmp_path: Path) -> None:
+    async with assistant(tmp_path) as hark:
+        await hark.hears("put milk and eggs on the list")
+    assert json.loads((tmp_path / KEPT).read_text()) == ["milk", "eggs"]
+    async with assistant(tmp_path) as hark:
+        assert await hark.hears("what is on the list") == ["On the list: milk and eggs."]
+
+
+async def test_a_list_nobody_can_read_is_put_aside(tmp_path: Path) -> None:
+    path = tmp_path / KEPT
+    path.parent.mkdir()
+    path.write_text("{")
+    async with assistant(tmp_path) as hark:
+        assert await hark.hears("what is on the list") == ["The shopping list is empty."]
+        await hark.hears("put milk on the list")
+    assert path.with_name("list.json.broken").read_text() == "{"
+    assert json.loads(path.read_text()) == ["milk"]
+
+
+async def test_without_a_disk_there_is_a_list_all_the_same() -> None:
+    async with assistant() as hark:
+        await hark.hears("put milk on the list")
+        assert await hark.hears("what is on the list", session="kitchen") == ["On the list: milk."]
+
+
+async def test_two_sessions_at_once_lose_nothing(tmp_path: Path) -> None:
+    async with assistant(tmp_path) as hark:
+        hearings = [hark.say(f"put thing{n} on the list", session=f"s{n}") for n in range(30)]
+        for hearing in hearings:
+            await hearing.over.wait()
+    assert sorted(json.loads((tmp_path / KEPT).read_text())) == sorted(f"thing{n}" for n in range(30))
+
+
+async def test_what_was_added_meanwhile_stays_when_the_list_is_cleared() -> None:
+    async with assistant() as hark:
+        await hark.hears("put milk on the list")
+        assert await hark.hears("clear the list", session="kitchen") == [
+            "There is one thing on the list. Shall I delete it?"
+        ]
+        await hark.hears("put eggs on the list")
+        assert await hark.hears("yes", session="kitchen") == ["The list is empty now."]
+        assert await hark.hears("what is on the list") == ["On the list: eggs."]
