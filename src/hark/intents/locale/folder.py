@@ -18,8 +18,8 @@ Found = Mapping[Resource, Path]
 class Folder:
     """One `locale` folder, looked through once: at the beginning or, `late`, each language when it is asked for.
 
-    Nothing is read but names. Raises `MalformedResource` when the folder breaks a rule: a language twice, a folder that is no language, a file
-    twice, a file name that is none.
+    Nothing is read but names. Raises `MalformedResource` when the folder breaks a rule: a language twice, a folder
+    that is no language, a file twice, a file name that is none.
     """
 
     def __init__(self, path: Path, *, late: bool = False) -> None:
