@@ -53,6 +53,15 @@ class WatchedAssistant(Assistant):
                 assert message.utterance_id not in ended, f"{message.type} after its end marker"
 
 
+@pytest.fixture(autouse=True)
+def _nobody_filters_the_log() -> Iterator[None]:
+    """Commands hold some of the log back for the life of their process; in tests, that is until the next test."""
+    yield
+    hosting = logging.getLogger("hark.hosting")
+    for held_back in list(hosting.filters):
+        hosting.removeFilter(held_back)
+
+
 @pytest.fixture(params=[LocalBus, WireBus], ids=["local", "wire"])
 def bus_type(request: pytest.FixtureRequest) -> type[LocalBus]:
     """Each kind of bus there is."""

@@ -19,7 +19,7 @@ class Wrong(Skill):
         turn.speak("hello")  # E: unused-coroutine
         await turn.speak(7)  # E: arg-type
 
-    @intent("what (is|was) it", requires="it", length=3)  # E: arg-type, call-arg
+    @intent("what (is|was) it", requires="it", length=3)  # E: call-arg
     def it(self, turn: Turn) -> str:
         return turn.slots  # E: return-value
 

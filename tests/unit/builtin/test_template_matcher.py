@@ -42,7 +42,8 @@ async def host(matcher: TemplateMatcher) -> FakeHost:
 async def test_a_registration_can_be_matched_at_once(matcher: TemplateMatcher, host: FakeHost) -> None:
     host.hears(topics.REGISTER_TEMPLATE, dim())
     match = matcher.match(["lower the Hall"], "en-us", HERE)
-    assert match == Match("lights.demo", "dim", "en-US", "lower the Hall", {"room": "the hall"})
+    assert isinstance(match, Match)
+    assert match.replace(note="") == Match("lights.demo", "dim", "en-US", "lower the Hall", {"room": "the hall"})
     assert isinstance(match, Match)
     assert match.defect() is None
 
