@@ -34,9 +34,9 @@ def _read(kind: Kind, text: str, code: str, lang: str, now: datetime, zone: tzin
 
         return colour(text, code)
     if kind == "yes_no":
-        from hark.builtin.values.answers import answer
+        from hark.intents.answers import yes_or_no
 
-        return answer(text, code)
+        return yes_or_no(text, lang)
     from hark.builtin.values.language import language_of
 
     language = language_of(code)

@@ -2,58 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final
 
 from hark.intents.locale import Locale, MissingResource, Role
 from hark.intents.text import words
 
-Phrases = frozenset[tuple[str, ...]]
-
-
-class _Words(NamedTuple):
-    """What people say in one language."""
-
-    yes: Phrases
-    no: Phrases
-    polite: Phrases
-    """Words that change nothing: please, thanks."""
+_MEANINGS: Final[Mapping[str, bool | None]] = {"polite": None, "yes": True, "no": False}
+"""What the phrases of each vocabulary mean: politeness means nothing."""
+_LONGEST: Final = 12
+"""Words from which on an utterance is more than an answer."""
 
 
 def yes_or_no(text: str, lang: str) -> bool | None:
     """Whether `text` says yes or no in `lang`; None when it says neither, or both, or something else besides."""
-    known = _known(lang)
     said = words(text, lang)
-    if known is None or not said:
+    meanings = _known(lang)
+    if not meanings or not said or len(said) > _LONGEST:
         return None
-    for spoken in (said, [word for word in said if (word,) not in known.polite]):
-        is_yes, is_no = _is_made_of(spoken, known.yes), _is_made_of(spoken, known.no)
-        if is_yes != is_no:
-            return is_yes
-    return None
-
-
-def _is_made_of(said: list[str], phrases: Phrases) -> bool:
-    """Whether `said` is nothing but these phrases, one after the other."""
-    reached = {0}
-    for start in range(len(said)):
-        if start in reached:
-            reached |= {start + len(one) for one in phrases if tuple(said[start : start + len(one)]) == one}
-    return bool(said) and len(said) in reached
+    meant: set[bool] = set()
+    start = 0
+    while start < len(said):
+        # The longest phrase first: "of course not" begins with "of course".
+        for end in range(len(said), start, -1):
+            phrase = tuple(said[start:end])
+            if phrase in meanings:
+                break
+        else:
+            return None
+        meaning = meanings[phrase]
+        if meaning is not None:
+            meant.add(meaning)
+        start = end
+    return meant.pop() if len(meant) == 1 else None
 
 
 @lru_cache(maxsize=64)
-def _known(lang: str) -> _Words | None:
+def _known(lang: str) -> Mapping[tuple[str, ...], bool | None]:
+    """What each phrase of a language means; nothing in a language nobody wrote them down for."""
+    known: dict[tuple[str, ...], bool | None] = {}
     try:
-        return _Words(*(_phrases(name, lang) for name in _Words._fields))
+        for name, meaning in _MEANINGS.items():
+            for sample in _locale().find(Role.VOCABULARY, name, lang).samples(Role.VOCABULARY, name):
+                known[tuple(words(sample, lang))] = meaning
     except MissingResource:
-        return None
-
-
-def _phrases(name: str, lang: str) -> Phrases:
-    samples = _locale().find(Role.VOCABULARY, name, lang).samples(Role.VOCABULARY, name)
-    return frozenset(tuple(words(sample, lang)) for sample in samples)
+        return {}
+    return known
 
 
 @cache
