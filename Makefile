@@ -21,9 +21,7 @@ check:
 
 unit:
 	@scripts/setup dev </dev/null
-	.venv/bin/coverage run -m pytest --conformance-strict --ignore=tests/zoo $(ARGS)
-	.venv/bin/coverage report
-	.venv/bin/pytest tests/zoo $(ARGS)
+	@scripts/tests $(ARGS)
 
 format: ## put the code in order
 	@scripts/setup dev </dev/null

@@ -120,7 +120,8 @@ def test_the_page_is_up_to_date() -> None:
 def test_the_page_knows_the_marks_that_pytest_knows(request: pytest.FixtureRequest) -> None:
     named = json.loads(script("--marks").stdout)
     for item in request.session.items:
-        assert isinstance(item, pytest.Function)
+        if not isinstance(item, pytest.Function):  # a conversation script, which has no marks
+            continue
         path = item.path.relative_to(ROOT)
         if path.name == "test_fixtures.py":
             continue  # its marks come with the cases

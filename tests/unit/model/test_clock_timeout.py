@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
@@ -268,14 +269,20 @@ async def ending(story: Callable[[Bound], Any], bound: Bound) -> tuple[Any, ...]
     return (*outcome, task.cancelled(), left)
 
 
+MENDED = "_cancelling" in inspect.getsource(asyncio.Timeout)
+"""Whether this Python's own timeout tells its cancellation from one that was under way before (since 3.11.5 or so)."""
+
+
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__[len("story_of_") :])
 async def test_our_timeout_ends_every_story_as_asyncio_does(story: Callable[[Bound], Any]) -> None:
     theirs, ours = [await ending(story, bound) for bound in BOUNDS]
 
+    if story is story_of_a_task_that_was_being_cancelled_before and not MENDED:
+        theirs = ("returned", "clean-up expired, 1 to go", False, [1])
     assert ours == theirs
 
 
 def test_the_stories_are_not_all_the_same_story() -> None:
     assert len(STORIES) == 11
     endings = {asyncio.run(ending(story, asyncio.timeout))[:2] for story in STORIES}
-    assert len(endings) >= 7
+    assert len(endings) >= 6 + MENDED
