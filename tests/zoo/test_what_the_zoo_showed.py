@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import MakeAssistant
-from flow.stage import claims, declines, matcher, reached, transformer, turn_of
+from flow.stage import MakeAssistant, claims, declines, matcher, reached, transformer, turn_of
 from hark.bus import subscription as subscription_module
 from hark.hosting import Workers, describe, let_out, stack_of
 from hark.hosting.doors import FRAME_TOPICS
