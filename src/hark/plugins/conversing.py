@@ -13,9 +13,9 @@ from hark.plugins.turn import Turn
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-When = Callable[[Any, Sequence[str], str, Session], bool]
+When = Callable[[Any, Sequence[str], str, Session], bool | Awaitable[bool]]
 """Whether a fallback wants an utterance: a method or function of plugin, utterances, language and session."""
-Wants = Callable[[Any, str, str, Session], bool]
+Wants = Callable[[Any, str, str, Session], bool | Awaitable[bool]]
 """Whether a skill could answer a question: quickly, from what it knows at once."""
 
 _FALLBACK: Final = "__hark_fallback__"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from hark.model import Session
@@ -38,10 +38,10 @@ def _decides(animal: Animal, cage: Cage, tame: Any = False) -> Callable[..., Any
     return decide_later if animal.mode == "loop" else decide
 
 
-def _eager(animal: Animal, cage: Cage) -> Callable[..., bool]:
-    """Wants everything while it is provoked."""
+def _eager(animal: Animal, cage: Cage) -> Callable[..., Awaitable[bool]]:
+    """Wants everything while it is provoked. On the loop: a test's time could run out before a thread has answered."""
 
-    def wants(_self: Plugin, _said: Sequence[str] | str, _lang: str, _session: Session) -> bool:
+    async def wants(_self: Plugin, _said: Sequence[str] | str, _lang: str, _session: Session) -> bool:
         return cage.provokes(animal.id)
 
     return wants
