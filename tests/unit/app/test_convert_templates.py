@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -234,10 +235,15 @@ def test_names_fit_a_locale_folder_and_never_meet() -> None:
     ]  # fmt: skip
 
 
+GLUED = re.compile(r"[^\s(\[|][(\[{<]|[)\]}>][^\s)\]|]")
+
+
 @given(_templates(perms=False, slots=True))
 @settings(max_examples=120, deadline=None)
 def test_a_choice_of_sentences_has_every_word_and_adds_none(template: str) -> None:
     assume(size_of(read(template)) <= 400)
+    # Parts that are glued together make words of their own, and of those a choice has only some.
+    assume(not GLUED.search(template))
     for line in divided(template).lines:
         chosen = [set(expand(render(one).replace("list:", ""))) for one in thinned(line, NO_VOCABULARIES)]
         everything = set(expand(render(line).replace("list:", "")))
