@@ -20,7 +20,7 @@ from hark.testing import Assistant, LocalBus, WireBus
 
 pytest_plugins = ["conformance_plugin"]
 
-# The gate tries the same examples every time, so that it fails for what was changed and not by chance. Exploring goes on
+# The gate tries the same examples every time, so that it fails for what was changed, not by chance. Exploring goes on
 # with other ones: `make unit ARGS=--hypothesis-profile=default`.
 hypothesis.settings.register_profile("gate", derandomize=True)
 hypothesis.settings.load_profile("gate")
