@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
 
-from msgspec import Meta
-
-from hark.builtin.registrations import RegisteredMatcher
+from hark.builtin.registrations import RegisteredMatcher, Share
 from hark.intents import LOOSE, NORMAL, STRICT, Found, Overlap, TemplatePool, lookup, overlaps
 from hark.plugins import Declined, Match, Round, Session
-
-MODES: Final[Mapping[str, float]] = {"strict": STRICT, "normal": NORMAL, "loose": LOOSE}
-"""What a pipeline entry can ask for by `mode`: the floor that stands for it."""
 
 
 class TemplateMatcher(RegisteredMatcher):
@@ -25,12 +19,13 @@ class TemplateMatcher(RegisteredMatcher):
     id = "template"
     quick = True
     method = "template"
+    modes = {"strict": STRICT, "normal": NORMAL, "loose": LOOSE}
 
     @dataclass(frozen=True)
     class Settings(RegisteredMatcher.Settings):
         """What a deployer may set."""
 
-        floor: Annotated[float, Meta(ge=0, le=1)] = NORMAL
+        floor: Share = NORMAL
         """The score, 0 to 1, that an intent has to reach; 1 is a sentence as written. A pipeline entry may say
         otherwise."""
 
@@ -38,7 +33,6 @@ class TemplateMatcher(RegisteredMatcher):
 
     def __init__(self) -> None:
         self._pool = TemplatePool()
-        self._complained: set[str] = set()
         super().__init__(self._pool)
 
     def match(
@@ -48,7 +42,7 @@ class TemplateMatcher(RegisteredMatcher):
 
         Any candidate that fits as written comes before one that is like something.
         """
-        floor = self.settings.floor if round is None or not round.config else self._floor(round)
+        floor = self.floor(round)
         reason = ""
         for least in (STRICT, floor) if len(utterances) > 1 and floor < STRICT else (floor,):
             reason = ""
@@ -64,21 +58,3 @@ class TemplateMatcher(RegisteredMatcher):
     def overlaps(self) -> list[Overlap]:
         """Sentences that two skills both claim."""
         return overlaps(self._pool)
-
-    def _floor(self, round: Round) -> float:
-        """What the pipeline entry asks for; what it asks for wrongly is named once and does not count."""
-        mode, floor = round.config.get("mode"), round.config.get("floor")
-        if floor is not None:
-            if isinstance(floor, (int, float)) and not isinstance(floor, bool) and 0 <= floor <= 1:
-                return float(floor)
-            self._complain(round.entry, f"floor {floor!r} is no number from 0 to 1")
-        if mode is not None:
-            if isinstance(mode, str) and mode in MODES:
-                return MODES[mode]
-            self._complain(round.entry, f"mode {mode!r} is none of: {', '.join(MODES)}")
-        return self.settings.floor
-
-    def _complain(self, entry: str, reason: str) -> None:
-        if entry not in self._complained:
-            self._complained.add(entry)
-            self.host.log.warning("[pipeline.%s]: %s; it counts as not said", entry, reason)
