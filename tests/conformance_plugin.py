@@ -1,11 +1,13 @@
 """Ties tests to rows of the specifications: `@pytest.mark.spec("PIPELINE-1/9.5.a")`.
 
 A row that does not exist is a collection error. With `--conformance-strict`, a run of all tests fails when a row whose
-status is `test` was not shown by a test that passed; a run of some tests is not judged.
+status is `test` was not shown by a test that passed; a run of some tests is not judged. Where all tests are run in
+several parts, each takes notes with `--conformance-notes FILE`, and `scripts/conformance --judge` judges them together.
 """
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,9 +33,10 @@ def rows_of(item: pytest.Item) -> Iterator[str]:
 class Conformance:
     """Takes note of which rows were shown in this session."""
 
-    def __init__(self, rows: dict[str, dict[str, Any]], strict: bool) -> None:
+    def __init__(self, rows: dict[str, dict[str, Any]], strict: bool, notes: Path | None = None) -> None:
         self.rows = rows
         self.strict = strict
+        self.notes = notes
         self.named: dict[str, frozenset[str]] = {}
         """The rows of each collected test."""
         self.shown: set[str] = set()
@@ -63,6 +66,8 @@ class Conformance:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if self.notes is not None:
+            self.notes.write_text(json.dumps(sorted(self.shown)), "utf-8")
         finished = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         stopped = session.shouldfail or session.shouldstop
         self.judged = self.strict and self._whole and finished and not stopped and covers_all(session.config)
@@ -107,6 +112,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail a run of all tests when a row of the specifications that can be tested was not shown",
     )
+    group.addoption("--conformance-notes", type=Path, metavar="FILE", help="write down which rows were shown")
     group.addoption(
         "--conformance-clauses",
         type=Path,
@@ -119,4 +125,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Start taking notes."""
     rows = read_rows(config.option.conformance_clauses)
-    config.pluginmanager.register(Conformance(rows, config.option.conformance_strict), "conformance")
+    noted = Conformance(rows, config.option.conformance_strict, config.option.conformance_notes)
+    config.pluginmanager.register(noted, "conformance")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -13,12 +14,16 @@ import pytest
 from flow.stage import MakeAssistant
 from hark.app.settings import Settings
 from hark.builtin import TemplateMatcher
+from hark.bus.nats import NatsCarrier
 from hark.model import Clock
 from hark.plugins import Plugin
 from hark.spec import topics
 from hark.testing import Assistant, LocalBus, WireBus
+from hark.testing.nats_bus import NatsBus
+from hark.testing.quiet import QuietCarrier
+from hark.testing.websocket_bus import WebSocketBus
 
-pytest_plugins = ["conformance_plugin"]
+pytest_plugins = ["conformance_plugin", "nats_plugin"]
 
 # The gate tries the same examples every time, so that it fails for what was changed, not by chance. Exploring goes on
 # with other ones: `make unit ARGS=--hypothesis-profile=default`.
@@ -68,10 +73,47 @@ def _nobody_filters_the_log() -> Iterator[None]:
         hosting.removeFilter(held_back)
 
 
-@pytest.fixture(params=[LocalBus, WireBus], ids=["local", "wire"])
+BUSES: Mapping[str, type[LocalBus]] = {"local": LocalBus, "wire": WireBus, "websocket": WebSocketBus, "nats": NatsBus}
+"""Each kind of bus there is."""
+
+OVER_THE_NETWORK = ("unit/bus", "flow", "conformance")
+"""Folders whose tests also run on a bus between processes, but for those that are marked `one_process`."""
+
+ROOMS = "rooms"
+"""Where an assistant has a bus for each room, as if they were in several processes."""
+
+WORKERS = "workers"
+"""The same over NATS, with two workers that understand."""
+
+WITH_WORKERS = frozenset(
+    f"test_{name}.py"
+    for name in ("session_1", "session_1_more", "session_2", "session_2_more", "msg_1", "context_1_bus",
+                 "context_1_lifecycle", "converse_1_poll")
+)  # fmt: skip
+"""Where tests run there too: about sessions and what belongs to a conversation. Others count plugins or answers."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what takes an assistant, or a `bus_type`, on each kind of bus, and with rooms that are apart."""
+    folder = metafunc.definition.path.parent.relative_to(Path(__file__).parent).as_posix()
+    may_be_apart = metafunc.definition.get_closest_marker("one_process") is None
+    networked = may_be_apart and folder in OVER_THE_NETWORK
+    kinds = [kind for kind in BUSES if networked or kind not in ("websocket", "nats")]
+    if "assistant" in metafunc.fixturenames:
+        layouts = [ROOMS] if may_be_apart else []
+        if networked and metafunc.definition.path.name in WITH_WORKERS:
+            layouts.append(WORKERS)
+        metafunc.parametrize("assistant", [*kinds, *layouts], indirect=True)
+    if "bus_type" in metafunc.fixturenames:
+        metafunc.parametrize("bus_type", [BUSES[kind] for kind in kinds], ids=kinds, indirect=True)
+
+
+@pytest.fixture
 def bus_type(request: pytest.FixtureRequest) -> type[LocalBus]:
     """Each kind of bus there is."""
     kind: type[LocalBus] = request.param
+    if kind is NatsBus:
+        request.getfixturevalue("nats_bus")
     return kind
 
 
@@ -84,14 +126,25 @@ def check_listeners(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.fixture
-def assistant(bus_type: type[LocalBus], caplog: pytest.LogCaptureFixture) -> Iterator[MakeAssistant]:
-    """Makes assistants: `async with assistant(Plugin(), settings={...}) as hark: ...`."""
+def assistant(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[MakeAssistant]:
+    """Makes assistants: `async with assistant(Plugin(), settings={...}) as hark: ...`.
+
+    In one process on each kind of bus there is, and with a bus for each room, as if they were in several.
+    """
+    where: dict[str, Any] = {"layout": request.param}
+    if request.param == "workers":
+        options = request.getfixturevalue("nats_options")
+        where["carrier"] = lambda: QuietCarrier(NatsCarrier(options))
+    elif request.param == "nats":
+        where = {"bus": request.getfixturevalue("nats_bus")}
+    elif request.param != "rooms":
+        where = {"bus": BUSES[request.param]}
 
     def make(
         *plugins: Plugin, settings: Settings | Mapping[str, Any] | None = None, clock: Clock | None = None
     ) -> Assistant:
         # The template matcher alone: what is looked at here is the frame, and every matcher leaves a step in the trace.
-        return WatchedAssistant(*plugins, settings=settings, clock=clock, bus=bus_type, matchers=(TemplateMatcher,))
+        return WatchedAssistant(*plugins, settings=settings, clock=clock, matchers=(TemplateMatcher,), **where)
 
     yield make
     check_listeners(caplog)
@@ -101,6 +154,7 @@ def assistant(bus_type: type[LocalBus], caplog: pytest.LogCaptureFixture) -> Ite
 async def bus(bus_type: type[LocalBus], caplog: pytest.LogCaptureFixture) -> AsyncIterator[LocalBus]:
     """A bus of each kind."""
     made = bus_type()
+    await made.open()
     yield made
     await made.close()
     check_listeners(caplog)

@@ -18,7 +18,7 @@ from hark.model import ContextEntry, Message, Session
 from hark.plugins import Turn
 from hark.skills import Skill, intent
 from hark.spec import topics
-from hark.testing import Assistant
+from hark.testing import Assistant, settle
 
 NOON = 1_767_268_800.0
 PEOPLE = "people.skill"
@@ -193,6 +193,7 @@ async def test_gates_of_both_forms_travel_with_the_registration(assistant: MakeA
         assert sent["requires_context"] == ("asked",)
         assert sent["excludes_context"] == ({"key": "busy", "scope": "shared"},)
         hark.bus.emit(Message(topics.INTENT_DESCRIBE, {"skill_id": "asker.skill", "intent_name": "confirm"}))
+        await settle()
         [described] = hark.of(f"{topics.INTENT_DESCRIBE}.response")[-1].data["definitions"]
         assert described["definition"] == sent
         assert await hark.hears("yes") == []

@@ -527,6 +527,7 @@ async def test_an_engine_reports_one_intent_and_calls_nobody(assistant: MakeAssi
     async with assistant(engine, robot(send_robot=ran.append, other=ran.append)) as hark:
         keyword(hark)
         keyword(hark, intent_name="other")
+        await settle()
         claim = engine.match(["send robot hall"], "en-US", Session())
         nothing = engine.match(["hello"], "en-US", Session())
         assert ran == []

@@ -74,6 +74,7 @@ class Registering:
 @pytest.fixture
 async def skills(bus_type: type[LocalBus]) -> AsyncIterator[Registering]:
     bus = bus_type()
+    await bus.open()
     yield Registering(bus)
     await bus.close()
 
@@ -326,6 +327,7 @@ async def test_one_skill_may_not_remove_another_unless_the_deployment_allows_it(
 ) -> None:
     for protects in (True, False):
         bus = bus_type()
+        await bus.open()
         manifest = Manifest(bus, protect_skills=protects)
         bus.emit(Message(topics.REGISTER_TEMPLATE, {**IDENTITY, **SAMPLES}))
         with caplog.at_level(logging.WARNING, "hark.manifest"):

@@ -61,9 +61,10 @@ async def matched(hark: Assistant, text: str, session_id: str = "default", lang:
 Key = tuple[str, str, str, str]
 
 
-def listed(hark: Assistant) -> dict[Key, bool]:
+async def listed(hark: Assistant) -> dict[Key, bool]:
     """What the orchestrator says is registered: session, name, language and method, and whether it is enabled."""
     hark.bus.emit(Message(topics.INTENT_LIST))
+    await settle()
     entries = hark.of(f"{topics.INTENT_LIST}.response")[-1].data["intents"]
     return {(e["session_id"], e["intent_name"], e["lang"], e["method"]): e["enabled"] for e in entries}
 
@@ -177,7 +178,7 @@ async def test_the_scope_comes_from_the_context_alone(assistant: MakeAssistant) 
     async with assistant(lights()) as hark:
         tell(hark, topics.REGISTER_TEMPLATE, dim(session_id="sat-9"), "sat-3")
         hark.bus.emit(Message(topics.REGISTER_TEMPLATE, dim(intent_name="light", samples=["light {room}"])))
-        assert set(listed(hark)) == {("sat-3", *DIM[1:]), ("default", "light", "en-US", "template")}
+        assert set(await listed(hark)) == {("sat-3", *DIM[1:]), ("default", "light", "en-US", "template")}
         assert await matched(hark, "dim hall", "sat-3") == "lights.demo:dim"
         assert await matched(hark, "dim hall", "sat-9") is None
         assert await matched(hark, "light hall", "sat-9") == "lights.demo:light"
@@ -193,7 +194,7 @@ async def test_only_the_identical_key_is_replaced(assistant: MakeAssistant) -> N
         tell(hark, topics.REGISTER_KEYWORD, keyword())
         register(hark, lang="EN-us", samples=["lower {room}"])
         german = ("default", "dim", "de-DE", "template")
-        assert set(listed(hark)) == {DIM, DIM_BY_KEYWORD, german, ("sat-3", *DIM[1:])}
+        assert set(await listed(hark)) == {DIM, DIM_BY_KEYWORD, german, ("sat-3", *DIM[1:])}
         assert await matched(hark, "lower hall") == "lights.demo:dim"
         assert await matched(hark, "dim hall") is None
         assert await matched(hark, "darken hall", "sat-3") == "lights.demo:dim"
@@ -215,10 +216,10 @@ async def test_the_payload_names_whom_it_is_about(
     with caplog.at_level(logging.DEBUG, "hark.plugin.template"):
         async with assistant(lights()) as hark:
             tell(hark, topics.REGISTER_TEMPLATE, dim(), **context)
-            assert set(listed(hark)) == {DIM}
+            assert set(await listed(hark)) == {DIM}
             assert await matched(hark, "dim hall") == "lights.demo:dim"
             tell(hark, topics.INTENT_DEREGISTER, {"skill_id": LIGHTS, "intent_name": "dim"}, **context)
-            assert listed(hark) == {}
+            assert await listed(hark) == {}
             assert await matched(hark, "dim hall") is None
     told = [r for r in caplog.records if r.levelno == logging.DEBUG and "installer.tool" in r.getMessage()]
     assert bool(told) == (source == "installer.tool")
@@ -259,10 +260,10 @@ async def test_what_lacks_part_of_its_identity_has_no_effect(
     async with assistant(lights()) as hark:
         if topic not in (topics.REGISTER_TEMPLATE, topics.REGISTER_KEYWORD):
             register(hark)
-        before = listed(hark)
+        before = await listed(hark)
         with caplog.at_level(logging.WARNING, "hark"):
             tell(hark, topic, broken, **context)
-        assert listed(hark) == before
+        assert await listed(hark) == before
         assert await matched(hark, "dim hall") == ("lights.demo:dim" if before else None)
     assert any(field in record.getMessage() and topic in record.getMessage() for record in caplog.records)
 
@@ -293,7 +294,7 @@ async def test_one_intent_under_both_methods_is_two_entries_with_their_own_suppr
     async with assistant(lights()) as hark:
         register(hark, blacklist=["dim sum"])
         tell(hark, topics.REGISTER_KEYWORD, keyword(excluded=[{"name": "no", "samples": ["hall"]}]))
-        assert set(listed(hark)) == {DIM, DIM_BY_KEYWORD}
+        assert set(await listed(hark)) == {DIM, DIM_BY_KEYWORD}
         assert await matched(hark, "dim hall") == "lights.demo:dim"
         assert await matched(hark, "dim sum") is None
 
@@ -309,7 +310,7 @@ async def test_a_reserved_name_is_not_indexed_by_anybody(
     async with assistant(lights(**{name: silent})) as hark:
         with caplog.at_level(logging.WARNING, "hark"):
             tell(hark, topic, payload)
-        assert listed(hark) == {}
+        assert await listed(hark) == {}
         assert await matched(hark, "dim hall") is None
     assert any("reserved" in record.getMessage() and name in record.getMessage() for record in caplog.records)
 
@@ -357,7 +358,7 @@ async def test_unknown_fields_do_no_harm_and_are_kept(
             register(hark, foo=1, bar={"baz": [None]})
             tell(hark, topics.REGISTER_KEYWORD, keyword(foo=1))
         assert await matched(hark, "dim hall") == "lights.demo:dim"
-        assert set(listed(hark)) == {DIM, DIM_BY_KEYWORD}
+        assert set(await listed(hark)) == {DIM, DIM_BY_KEYWORD}
     assert not caplog.records
 
 
@@ -480,6 +481,7 @@ async def test_what_cannot_be_matched_is_not_indexed(assistant: MakeAssistant, c
     async with assistant(lights(stop=silent)) as hark:
         register(hark, **changes)
         hark.bus.emit(Message(topics.pipeline_intents_list("template")))
+        await settle()
         [answer] = hark.of(f"{topics.pipeline_intents_list('template')}.response")
         assert answer.data["intents"] == ()
         assert await matched(hark, "dim hall") is None
@@ -560,7 +562,7 @@ async def test_a_switch_outlives_the_replacement(assistant: MakeAssistant) -> No
         register(hark)
         tell(hark, topics.INTENT_DISABLE, {"skill_id": LIGHTS, "intent_name": "dim"})
         register(hark, samples=["dim {room}", "lower {room}"])
-        assert listed(hark) == {DIM: False}
+        assert await listed(hark) == {DIM: False}
         assert await matched(hark, "lower hall") is None
 
 
@@ -575,7 +577,7 @@ async def test_deregistering_covers_both_methods_and_one_language_or_all(
         tell(hark, topics.REGISTER_KEYWORD, keyword())
         tell(hark, topics.REGISTER_KEYWORD, keyword(lang="de-DE"))
         tell(hark, topics.INTENT_DEREGISTER, dim(samples=None, lang=lang))
-        assert set(listed(hark)) == (set() if lang is None else {DIM, DIM_BY_KEYWORD})
+        assert set(await listed(hark)) == (set() if lang is None else {DIM, DIM_BY_KEYWORD})
         assert await matched(hark, "dimme flur", lang="de-DE") is None
         assert await matched(hark, "dim hall") == (None if lang is None else "lights.demo:dim")
 
@@ -601,7 +603,7 @@ async def test_a_skill_is_withdrawn_in_the_session_of_the_message_only(assistant
             register(hark, scope, intent_name="light", samples=["light {room}"])
             tell(hark, topics.REGISTER_KEYWORD, keyword(), scope)
         tell(hark, topics.SKILL_DEREGISTER, {"skill_id": LIGHTS})
-        assert [key[0] for key in listed(hark)] == ["sat-3"] * 3
+        assert [key[0] for key in await listed(hark)] == ["sat-3"] * 3
         assert await matched(hark, "dim hall") is None
         assert await matched(hark, "dim hall", "sat-3") == "lights.demo:dim"
         tell(hark, topics.INTENT_DISABLE, {"skill_id": LIGHTS, "intent_name": "light"}, "sat-9")
@@ -629,7 +631,7 @@ async def test_what_speaks_of_the_unknown_does_nothing(
         with caplog.at_level(logging.WARNING, "hark"):
             for _ in range(2):
                 tell(hark, topic, {"skill_id": "nobody", "intent_name": "no", "entity_name": "nothing"})
-        assert listed(hark) == {DIM: True}
+        assert await listed(hark) == {DIM: True}
         assert await matched(hark, "dim hall") == "lights.demo:dim"
     assert not caplog.records
 
@@ -650,12 +652,16 @@ async def test_a_disabled_intent_is_not_matched_until_it_is_enabled(
         tell(hark, topics.REGISTER_KEYWORD, keyword())
         for _ in range(2):
             tell(hark, topics.INTENT_DISABLE, name, **context)
-            assert list(listed(hark).values()) == [False] * 3
+            assert list((await listed(hark)).values()) == [False] * 3
             assert await matched(hark, "dim hall") is None
             assert await matched(hark, "dimme flur", lang="de-DE") is None
         for _ in range(2):
             tell(hark, topics.INTENT_ENABLE, {**name, "lang": "de-de"}, **context)
-            assert listed(hark) == {DIM: False, DIM_BY_KEYWORD: False, ("default", "dim", "de-DE", "template"): True}
+            assert await listed(hark) == {
+                DIM: False,
+                DIM_BY_KEYWORD: False,
+                ("default", "dim", "de-DE", "template"): True,
+            }
             assert await matched(hark, "dim hall") is None
             assert await matched(hark, "dimme flur", lang="de-DE") == "lights.demo:dim"
         tell(hark, topics.INTENT_ENABLE, name, **context)
@@ -672,18 +678,18 @@ async def test_a_skill_says_everything_again_when_somebody_got_ready(assistant: 
     async with assistant(lamp) as hark:
         lamp.disable("quiet")
         await settle()
-        before = listed(hark)
+        before = await listed(hark)
         hark.messages.clear()
         hark.bus.emit(Message(topics.READY))
         await settle()
         said = [m for m in hark.messages if m.type in topics.REGISTRATION]
         assert [m.type for m in said] == [topics.SKILL_LOADED, *[topics.REGISTER_TEMPLATE] * 3, topics.INTENT_DISABLE]
         assert {m.session_id for m in said} == {"default"}
-        assert listed(hark) == before
+        assert await listed(hark) == before
         assert {key[1]: enabled for key, enabled in before.items()} == {"switch": True, "quiet": False}
     # Whoever starts anew knows of no switch but those it is told of.
     async with assistant(Lamp()) as hark:
-        assert all(listed(hark).values())
+        assert all((await listed(hark)).values())
         assert await matched(hark, "lamp quiet") == "lamp.skill:quiet"
 
 
@@ -725,7 +731,7 @@ async def test_a_withdrawn_skill_is_neither_matched_nor_called(assistant: MakeAs
         await hark.house.residents.stop(entry)
         hark.house.skills.remove(entry.id)
         await settle()
-        assert listed(hark) == {}
+        assert await listed(hark) == {}
         assert await matched(hark, "lamp quiet") is None
         hark.messages.clear()
         hark.bus.emit(Message("lamp.skill:quiet", {"slots": {}, "lang": "en-US", "utterance": "lamp quiet"}))
@@ -744,7 +750,7 @@ async def test_a_session_has_everybodys_intents_and_its_own(assistant: MakeAssis
         register(hark)
         register(hark, "sat-3")
         register(hark, "sat-3", intent_name="light", samples=["light {room}"])
-        assert set(listed(hark)) == {DIM, ("sat-3", *DIM[1:]), ("sat-3", "light", "en-US", "template")}
+        assert set(await listed(hark)) == {DIM, ("sat-3", *DIM[1:]), ("sat-3", "light", "en-US", "template")}
         assert await matched(hark, "dim hall", "sat-9") == "lights.demo:dim"
         assert await matched(hark, "light hall", "sat-3") == "lights.demo:light"
         assert await matched(hark, "light hall", "sat-9") is None

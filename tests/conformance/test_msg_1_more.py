@@ -120,7 +120,9 @@ def test_nobody_but_the_derivations_looks_at_the_pair() -> None:
             named = isinstance(node, ast.Name) and node.id in ("SOURCE", "DESTINATION")
             if named or any(map(is_pair, looked_up(node))):
                 users.add(str(path.relative_to(SOURCES)))
-    assert users == {"spec/names.py", "model/routing.py", "model/message.py"}
+    # What listens says who it is on a Message that comes from nowhere.
+    listens = {"hear/signals.py", "hear/recogniser.py"}
+    assert users == {"spec/names.py", "model/routing.py", "model/message.py", *listens}
 
 
 @pytest.mark.spec("MSG-1/3.3.c")
@@ -128,6 +130,7 @@ def test_nobody_but_the_derivations_looks_at_the_pair() -> None:
 @pytest.mark.parametrize("context", [{}, {"destination": "y"}, {"source": "x", "destination": "x"}])
 async def test_every_subscriber_receives_whoever_is_addressed(bus_type: type[LocalBus], context: Any) -> None:
     bus = bus_type()
+    await bus.open()
     received: list[str] = []
     for name in ("x", "y", "z"):
         bus.on("test.note", lambda message, name=name: received.append(name))
@@ -224,6 +227,8 @@ PAYLOADS: Final[dict[str, tuple[dict[str, Any], dict[str, Any]]]] = {
 
 DIALOGUE: Final = ("CONVERSE_", "STOP", "FALLBACK_", "COMMON_QUERY_")
 
+SOUND: Final = ("AUDIO_", "LISTENER_", "MIC_", "STT_", "UTTERANCE_SPEAK_B64")
+
 NOT_EMITTED: Final = {
     topics.REGISTER_KEYWORD,
     topics.ENTITY_REGISTER,
@@ -235,8 +240,8 @@ NOT_EMITTED: Final = {
 }
 """Topics Hark reads but never writes."""
 
-ELSEWHERE: Final = {topic for name, topic in constants().items() if name.startswith(DIALOGUE)}
-"""Topics of a dialogue: their payloads are looked at in the tests of their specifications."""
+ELSEWHERE: Final = {topic for name, topic in constants().items() if name.startswith((*DIALOGUE, *SOUND))}
+"""Topics of a dialogue, and of voice: their payloads are looked at in the tests of their specifications."""
 
 
 def is_a(kind: Any, value: Any) -> bool:
@@ -297,6 +302,7 @@ async def test_what_is_emitted_has_the_payload_its_topic_prescribes(assistant: M
 @pytest.mark.spec("MSG-1/5.3.e")
 async def test_an_asker_names_the_answer_topic_where_there_is_no_response(bus_type: type[LocalBus]) -> None:
     bus, clock = bus_type(), FakeClock()
+    await bus.open()
     bus.on("some.skill:go", lambda message: bus.emit(message.reply("some.skill.went", {"n": 1})))
     answer = await ask(bus, clock, Message("some.skill:go"), topic="some.skill.went")
     assert answer.data == {"n": 1}
@@ -331,6 +337,7 @@ async def test_queries_are_answered_on_their_response(assistant: MakeAssistant) 
 @pytest.mark.spec("MSG-1/5.4.b")
 async def test_parallel_questions_get_their_own_answers(bus_type: type[LocalBus]) -> None:
     bus, clock = bus_type(), FakeClock()
+    await bus.open()
     waiting: list[Message] = []
     bus.on("test.sum", waiting.append)
     asked = [

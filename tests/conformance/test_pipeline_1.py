@@ -41,7 +41,7 @@ from hark.spec.names import REIMPOSED
 from hark.testing import Assistant, FakeClock, settle
 from hark.trace import TraceStore
 from hark.understand import DefaultSession, Options
-from hark.understand import orchestrator as orchestrator_module
+from hark.understand import deciding as deciding_module
 from hark.understand.intake import take_in
 
 NOON = 1_767_268_800.0
@@ -84,6 +84,7 @@ async def test_a_plugin_with_a_malformed_id_is_not_loaded(
 
 @pytest.mark.spec("PIPELINE-1/3.d")
 @pytest.mark.spec("PIPELINE-1/3.e")
+@pytest.mark.one_process
 async def test_the_second_of_two_plugins_with_one_id_is_refused(assistant: MakeAssistant) -> None:
     first = claims("twin", lambda turn: "first")
     async with assistant(first, claims("twin", lambda turn: "second"), skill("twin", go=silent)) as hark:
@@ -146,13 +147,13 @@ async def test_the_language_is_resolved_once_and_everybody_gets_the_same(
     assistant: MakeAssistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[Any] = []
-    real = orchestrator_module.resolve
+    real = deciding_module.resolve
 
     def counted(*arguments: Any) -> str:
         calls.append(arguments)
         return real(*arguments)
 
-    monkeypatch.setattr(orchestrator_module, "resolve", counted)
+    monkeypatch.setattr(deciding_module, "resolve", counted)
     first: list[Any] = []
     second: list[Any] = []
     settings = {"assistant": {"langs": ["pt-PT", "fr-FR"], "pipeline": ["one", "two"]}}

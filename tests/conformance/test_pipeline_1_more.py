@@ -55,6 +55,7 @@ async def test_the_first_candidate_that_fits_is_claimed_whatever_their_number(
 ) -> None:
     async with assistant(lights()) as hark:
         register(hark)
+        await settle()
         match = template(hark).match(said, "en-US", Session())
         assert isinstance(match, Match)
         assert match.defect() is None
@@ -79,6 +80,7 @@ async def test_the_session_is_no_evidence_of_language_to_the_matcher(assistant: 
     async with assistant() as hark:
         register(hark)
         register(hark, lang="de-DE", samples=["licht aus"])
+        await settle()
         session = Session("x", **{field: "de-DE"})
         assert isinstance(template(hark).match(["licht aus"], "en-US", session), Declined)
         assert isinstance(template(hark).match(["dim hall"], "en-US", session), Match)
@@ -96,6 +98,7 @@ async def test_the_slots_of_a_template_are_named_like_its_slots(assistant: MakeA
 async def test_a_claim_that_comes_to_nothing_leaves_no_trace_in_the_matcher(assistant: MakeAssistant) -> None:
     async with assistant(lights()) as hark:
         register(hark)
+        await settle()
         claimed = [template(hark).match(["dim hall"], "en-US", Session()) for _ in range(3)]
         assert isinstance(claimed[0], Match)
         assert claimed[0] == claimed[1] == claimed[2]
@@ -121,6 +124,7 @@ async def test_the_matcher_itself_leaves_out_what_the_session_denies(
     async with assistant() as hark:
         register(hark, samples=["dim the hall"])
         register(hark, intent_name="any", samples=["dim {room}"])
+        await settle()
         found = template(hark).match(["dim the hall"], "en-US", Session("x", **denied))
         assert (found.topic if isinstance(found, Match) else None) == left
 

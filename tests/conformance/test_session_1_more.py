@@ -79,6 +79,7 @@ async def test_the_bus_drops_it_before_anybody_sees_it_and_says_so_once(
     bus_type: type[LocalBus], caplog: pytest.LogCaptureFixture, carrier: Any, kind: str, context: dict[str, Any]
 ) -> None:
     bus = bus_type()
+    await bus.open()
     received: list[Message] = []
     rejected: list[Message] = []
     for _ in range(2):
@@ -323,6 +324,7 @@ async def test_on_the_default_session_what_is_stored_is_stamped(
 @pytest.mark.spec("PIPELINE-1/9.1.b")
 async def test_the_devices_own_client_states_neither_a_session_nor_a_language(bus_type: type[LocalBus]) -> None:
     bus = bus_type()
+    await bus.open()
     emitted: list[Message] = []
     bus.tap(emitted.append)
     talk = Talk(bus, FakeClock(), lambda text: None)

@@ -30,6 +30,8 @@ SPECS = (
     "STOP-1",
     "FALLBACK-1",
     "COMMON-QUERY-1",
+    "AUDIO-IN-1",
+    "AUDIO-1",
 )
 
 DOCUMENTS = {name: tomllib.loads((CONFORMANCE / "clauses" / f"{name}.toml").read_text("utf-8")) for name in SPECS}

@@ -119,11 +119,12 @@ async def test_audio_has_its_format_in_itself_and_a_wrong_one_is_refused(kind: T
 # §6: who is loaded.
 
 
-def answers(hark: Assistant, kind: TransformerType, **context: Any) -> list[Message]:
+async def answers(hark: Assistant, kind: TransformerType, **context: Any) -> list[Message]:
     """What comes back on the query for one kind."""
     topic = topics.transformer_list(kind)
     before = len(hark.of(f"{topic}.response"))
     hark.bus.emit(Message(topic, {}, context))
+    await settle()
     return hark.of(f"{topic}.response")[before:]
 
 
@@ -137,7 +138,7 @@ async def test_each_chain_answers_with_what_is_loaded(assistant: MakeAssistant, 
     settings = {"transformers": {kind: ["late", "ghost"]}, "deny": {f"{kind}_transformers": ["late"]}}
     async with assistant(*plugins, settings=settings) as hark:
         for other in SIX:
-            [answer] = answers(hark, other, source="asker", destination="core")
+            [answer] = await answers(hark, other, source="asker", destination="core")
             loaded = {"late": 90, "early": 10} if other == kind else {}
             assert answer.data["priorities"] == loaded
             assert sorted(answer.data["loaded"]) == sorted(loaded)

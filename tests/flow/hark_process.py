@@ -119,6 +119,8 @@ class Running:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
         self._received = b""
+        self.errors = ""
+        """Everything it wrote to standard error, once it has ended."""
 
     @property
     def pid(self) -> int:
@@ -164,7 +166,9 @@ class Running:
             self._process.stdin.close()
         status = self._process.wait(PATIENCE)
         assert self._process.stderr is not None
-        return status, complaints(self._process.stderr.read())
+        written = self._process.stderr.read()
+        self.errors = written.decode(errors="replace")
+        return status, complaints(written)
 
     @property
     def _out(self) -> int:

@@ -158,7 +158,7 @@ def test_say_goes_on_without_state_when_whoever_has_it_does_not_answer(world: Wo
     assert (done.returncode, done.stdout) == (0, "hello\n")
     assert (
         done.stderr
-        == f"hark: {world.state} is in use by somebody else, which does not answer; this turn leaves no trace\n"
+        == f"hark: {world.state} is in use by somebody else; this one knows nothing of it, and leaves no trace\n"
     )
     assert sorted(path.name for path in world.state.iterdir()) == ["lock"]
 

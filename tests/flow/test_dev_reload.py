@@ -25,6 +25,8 @@ from hark.spec import topics
 from hark.testing import Assistant, settle
 from hark.testing.assistant import Hearing
 
+pytestmark = pytest.mark.one_process  # what is reloaded is of this process, and each step of it is looked at
+
 HOW = "how is the weather"
 
 

@@ -29,6 +29,7 @@ from hark.model import Message, Session, decode
 from hark.plugins import Ctx, Match, Plugin, Turn
 from hark.spec import topics
 from hark.testing import Assistant, FakeClock, settle
+from hark.understand import deciding as deciding_module
 from hark.understand import orchestrator as orchestrator_module
 
 ERROR = [
@@ -427,6 +428,7 @@ async def test_shutdown_ends_a_turn_that_is_still_being_matched(assistant: MakeA
     assert "claims:go" not in hark.topics(), "a claim after the end marker is never dispatched"
 
 
+@pytest.mark.one_process
 async def test_an_utterance_that_arrives_at_shutdown_still_gets_its_marker(assistant: MakeAssistant) -> None:
     async with assistant(claims()) as hark:
         hearing = hark.say("goodbye")
@@ -502,11 +504,11 @@ def break_intent_chain(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
 
 
 def break_language(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(orchestrator_module, "resolve", explode)
+    patch.setattr(deciding_module, "resolve", explode)
 
 
 def break_match_round(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.house.orchestrator._round, "run", explode)
+    patch.setattr(hark.house.orchestrator._deciding._round, "run", explode)
 
 
 def break_backstop(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
@@ -559,6 +561,7 @@ async def test_a_turn_that_breaks_inside_still_gets_its_marker(
         assert await hark.hears("next") == ["next"]
 
 
+@pytest.mark.one_process
 async def test_a_turn_whose_task_is_cancelled_still_gets_its_marker(assistant: MakeAssistant) -> None:
     async with assistant(matcher("claims", claim_of("nobody:go"))) as hark:
         hearing = hark.say("hello")

@@ -242,6 +242,7 @@ async def test_a_long_game_keeps_what_it_and_others_remember(assistant: MakeAssi
         assert kept == {"guesses": ("2", None), "noted": ("x", 0)}, "each of the four turns counted once"
 
 
+@pytest.mark.one_process
 async def test_a_foreign_handler_that_sends_its_old_session_again_opens_nothing(assistant: MakeAssistant) -> None:
     """One that is hosted elsewhere, by somebody who does not know that its question was answered."""
     async with assistant(words(foreign=silent, go=lambda turn: "gone")) as hark:
@@ -345,6 +346,7 @@ async def test_an_open_question_does_not_keep_the_house_from_closing(assistant: 
         before = hark.clock.monotonic()
         await asyncio.wait_for(hark.house.orchestrator.close(), 5)
         assert hark.clock.monotonic() == before, "whoever could answer is turned away by now"
+        await settle()
         assert errors(hark) == ["the assistant was shut down"]
 
 

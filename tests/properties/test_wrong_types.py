@@ -19,7 +19,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hark.app.settling import settled
 from hark.builtin import Cancel, ClockSkill, HelpSkill, KeywordMatcher, Normalize, ParrotSkill
 from hark.model import MalformedMessage, Message, Session, decode
 from hark.model.session import FIELDS
@@ -106,7 +105,9 @@ MESSAGES: Mapping[str, Mapping[str, Any]] = {
     topics.HANDLER_WAITING: {"topic": "steady.skill:wait", "waits": True},
     topics.HANDLER_ACCEPTED: {"topic": "steady.skill:wait", "host": "some host"},
     topics.HANDLER_DONE: {"topic": "steady.skill:wait", "exception": "it broke"},
-    topics.HOST_ALIVE: {"host": "some host"},
+    topics.HOST_ALIVE: {"host": "some host", "open": [["some turn", "steady.skill:wait"]]},
+    topics.HOST_BEGAN: {"host": "some host", "skills": ["steady.skill"]},
+    topics.BUS_AGAIN: {},
     topics.SPEECH_RENDERED: {"outcome": "rendered"},
     topics.READY: {},
     "steady.skill:fine": {"utterance": "how are you", "lang": "en-US", "slots": {"who": "you"}},
@@ -445,7 +446,7 @@ class Exposed:
         self.answered += 1
         session = "ordinary" if self.answered % 2 else None
         assert await self.hears("how are you", session) == ["Fine."], assistant.why()
-        assert await settled(assistant.bus) == []  # who answers on a worker thread is done as well
+        assert await assistant.bus.settled() == []  # who answers on a worker thread is done as well
         self.check()
 
     async def hears(self, text: str, session: str | None) -> list[str]:

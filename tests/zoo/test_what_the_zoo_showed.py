@@ -76,6 +76,7 @@ async def test_a_hundred_handlers_that_hang_keep_no_transformer_waiting() -> Non
 # Tasks that somebody cancels.
 
 
+@pytest.mark.one_process
 async def test_a_response_whose_task_is_cancelled_before_it_began_is_said(assistant: MakeAssistant) -> None:
     async def handler(turn: Turn) -> AsyncIterator[str]:
         yield "one"
@@ -108,6 +109,7 @@ async def test_a_listener_whose_task_is_cancelled_before_it_began_hears_all_the_
     await bus.close()
 
 
+@pytest.mark.one_process
 async def test_a_turn_that_is_cancelled_before_its_task_began_gets_its_marker(assistant: MakeAssistant) -> None:
     async def wait(utterances: Any, lang: str, session: Session) -> None:
         await asyncio.Event().wait()
@@ -121,6 +123,7 @@ async def test_a_turn_that_is_cancelled_before_its_task_began_gets_its_marker(as
         assert hark.house.orchestrator.open_turns == 0
 
 
+@pytest.mark.one_process
 async def test_the_trace_says_who_ran_when_a_turn_was_given_up(assistant: MakeAssistant) -> None:
     async def wait(*_arguments: Any) -> None:
         await asyncio.Event().wait()

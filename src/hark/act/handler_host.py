@@ -8,8 +8,9 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from hark.act.polls import Polls
 from hark.act.questions import Questions
@@ -23,10 +24,13 @@ from hark.model.frozen import EMPTY
 from hark.plugins import Plugin, Turn
 from hark.plugins.conversing import converses, fallbacks_of
 from hark.plugins.handlers import handlers_of
-from hark.spec import dispatch_topic, topics
+from hark.spec import dispatch_topic, split_dispatch, topics
+from hark.spec.names import AGAIN
 from hark.trace import TraceStore
 
 log = logging.getLogger("hark.act")
+
+_REMEMBERED: Final = 1_000
 
 
 class HandlerHost:
@@ -35,8 +39,19 @@ class HandlerHost:
     It is the `Stage` their turns act through, and it answers for them where candidates are asked.
     """
 
-    def __init__(self, bus: Bus, runner: Runner, traces: TraceStore, beat: float = 2.0) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        runner: Runner,
+        traces: TraceStore,
+        beat: float = 2.0,
+        *,
+        takes: Callable[[Message], bool] | None = None,
+        is_apart: bool = False,
+    ) -> None:
         self._bus = bus
+        self._takes = takes
+        """Which dispatches are for this process, where several have the same handlers; None takes all."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._runner = runner
@@ -48,9 +63,15 @@ class HandlerHost:
         self._work = Work(runner.clock)
         self._polls = Polls(bus, runner, self._work)
         self._stopping = Stopping(self, runner, self._work)
-        self._open = 0
-        """Handlers under way, with or without a task."""
+        self._open: dict[int, Message] = {}
+        """What handlers under way were called with, whether they have a task or not."""
+        self._none_open: asyncio.Event | None = None
+        """Set when nothing is under way, for whoever waits for that."""
         self._beating = False
+        self._is_apart = is_apart
+        """Whether dispatches come from another process: then one may come again, when nobody knows if it was heard."""
+        self._called: dict[tuple[str | None, str], None] = {}
+        """The last dispatches, if so."""
         self._closed = False
         self._subscriptions: dict[str, list[Subscription]] = {}
         self._stops = bus.on(topics.STOP, self._stopping.stop_all, name="act on ovos.stop", concurrent=True)
@@ -82,6 +103,19 @@ class HandlerHost:
         self._polls.detach(plugin_id)
         self._stopping.detach(plugin_id)
 
+    def began(self) -> None:
+        """Tell that the handlers of those who were attached can be called, for there may be calls they have missed."""
+        self._bus.emit(Message(topics.HOST_BEGAN, {"host": self._id, "skills": list(self._subscriptions)}))
+
+    async def idle(self, seconds: float) -> None:
+        """Wait until no handler runs, at most this long; those that wait for an answer are not waited for."""
+        if len(self._open) <= len(self._questions):
+            return
+        self._none_open = asyncio.Event()
+        with suppress(TimeoutError):
+            async with self.clock.timeout(seconds):
+                await self._none_open.wait()
+
     async def close(self) -> None:
         """Stop every handler that still runs."""
         self._closed = True
@@ -91,6 +125,7 @@ class HandlerHost:
         self._polls.close()
         await self._work.close()
         self._speech.close()
+        self._questions.close()
 
     def emit(self, message: Message) -> None:
         """As promised by `Stage`. Nothing is delivered before this returns: the handler may be deep in its stack."""
@@ -148,12 +183,22 @@ class HandlerHost:
             raise outcome.error
         return outcome.value
 
+    def _is_mine(self, plugin_id: str, dispatch: Message) -> bool:
+        """Whether a dispatch is for this process: an answer is for the one in which somebody waits for it."""
+        if self._takes is None:
+            return True
+        if split_dispatch(dispatch.type)[1] == "response":
+            return self._questions.waits(plugin_id, dispatch.session_id)
+        return self._takes(dispatch)
+
     async def _handle(self, entry: Loaded[Any], has_task: bool, dispatch: Message) -> None:
+        if not self._is_mine(entry.id, dispatch) or (self._is_apart and not self._is_new(dispatch)):
+            return
         task = asyncio.current_task() if has_task else None
         if task is not None:
             task.set_name(dispatch.type)
             self._work.add(task, entry.id, dispatch.session_id)
-        self._open += 1
+        self._open[id(dispatch)] = dispatch
         self._bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, Frozen(topic=dispatch.type, host=self._id)))
         if not self._beating:
             self._beat_later()
@@ -166,9 +211,20 @@ class HandlerHost:
             failure = describe(error)
             log.error("what handler %s returned could not be said: %s\n%s", dispatch.type, failure, stack_of(error))
         finally:
-            self._open -= 1
+            self._open.pop(id(dispatch), None)
+            if self._none_open is not None and len(self._open) <= len(self._questions):
+                self._none_open.set()
             self._note(dispatch, failure, self._runner.clock.monotonic() - began)
             self._bus.emit(_done(dispatch, turn, failure))
+
+    def _is_new(self, dispatch: Message) -> bool:
+        key = dispatch.utterance_id, dispatch.type
+        if AGAIN in dispatch.context and key in self._called:
+            return False
+        self._called[key] = None
+        if len(self._called) > _REMEMBERED:
+            del self._called[next(iter(self._called))]
+        return True
 
     async def _run(self, entry: Loaded[Any], turn: Turn, topic: str) -> str:
         """Run a handler to its end; what went wrong, in words, or nothing."""
@@ -213,7 +269,8 @@ class HandlerHost:
     def _show_life(self) -> None:
         self._beating = False
         if self._open and not self._closed:
-            self._bus.emit(Message(topics.HOST_ALIVE, {"host": self._id}, EMPTY))
+            running = [[dispatch.utterance_id, dispatch.type] for dispatch in self._open.values()]
+            self._bus.emit(Message(topics.HOST_ALIVE, {"host": self._id, "open": running}, EMPTY))
             self._beat_later()
 
 

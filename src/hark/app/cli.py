@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Final
 
 from hark import __version__
@@ -54,41 +55,9 @@ def _give_up_output() -> None:
 
 def _command(name: str) -> Callable[[argparse.Namespace], int]:
     # Each imports what it needs and no more: asking a running assistant takes a fraction of what being one takes.
-    if name == "run":
-        from hark.app.commands.run import run
-
-        return run
-    if name == "say":
-        from hark.app.commands.say import say
-
-        return say
-    if name == "why":
-        from hark.app.commands.why import why
-
-        return why
-    if name == "doctor":
-        from hark.app.commands.doctor import doctor
-
-        return doctor
-    if name == "new":
-        from hark.app.commands.new import new
-
-        return new
-    if name == "convert":
-        from hark.app.commands.convert import convert
-
-        return convert
-    if name == "lint":
-        from hark.app.commands.lint import lint
-
-        return lint
-    if name == "test":
-        from hark.app.commands.test import test
-
-        return test
-    from hark.app.commands.show_settings import show_settings
-
-    return show_settings
+    place = "show_settings" if name == "settings" else name
+    command: Callable[[argparse.Namespace], int] = getattr(import_module(f"hark.app.commands.{place}"), place)
+    return command
 
 
 def _open_missing_streams() -> None:

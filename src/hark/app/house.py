@@ -4,35 +4,43 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hark.act import HandlerHost
 from hark.app.residents import Residents
+from hark.app.rooms.act import Act
+from hark.app.rooms.hear import Hear
+from hark.app.rooms.names import ALL_ROOMS, RoomName
+from hark.app.rooms.room import Ground, Room
+from hark.app.rooms.speak import Speak
+from hark.app.rooms.understand import Understand
 from hark.app.settings import Settings
-from hark.app.settling import settled
 from hark.app.stoppable import StoppableClock
 from hark.bus import LocalBus
 from hark.chains import Chain, ChainListing
 from hark.hosting import Passage, Refusal, Runner, Watchdog
 from hark.model import Clock, Message, Session
-from hark.model.merge import Denials
 from hark.plugins import Plugin
 from hark.speak import Render, Speaker
 from hark.spec import topics
-from hark.trace import TraceStore, TurnTrace
-from hark.understand import DefaultSession, Orchestrator
+from hark.trace import SliceStore, TraceStore, TurnTrace
+from hark.understand import DefaultSession, Journal, Orchestrator, Worker
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # who deals in text needs none of the engines
     from hark.app.dev.changes import Refused, Reloaded
+    from hark.app.voice.aloud import Aloud
+    from hark.hear import Listener
 
 log = logging.getLogger("hark.app")
 
 
 class House:
-    """An assistant in one process. Plugins that cannot be loaded or started are left out, with their reasons kept."""
+    """An assistant in one process, or some of its rooms. Plugins that cannot be loaded or started are left out, with
+    their reasons kept.
+    """
 
     def __init__(
         self,
@@ -43,20 +51,28 @@ class House:
         *,
         render: Render,
         serves: Callable[[str], bool],
+        rooms: Collection[RoomName] = ALL_ROOMS,
+        settled: Callable[[], Awaitable[list[str]]] | None = None,
         restored: Session | None = None,
         save: Callable[[Session], None] | None = None,
+        journal: Journal | None = None,
+        worker: Worker | None = None,
         on_trace: Callable[[TurnTrace], None] | None = None,
         data_root: Path | None = None,
+        aloud: Aloud | None = None,
     ) -> None:
         self.settings = settings
         self.bus = bus
         self.clock = clock = StoppableClock(clock)
         self.runner = Runner(clock)
-        self.traces = TraceStore(clock, settings.trace.size, on_trace)
-        self.store = DefaultSession(restored, save)
+        self.is_whole = set(rooms) == set(ALL_ROOMS)
+        # Where no turn is taken in, there are slices of those that are taken in elsewhere.
+        traces = TraceStore if "understand" in rooms else SliceStore
+        self.traces = traces(clock, settings.trace.size, on_trace)
         self.watchdog = Watchdog(self.runner)
-        self.handlers = HandlerHost(bus, self.runner, self.traces)
-        self.residents = Residents(settings, bus, self.runner, self.handlers, data_root)
+        takes = worker.takes if worker is not None else None
+        self.handlers = HandlerHost(bus, self.runner, self.traces, takes=takes, is_apart=not self.is_whole)
+        self.residents = Residents(settings, bus, self.runner, self.handlers, data_root, rooms)
         self.transformers = self.residents.transformers
         self.pipeline = self.residents.pipeline
         self.skills = self.residents.skills
@@ -68,33 +84,89 @@ class House:
             self.residents.add(plugin)
         self._listing = ChainListing(bus, self.chains.values())
         self._passage = Passage()
+        self._settled = settled or bus.settled
+        """Waits until everybody has taken in what was announced, in other processes as well; tells who has not."""
         self.importing = asyncio.Lock()
         """Held while the code of plugins is imported again: one at a time."""
-        self._options = options = settings.understanding()
-        dialog = self.chains["dialog"]
-        self.speaker = Speaker(bus, clock, dialog, self.traces, render, serves, self._denials_for, self._passage)
-        self.orchestrator = Orchestrator(
-            bus, self.runner, self.chains, self.pipeline, options, self.store, self.traces, self._passage
+        ground = Ground(
+            settings,
+            bus,
+            clock,
+            self.runner,
+            self.traces,
+            self.handlers,
+            self.residents,
+            self.chains,
+            self._passage,
+            data_root,
         )
+        self.store = worker.store if worker is not None else DefaultSession(restored, save)
+        make: dict[RoomName, Callable[[], Room]] = {
+            "hear": lambda: Hear(ground, aloud),
+            "understand": lambda: Understand(ground, self.store, journal, worker),
+            "act": lambda: Act(ground, waits="understand" not in rooms),
+            "speak": lambda: Speak(ground, render, serves, aloud),
+        }
+        self.rooms: dict[RoomName, Room] = {name: make[name]() for name in ALL_ROOMS if name in rooms}
+
+    @property
+    def orchestrator(self) -> Orchestrator:
+        """Of the room that understands; raises `LookupError` where it is not in this house."""
+        room = self.rooms.get("understand")
+        if not isinstance(room, Understand):
+            raise LookupError("nobody understands anything in this house")
+        return room.orchestrator
+
+    @property
+    def speaker(self) -> Speaker:
+        """Of the room that speaks; raises `LookupError` where it is not in this house."""
+        room = self.rooms.get("speak")
+        if not isinstance(room, Speak):
+            raise LookupError("nobody speaks in this house")
+        return room.speaker
+
+    @property
+    def listener(self) -> Listener:
+        """Of the room that hears; raises `LookupError` where nobody listens in this house."""
+        room = self.rooms.get("hear")
+        if not isinstance(room, Hear) or room.listener is None:
+            raise LookupError("nobody listens in this house")
+        return room.listener
 
     @property
     def refusals(self) -> list[Refusal]:
         """Everything that is not loaded, and why."""
-        return [refusal for registry in self.residents.registries() for refusal in registry.refusals]
+        refusals = [refusal for registry in self.residents.registries() for refusal in registry.refusals]
+        for room in self.rooms.values():
+            if isinstance(room, (Hear, Speak)):
+                refusals += room.refusals
+        return refusals
 
     def ids(self) -> Iterator[str]:
         """The id of everything that is loaded."""
         return (entry.id for entry in self.residents)
 
     async def start(self) -> None:
-        """Start every plugin, then say that the house is ready."""
+        """Start every plugin, then say that the house is ready.
+
+        In a house with some of the rooms, turns of others may come at any moment: those wait until it is.
+        """
+        if self.is_whole:
+            await self._start()
+        else:
+            async with self._passage.shut():
+                await self._start()
+
+    async def _start(self) -> None:
         for entry in list(self.residents):
             refusal = await self.residents.move_in(entry)
             if refusal is not None:
                 self.residents.registry_for(entry.plugin).refuse(refusal)
         self.watchdog.start()
+        for room in self.rooms.values():
+            await room.start()
         # Matchers moved in before skills, so what these announced when they began was heard.
-        await self.announce(heard=[entry.id for entry in self.skills])
+        await self.announce(to_matchers="understand" in self.rooms, heard=[entry.id for entry in self.skills])
 
     async def announce(
         self, *, transformers: bool = True, to_matchers: bool = True, heard: Collection[str] = ()
@@ -107,17 +179,19 @@ class House:
             self._listing.announce()
         if to_matchers:
             self.bus.emit(Message(topics.READY, {"heard": list(heard)} if heard else {}))
-        late = await settled(self.bus)
+        late = await self._settled()
         if late:
             log.warning("not everybody has taken in what was announced: %s", ", ".join(late))
 
     async def stop(self) -> None:
         """Let open turns come to their end, then stop everything: no task of ours and no timer outlives this."""
-        await self.orchestrator.close()
+        for room in self.rooms.values():
+            await room.finish()
         await self.handlers.close()
         for entry in list(self.residents):
             await self.residents.stop(entry)
-        await self.speaker.close()
+        for room in self.rooms.values():
+            await room.stop()
         self._listing.close()
         self.watchdog.stop()
         self.runner.workers.close()
@@ -136,8 +210,8 @@ class House:
     def adopt(self, settings: Settings) -> None:
         """Go by other settings, from the next turn on; those of single plugins hold when these are made again."""
         self.settings = settings
-        self._options = settings.understanding()
-        self.orchestrator.adopt(self._options)
+        for room in self.rooms.values():
+            room.adopt(settings)
         for kind, chain in self.chains.items():
             chain.composition.reorder(settings.transformers.order(kind))
         self.residents.adopt(settings)
@@ -160,6 +234,3 @@ class House:
     def standing_still(self) -> bool:
         """Whether turns that come have to wait for a moment."""
         return self._passage.is_shut
-
-    def _denials_for(self, session: Session) -> Denials:
-        return self._options.denials_for(session)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterable
-from functools import partial
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from hark.app.control.server import Control
 from hark.app.doctor.examine import examine
+from hark.app.doctor.report import Report
 from hark.app.house import House
 from hark.app.settings import Settings
 from hark.app.state.keeping import State
@@ -17,6 +18,10 @@ from hark.bus import LocalBus
 from hark.hosting import Refusal
 from hark.model import Clock
 from hark.plugins import Plugin
+from hark.trace import TraceRecord
+
+if TYPE_CHECKING:  # who deals in text does not pay for it
+    from hark.app.voice.aloud import Aloud
 
 
 class Household:
@@ -35,6 +40,7 @@ class Household:
         state: State | None = None,
         door: socket.socket | None = None,
         settings_file: str = "no file",
+        aloud: Aloud | None = None,
     ) -> None:
         self._settings = settings
         self._plugins = plugins
@@ -43,6 +49,7 @@ class Household:
         self._state = state
         self._door = door
         self._settings_file = settings_file
+        self._aloud = aloud
         self._control: Control | None = None
 
     async def __aenter__(self) -> Household:
@@ -60,6 +67,7 @@ class Household:
             save=state.writer.session if state is not None else None,
             on_trace=state.writer.trace if state is not None else None,
             data_root=state.plugin_data if state is not None else None,
+            aloud=self._aloud,
         )
         try:
             await self._open()
@@ -76,9 +84,17 @@ class Household:
     async def _open(self) -> None:
         await self.house.start()
         if self._state is not None and self._door is not None:
-            look = partial(examine, self.house, self._settings_file)
-            self._control = Control(self._door, self._state.directory, self.talk, self.house.traces, self._langs, look)
+            self._control = Control(
+                self._door, self._state.directory, self.talk, self._story, self._langs, self._examined
+            )
             await self._control.start()
+
+    async def _story(self, utterance_id: str) -> TraceRecord | None:
+        trace = self.house.traces.find(utterance_id)
+        return trace.record() if trace is not None else None
+
+    async def _examined(self) -> Report:
+        return examine(self.house, self._settings_file)
 
     def _langs(self) -> frozenset[str]:
         return self.house.settings.understanding().langs

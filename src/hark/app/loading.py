@@ -9,26 +9,40 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+from hark.app.rooms.names import ALL_ROOMS, RoomName, group_of, kind_of, kinds_in
 from hark.app.settings import Settings
 from hark.builtin import DEFAULT_PLUGINS, OPTIONAL
 from hark.hosting import PluginFile, Refusal, discover
+from hark.hosting.discovery import GROUPS
 from hark.plugins import Plugin
 
 _PACKAGES: Final = (".dist-info", ".egg-info")
 _ANY_GROUP: Final = b"[hark."
 
 
-def plugins(*, installed: bool, files: Iterable[Path] = (), wanted: Collection[str] = ()) -> Iterator[Plugin | Refusal]:
+def plugins(
+    *,
+    installed: bool,
+    files: Iterable[Path] = (),
+    wanted: Collection[str] = (),
+    rooms: Collection[RoomName] = ALL_ROOMS,
+) -> Iterator[Plugin | Refusal]:
     """The plugins that come with Hark, those in `files` and, if asked for, those that installed packages offer.
 
-    Of those that come with Hark some are loaded only where they are `wanted`, by id.
+    Of those that come with Hark some are loaded only where they are `wanted`, by id. Of all of them, those that live
+    in these `rooms` are made.
     """
-    for made in builtin(wanted):
+    kinds = kinds_in(rooms)
+
+    def lives_here(offered: type[Plugin]) -> bool:
+        return kind_of(offered) in kinds
+
+    for made in filter(lives_here, builtin(wanted)):
         yield made()
     for path in files:
-        yield from PluginFile(path).make()
+        yield from PluginFile(path).make(lives_here)
     if installed and any(map(_may_offer, sys.path)):
-        yield from discover()
+        yield from discover(tuple(group for group in GROUPS if group in set(map(group_of, kinds))))
 
 
 def builtin(wanted: Collection[str]) -> Iterator[type[Plugin]]:

@@ -22,6 +22,11 @@ def state_directory(environment: Mapping[str, str]) -> Path:
     return _base(environment, "XDG_STATE_HOME", ".local/state", "--state") / "hark"
 
 
+def tokens_file(named: str | None, state: Path) -> Path:
+    """The file with the tokens for the bus."""
+    return Path(named).expanduser() if named is not None else state / "tokens.json"
+
+
 def _base(environment: Mapping[str, str], variable: str, below_home: str, option: str) -> Path:
     named = Path(environment.get(variable, ""))
     if named.is_absolute():  # the specification has relative ones ignored

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from hark.act import HandlerHost
+from hark.app.rooms.names import ALL_ROOMS, RoomName, kind_of, kinds_in
 from hark.app.settings import Settings
 from hark.bus import Bus
 from hark.hosting import Limits, Loaded, PluginHost, Refusal, Registry, Runner
-from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.plugins import PipelinePlugin, Plugin
 from hark.spec import TRANSFORMER_TYPES, TransformerType
 
 
@@ -18,10 +19,17 @@ class Residents:
     """Everything that is loaded, by kind, and why the rest is not."""
 
     def __init__(
-        self, settings: Settings, bus: Bus, runner: Runner, handlers: HandlerHost, data_root: Path | None
+        self,
+        settings: Settings,
+        bus: Bus,
+        runner: Runner,
+        handlers: HandlerHost,
+        data_root: Path | None,
+        rooms: Collection[RoomName] = ALL_ROOMS,
     ) -> None:
+        self._hosted = kinds_in(rooms)
         self.transformers: dict[TransformerType, Registry[Any]] = {
-            kind: Registry(f"{kind} transformer") for kind in TRANSFORMER_TYPES
+            kind: Registry(f"{kind} transformer") for kind in TRANSFORMER_TYPES if kind in self._hosted
         }
         self.pipeline: Registry[PipelinePlugin] = Registry("pipeline plugin")
         self.skills: Registry[Plugin] = Registry("skill")
@@ -42,14 +50,10 @@ class Residents:
 
     def registry_for(self, plugin: Plugin | Refusal) -> Registry[Any]:
         """Where a plugin belongs, or what is said about one that is not loaded."""
-        if isinstance(plugin, Refusal):
-            kind = plugin.kind.removeprefix("hark.transformer.")
-        else:
-            kind = getattr(plugin, "type", "metadata") if isinstance(plugin, Transformer) else ""
-        named = self.transformers.get(kind)  # type: ignore[call-overload]
-        if named is not None:
-            return named  # type: ignore[no-any-return]
-        return self.pipeline if isinstance(plugin, PipelinePlugin) or kind == "hark.pipeline" else self.skills
+        kind = kind_of(plugin)
+        if kind == "pipeline":
+            return self.pipeline
+        return self.skills if kind == "skill" else self.transformers[kind]
 
     def adopt(self, settings: Settings) -> None:
         """Go by other settings: limits at once, those of single plugins when they are judged again."""
@@ -60,7 +64,9 @@ class Residents:
             registry.allow(Limits(allowed, limits.failures, limits.retry_after), limits.plugins)
 
     def add(self, plugin: Plugin | Refusal) -> None:
-        """Let a plugin in, to be started later, or keep the reason why not."""
+        """Let a plugin in, to be started later, or keep the reason why not; none of those who live elsewhere."""
+        if kind_of(plugin) not in self._hosted:
+            return
         entry = plugin if isinstance(plugin, Refusal) else self.judge(plugin)
         registry = self.registry_for(plugin)
         if isinstance(entry, Refusal):

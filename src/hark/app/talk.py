@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,12 +20,13 @@ from hark.spec.names import CANCEL_BY, CANCEL_REASON
 _MARK: Final = "hark_asked"
 """Context key that tells which utterance a Message goes back to; every derivation carries it along."""
 
-_OUTCOMES: Final = {
+OUTCOMES: Final = {
     topics.HANDLER_COMPLETE: "complete",
     topics.HANDLER_ERROR: "error",
     topics.INTENT_UNMATCHED: "unmatched",
     topics.UTTERANCE_CANCELLED: "cancelled",
 }
+"""What each of these says about a turn."""
 _TELLING: Final = (topics.UTTERANCE_SPEAK, topics.UTTERANCE_HANDLED)
 """From these a client learns what has become of its session."""
 _PATIENCE: Final = 60.0
@@ -40,6 +42,8 @@ class Talk:
         self._bus = bus
         self._clock = clock
         self._aside = aside
+        self._name = os.urandom(4).hex()
+        """Others may talk to the same assistant from another process."""
         self._marks = count(1)
         self._open: dict[str, Asked] = {}
         self._questions = OpenQuestions[Asked]()
@@ -50,7 +54,7 @@ class Talk:
         self._unrendered = 0
         self._all_said = asyncio.Event()
         self._all_said.set()
-        bus.tap(self._saw)
+        self._follow()
 
     def serves(self, session_id: str) -> bool:
         """Whether somebody is here to hear what is said to this session."""
@@ -75,11 +79,11 @@ class Talk:
         data: dict[str, Any] = {"utterances": [text]}
         if lang is not None:
             data["lang"] = lang
-        mark = str(next(self._marks))
+        mark = f"{self._name}-{next(self._marks)}"
         session = self._sessions.get(session_id) or Session(session_id)
         entry = Message(topics.UTTERANCE_HANDLE, data, {_MARK: mark}, session)
         asked = self._open[mark] = Asked(hear, session_id)
-        self._present[session_id] += 1
+        self._come(session_id)
         try:
             self._bus.emit(entry)
             await self._rest(asked)
@@ -100,10 +104,20 @@ class Talk:
     def _close(self, mark: str) -> None:
         asked = self._open.pop(mark, None)
         if asked is not None:
-            self._present[asked.session_id] -= 1
-            if not self._present[asked.session_id]:
-                del self._present[asked.session_id]
+            self._go(asked.session_id)
             self._questions.forget(asked)
+
+    def _follow(self) -> None:
+        """See to it that `_saw` is shown what happens."""
+        self._bus.tap(self._saw)
+
+    def _come(self, session_id: str) -> None:
+        self._present[session_id] += 1
+
+    def _go(self, session_id: str) -> None:
+        self._present[session_id] -= 1
+        if not self._present[session_id]:
+            del self._present[session_id]
 
     async def all_said(self, seconds: float) -> None:
         """Wait until nothing is left to be rendered, at most this long."""
@@ -183,15 +197,22 @@ class Asked:
         if topic == topics.UTTERANCE_HANDLED:
             self.utterance_id = message.utterance_id or ""
             self._marked, self.asks = True, False
-        elif topic in _OUTCOMES and not self._marked:
+        elif topic in OUTCOMES and not self._marked:
             # A response can be cancelled as well; of these, the last before the marker is the turn's own.
-            self.outcome = _OUTCOMES[topic]
-            self.detail = _detail(message)
+            self.outcome = OUTCOMES[topic]
+            self.detail = detail_of(message)
         elif is_question(message):
             self.utterance_id = message.utterance_id or ""
             self.outcome, self.asks, self.asked_back = "asked", True, True
         elif topic == topics.HANDLER_WAITING and message.data.get("waits") is False:
             self.asks = False
+        self._look()
+
+    def give_up(self, why: str) -> None:
+        """Nothing is to be expected of it any more."""
+        if not self._marked and not self.asks:
+            self.outcome, self.detail = "broken", why
+        self._marked, self._unrendered = True, 0
         self._look()
 
     def go_on(self, answer: Asked) -> None:
@@ -212,7 +233,8 @@ class Asked:
             self.silent.clear()
 
 
-def _detail(message: Message) -> str:
+def detail_of(message: Message) -> str:
+    """Who is to blame for how a turn ended."""
     data = message.data
     if message.type == topics.UTTERANCE_CANCELLED:
         return f"{data.get(CANCEL_BY)}: {data.get(CANCEL_REASON)}"

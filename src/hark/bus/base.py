@@ -8,7 +8,10 @@ from typing import Protocol
 from hark.model import Message
 
 Listener = Callable[[Message], Awaitable[None] | None]
-"""Takes a Message. `def` listeners run on the event loop and must be brief; `async def` ones may wait."""
+"""Takes a Message. `def` listeners run on the event loop and must be brief; `async def` ones may wait.
+
+A `def` listener that has begun a task to deal with the Message may return it: then it is waited for in `settled`.
+"""
 
 
 class Subscription(Protocol):
@@ -54,6 +57,11 @@ class Bus(Protocol):
 
     def tap(self, watcher: Callable[[Message], None]) -> Callable[[], None]:
         """Show `watcher` every Message as it is emitted; returns a function that ends it."""
+
+    async def settled(self, patience: float = 5.0) -> list[str]:
+        """Wait until listeners here have dealt with all that was emitted; the names of those still at it after
+        `patience` seconds. Those that take Messages side by side are not waited for.
+        """
 
     async def close(self) -> None:
         """Deliver nothing more and end the tasks that deliveries started."""

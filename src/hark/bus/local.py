@@ -11,9 +11,10 @@ from typing import Final
 
 from hark.bus.base import Listener
 from hark.bus.eager import NotBegun, start
+from hark.bus.rejection import rejection_of
+from hark.bus.settling import Settling
 from hark.bus.subscription import LONG, Group, LocalSubscription
 from hark.model import Message
-from hark.model.frozen import Frozen
 from hark.spec import topics
 
 log = logging.getLogger("hark.bus")
@@ -40,7 +41,11 @@ class LocalBus:
         self._scheduled = False
         """Whether the loop has been asked to go on with what is pending."""
         self._tasks: set[asyncio.Task[None]] = set()
+        self._settling = Settling()
         self._closed = False
+
+    async def open(self) -> None:
+        """Connect to others, for a bus that has any; the rest is as promised by `Bus`."""
 
     @property
     def pending(self) -> int:
@@ -124,6 +129,10 @@ class LocalBus:
 
         return end
 
+    async def settled(self, patience: float = 5.0) -> list[str]:
+        """As promised by `Bus`."""
+        return await self._settling.wait(self, patience)
+
     async def close(self) -> None:
         """As promised by `Bus`."""
         self._closed = True
@@ -139,30 +148,27 @@ class LocalBus:
             await asyncio.sleep(0)
 
     def _route(self, message: Message) -> None:
+        rejection = rejection_of(message)
+        if rejection is not None:
+            message = rejection
         targets = self._topics.get(message.type)
-        if targets is None and not self._taps:
-            return
-        if message.malformed_session is not None and message.type != topics.UTTERANCE_HANDLE:
-            self._reject(message)
-            return
+        if self._taps:
+            self._show(message)
+        for target in targets or ():
+            self._queue(target.pick() if isinstance(target, Group) else target, message)
+
+    def _show(self, message: Message) -> None:
         for watcher in self._taps:
             try:
                 watcher(message)
             except Exception:
                 log.exception("bus: a tap failed on %s", message.type)
-        for target in targets or ():
-            subscription = target.pick() if isinstance(target, Group) else target
-            subscription.waiting += 1
-            if subscription.waiting >= LONG:
-                subscription.complain()
-            self._pending.append((subscription, message))
 
-    def _reject(self, message: Message) -> None:
-        """A carrier that is no object: the Message is dropped, and one observer's note says so (SESSION-1 §2.5)."""
-        log.warning("bus: dropped %s: its session is a %s", message.type, message.malformed_session)
-        kept = {"utterance_id": message.utterance_id} if message.utterance_id else {}
-        payload = Frozen(msg_type=message.type, reason="malformed_carrier")
-        self._route(Message(topics.SESSION_REJECTED, payload, kept))
+    def _queue(self, subscription: LocalSubscription, message: Message) -> None:
+        subscription.waiting += 1
+        if subscription.waiting >= LONG:
+            subscription.complain()
+        self._pending.append((subscription, message))
 
     def _pump(self) -> None:
         """Deliver what is pending, in order; after a batch, let the loop do other things first."""
@@ -206,7 +212,9 @@ class LocalBus:
 
     def _call_now(self, subscription: LocalSubscription, message: Message) -> None:
         try:
-            subscription.listener(message)
+            begun = subscription.listener(message)
+            if isinstance(begun, asyncio.Future):
+                self._settling.begun(begun, subscription.name)
         except BaseException:  # whatever it is, it must not end up with who emitted the Message
             log.exception("bus: %s failed on %s", subscription.name, message.type)
 
@@ -225,6 +233,7 @@ class LocalBus:
         subscription.busy = True
         task = self._loop.create_task(self._serve(subscription))
         self._keep(task)
+        self._settling.begun(task, subscription.name)
         task.add_done_callback(lambda _task: self._served(subscription))
 
     def _served(self, subscription: LocalSubscription) -> None:

@@ -4,6 +4,7 @@ from hark.hosting.checks import Unfit, wants_round
 from hark.hosting.discovery import discover
 from hark.hosting.doors import is_for_plugins, let_out
 from hark.hosting.ending import end_all
+from hark.hosting.engines import Done, Engines, Unusable
 from hark.hosting.loaded import Loaded
 from hark.hosting.passage import Passage
 from hark.hosting.plugin_file import PluginFile
@@ -14,6 +15,8 @@ from hark.hosting.watchdog import Watchdog
 from hark.hosting.workers import Job, Workers
 
 __all__ = [
+    "Done",
+    "Engines",
     "Job",
     "Late",
     "Limits",
@@ -26,6 +29,7 @@ __all__ = [
     "Registry",
     "Runner",
     "Unfit",
+    "Unusable",
     "Watchdog",
     "Workers",
     "describe",

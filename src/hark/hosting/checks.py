@@ -11,6 +11,7 @@ import msgspec
 
 from hark.hosting.runner import in_words
 from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.plugins.engines import ENGINE_KINDS, Engine
 from hark.plugins.handlers import handlers_of
 from hark.spec import is_pipeline_id, is_skill_id, is_transformer_id
 from hark.spec.names import TRANSFORMER_TYPES
@@ -24,6 +25,14 @@ _ARGUMENTS: Final = {
     "tts": ("audio", "ctx"),
 }
 _MATCH: Final = ("utterances", "lang", "session")
+_ENGINES: Final = {
+    "stt": ("transcribe", ("audio", "lang")),
+    "tts": ("synthesize", ("text", "lang", "voice")),
+    "vad": ("detector", ()),
+    "wakeword": ("detector", ("wake_word",)),
+    "microphone": ("blocks", ()),
+    "player": ("play", ("audio",)),
+}
 _DOTTED: Final = "letters, digits, '_' and '-', with '.' between words"
 
 
@@ -50,6 +59,8 @@ def _main_method(plugin: Plugin) -> Callable[..., Any]:
     if isinstance(plugin, PipelinePlugin):
         _check_id(plugin, is_pipeline_id, "letters, digits, '_' and '-' only")
         return _method(plugin, "match", _MATCH, optional="round")
+    if isinstance(plugin, Engine):
+        return _work(plugin)
     _check_id(plugin, is_skill_id, _DOTTED)
     return plugin.start
 
@@ -88,6 +99,17 @@ def _transform(plugin: Transformer) -> Callable[..., Any]:
     return _method(plugin, "transform", _ARGUMENTS[plugin.type])
 
 
+def _work(engine: Engine) -> Callable[..., Any]:
+    _check_id(engine, is_transformer_id, "letters, digits, '.', '_' and '-' only")
+    if getattr(engine, "kind", None) not in ENGINE_KINDS:
+        raise Unfit("it does not say what kind of engine it is", "subclass one of the six engine classes")
+    name, arguments = _ENGINES[engine.kind]
+    method = _method(engine, name, arguments, yields=engine.kind == "microphone")
+    if engine.kind == "player" and not inspect.iscoroutinefunction(method):
+        raise Unfit("its play() cannot be stopped", "write: async def play(self, audio)")
+    return method
+
+
 def _check_id(plugin: Plugin, fits: Callable[[object], bool], rule: str) -> None:
     plugin_id = getattr(plugin, "id", None)
     if plugin_id is None:
@@ -96,12 +118,14 @@ def _check_id(plugin: Plugin, fits: Callable[[object], bool], rule: str) -> None
         raise Unfit(f"its id is {plugin_id!r}", f"an id has {rule}")
 
 
-def _method(plugin: Plugin, name: str, arguments: tuple[str, ...], optional: str = "") -> Callable[..., Any]:
+def _method(
+    plugin: Plugin, name: str, arguments: tuple[str, ...], optional: str = "", *, yields: bool = False
+) -> Callable[..., Any]:
     wanted = f"def {name}(self, {', '.join(arguments)})"
     method: Callable[..., Any] | None = getattr(plugin, name, None)
     if not callable(method) or getattr(method, "__isabstractmethod__", False):
         raise Unfit(f"it does not define {name}()", f"write: {wanted}")
-    if inspect.isasyncgenfunction(method) or inspect.isgeneratorfunction(method):
+    if not yields and (inspect.isasyncgenfunction(method) or inspect.isgeneratorfunction(method)):
         raise Unfit(f"its {name}() is a generator", f"return the result instead of yielding it: {wanted}")
     if plugin.quick and inspect.iscoroutinefunction(method):
         raise Unfit(f"it is declared quick, but its {name}() is async", "drop quick, or make it a plain def")

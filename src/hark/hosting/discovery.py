@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from hark.hosting.registry import Refusal
 from hark.hosting.runner import in_words
 from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.plugins.engines import ENGINE_KINDS, Engine
 from hark.spec.names import TRANSFORMER_TYPES
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ _OURS: Final = tuple(
 )
 
 GROUPS: Final = (*(f"hark.transformer.{kind}" for kind in TRANSFORMER_TYPES), "hark.pipeline", "hark.skill")
+
+ENGINE_GROUPS: Final = tuple(f"hark.engine.{kind}" for kind in ENGINE_KINDS)
 
 
 def discover(groups: tuple[str, ...] = GROUPS) -> Iterator[Plugin | Refusal]:
@@ -90,7 +93,9 @@ def _belongs(offered: type[Plugin], group: str) -> bool:
         return issubclass(offered, PipelinePlugin)
     if kind.startswith("transformer."):
         return issubclass(offered, Transformer) and getattr(offered, "type", None) == kind.removeprefix("transformer.")
-    return not issubclass(offered, (PipelinePlugin, Transformer))
+    if kind.startswith("engine."):
+        return issubclass(offered, Engine) and getattr(offered, "kind", None) == kind.removeprefix("engine.")
+    return not issubclass(offered, (PipelinePlugin, Transformer, Engine))
 
 
 def place_of(error: BaseException) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -32,15 +32,17 @@ class PluginFile:
         """What people know it by."""
         return self.path.name
 
-    def make(self) -> list[Plugin | Refusal]:
-        """A plugin of each class in it, or why there is none. Never raises, whatever is in the file."""
+    def make(self, wanted: Callable[[type[Plugin]], bool] = lambda _: True) -> list[Plugin | Refusal]:
+        """A plugin of each class in it that is wanted, or why there is none. Never raises, whatever is in the file."""
         try:
             module = sys.modules.get(self.module) or self._imported()
         except BaseException as error:  # importing runs somebody's code: anything may come out
             return [self.not_imported(error)]
         origin = str(self.path)
-        made = [make(offered, _KIND, offered.__qualname__, origin) for offered in self._offered(module)]
-        return made or [Refusal(_KIND, self.name, "it has no plugin class", "write one, with an id", origin)]
+        offered = list(self._offered(module))
+        if not offered:
+            return [Refusal(_KIND, self.name, "it has no plugin class", "write one, with an id", origin)]
+        return [make(one, _KIND, one.__qualname__, origin) for one in offered if wanted(one)]
 
     def not_imported(self, error: BaseException) -> Refusal:
         """What to say about the file when importing it raised."""

@@ -76,11 +76,12 @@ class PluginHost:
                 if not entry.unloaded:  # the thread it hung in last time is the last one it gets
                     self._judge(entry, await self._runner.call(entry, message))
 
-        def call_now(message: Message) -> None:
+        def call_now(message: Message) -> asyncio.Task[None] | None:
             if entry.mode == "inline":
                 self._judge(entry, self._runner.call_now(entry, message))
-            else:  # demoted: it keeps one at a time, in order
-                self.task(call(message), f"on {message.type}")
+                return None
+            # Demoted: it keeps one at a time, in order.
+            return self._begin(call(message), f"on {message.type}")
 
         heard = call_now if entry.mode == "inline" else call
         self._subscriptions.append(self._bus.on(topic, heard, name=name))
@@ -113,6 +114,9 @@ class PluginHost:
 
     def task(self, work: Coroutine[Any, Any, None], name: str = "") -> None:
         """As promised by `Host`."""
+        self._begin(work, name)
+
+    def _begin(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         if self._closed and inspect.iscoroutine(work):
             work.close()
         self._check_open()
@@ -126,6 +130,7 @@ class PluginHost:
                 work.close()
 
         task.add_done_callback(ended)
+        return task
 
     def after(self, seconds: float, call: Callable[[], object]) -> Timer:
         """As promised by `Host`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import selectors
 import sys
 import threading
 import traceback
@@ -53,6 +54,10 @@ class Watchdog:
             return None
         if now - self._beat < self._stalled or self._reported:
             return None
+        if self._is_waiting():
+            # Not its own fault: another thread, loading a model say, keeps Python to itself, or the machine is busy.
+            log.debug("the event loop has not been given any time for %.1f s", now - self._beat)
+            return None
         self._reported = True
         self.stalls += 1
         return self._report(now - self._beat)
@@ -61,6 +66,11 @@ class Watchdog:
         self._beat = self._runner.clock.monotonic()
         self._asked = False
         self._reported = False
+
+    def _is_waiting(self) -> bool:
+        """Whether the loop has nothing to do but to wait for something to happen."""
+        frame = sys._current_frames().get(self._loop_thread)
+        return frame is not None and frame.f_code.co_filename == selectors.__file__
 
     def _report(self, seconds: float) -> str:
         frame = sys._current_frames().get(self._loop_thread)

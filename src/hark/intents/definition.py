@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hark.intents.grammar import Sentence
+from hark.intents.patterns import Pattern
 from hark.spec import dispatch_topic
 
 Key = tuple[str, str]
@@ -55,7 +56,10 @@ class Definition:
 class TemplateIntent(Definition):
     """One registered template intent in one language, compiled (INTENT-4 §6)."""
 
-    sentences: tuple[Sentence, ...]
+    patterns: tuple[Pattern, ...]
+    """Its templates, compiled."""
+    samples: tuple[Sentence, ...]
+    """Sentences they stand for: all, or so many that the intent can be judged by them."""
     blacklist: tuple[str, ...] = ()
     """Phrases that rule the intent out."""
     required_keywords: tuple[str, ...] = ()

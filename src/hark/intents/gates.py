@@ -20,11 +20,13 @@ AnyScope = Scope[Any, Any]
 
 def refusal(intent: Definition, session: Session, shared: AnyScope, own: AnyScope, now: Now) -> str | None:
     """Why an intent that fits does not count in this session: switched off, denied, or not in this context."""
-    if _is_disabled(intent, shared) or _is_disabled(intent, own):
+    if intent.key in shared.disabled or intent.key in own.disabled:
         return f"{intent.label} fits but is disabled"
     if intent.skill_id in (session.blacklisted_skills or ()) or intent.label in (session.blacklisted_intents or ()):
         return f"{intent.label} fits but the session denies it"
-    return _barred_by_context(intent, session.intent_context, now)
+    if intent.requires_context or intent.excludes_context:
+        return _barred_by_context(intent, session.intent_context, now)
+    return None
 
 
 def fill(slots: dict[str, str], intent: Definition, context: IntentContext, now: float) -> None:
@@ -47,10 +49,6 @@ def unfilled(intent: Definition, slots: dict[str, str]) -> str | None:
         if name not in slots:
             return f"{intent.label} fits but its slot {name!r} is not filled"
     return None
-
-
-def _is_disabled(intent: Definition, scope: AnyScope) -> bool:
-    return bool(scope.disabled) and intent.key in scope.disabled
 
 
 def _barred_by_context(intent: Definition, context: IntentContext, now: Now) -> str | None:

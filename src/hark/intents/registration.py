@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from hark.intents.definition import TemplateIntent
-from hark.intents.grammar import Sentence, TemplateError, is_slot, phrases, sentences
+from hark.intents.grammar import TemplateError, phrases
+from hark.intents.patterns import Pattern, compiled, sampled, slots_of
 from hark.model.lang import canonical, is_tag
 from hark.spec import RESERVED_INTENT_NAMES, is_intent_name, is_skill_id
 
@@ -53,10 +54,10 @@ def read_intent(data: Mapping[str, Any], order: int) -> tuple[TemplateIntent, li
     skill_id, intent_name = read_name(data, "skill_id"), read_name(data, "intent_name")
     lang = read_lang(data) or ""
     skipped: list[Skipped] = []
-    found: list[Sentence] = _items(data, "samples", lang, sentences, skipped)
-    if not found:
+    patterns = tuple(_items(data, "samples", lang, _patterns, skipped))
+    if not patterns:
         raise Rejected("samples hold no usable template")
-    slots = tuple(dict.fromkeys(word[1:-1] for sentence in found for word in sentence if is_slot(word)))
+    slots = tuple(dict.fromkeys(name for pattern in patterns for name in slots_of(pattern)))
     required = tuple(_array(data, "required_slots"))
     for name in required:
         if name not in slots:
@@ -66,7 +67,8 @@ def read_intent(data: Mapping[str, Any], order: int) -> tuple[TemplateIntent, li
         intent_name=intent_name,
         lang=lang,
         order=order,
-        sentences=tuple(dict.fromkeys(found)),
+        patterns=patterns,
+        samples=sampled(patterns),
         slots=slots,
         required_slots=required,
         blacklist=tuple(_items(data, "blacklist", lang, phrases, skipped)),
@@ -88,6 +90,11 @@ def read_entity(data: Mapping[str, Any]) -> tuple[tuple[str, str, str], frozense
     if not values:
         raise Rejected("samples hold no usable value")
     return (skill_id, entity_name, lang.lower()), frozenset(values), skipped
+
+
+def _patterns(template: str, lang: str) -> tuple[Pattern, ...]:
+    pattern = compiled(template, lang)
+    return () if pattern is None else (pattern,)
 
 
 def _array(data: Mapping[str, Any], field: str) -> tuple[Any, ...] | list[Any]:

@@ -31,6 +31,8 @@ CANCELED: Final = "canceled"
 CANCEL_REASON: Final = "cancel_reason"
 CANCEL_BY: Final = "cancel_by"
 CANCEL_KEYS: Final = (CANCELED, CANCEL_REASON, CANCEL_BY)
+CAPTURE_ID: Final = "hark_capture"
+"""Hark's own: of which piece of sound an utterance was made."""
 
 STAMP_KEYS: Final[Mapping[TransformerType, str]] = {kind: f"{kind}_transformer_ids" for kind in TRANSFORMER_TYPES}
 
@@ -56,3 +58,7 @@ HANDLER_WRITES: Final = ("response_mode", "persona_id", "pipeline", "active_hand
 def stamp_key(kind: TransformerType) -> str:
     """The context key that lists which transformers of one type worked on a Message (TRANSFORM-1 §1.3)."""
     return STAMP_KEYS[kind]
+
+
+AGAIN: Final = "hark_again"
+"""Context key, private to Hark: a dispatch that was emitted before, when perhaps nobody was there."""

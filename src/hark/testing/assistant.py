@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -13,12 +13,13 @@ from hark.app.house import House
 from hark.app.open_questions import OpenQuestions, is_question
 from hark.app.settings import Settings, settings_from
 from hark.builtin import MATCHERS
-from hark.bus import LocalBus
+from hark.bus import Carrier, LocalBus
 from hark.model import Clock, Message, Session
 from hark.plugins import PipelinePlugin, Plugin
 from hark.speak import Spoken
 from hark.spec import is_pipeline_id, topics
 from hark.testing.clock import FakeClock
+from hark.testing.layouts import Layout, SplitHouse
 from hark.trace import TurnTrace, render
 
 _MARK: Final = "hark_heard"
@@ -38,7 +39,9 @@ class Assistant:
 
     `async with Assistant(MySkill()) as assistant: await assistant.hears("...")`. Time stands still unless the test
     advances `assistant.clock`. `matchers` are the ones it has besides those it is given. Plugins keep
-    their data under `data_root`; without it, nothing is kept on disk.
+    their data under `data_root`; without it, nothing is kept on disk. In the layout "rooms" every room has a bus of its
+    own, as if it were a process, and meets the others at a broker, to which `carrier` makes ways if it is not one in
+    memory; in the layout "workers" there are two that understand.
     """
 
     def __init__(
@@ -47,6 +50,8 @@ class Assistant:
         settings: Settings | Mapping[str, Any] | None = None,
         clock: Clock | None = None,
         bus: type[LocalBus] = LocalBus,
+        layout: Layout = "one process",
+        carrier: Callable[[], Carrier] | None = None,
         matchers: Sequence[type[PipelinePlugin]] = MATCHERS,
         data_root: Path | None = None,
     ) -> None:
@@ -54,6 +59,8 @@ class Assistant:
         self._plugins = _furnished(plugins, matchers)
         self._settings = self._filled(settings)
         self._bus_type = bus
+        self._layout = layout
+        self._carrier = carrier
         self._data_root = data_root
         self._marks = count(1)
         self._turns: dict[str, Hearing] = {}
@@ -62,7 +69,7 @@ class Assistant:
         """Named sessions, each as it was last told: whoever speaks in one sends it along (SESSION-2)."""
         self.messages: list[Message] = []
         """Every Message on the bus, in order."""
-        self.house: House
+        self.house: House | SplitHouse
 
     @property
     def bus(self) -> LocalBus:
@@ -70,17 +77,30 @@ class Assistant:
         return self.house.bus
 
     async def __aenter__(self) -> Assistant:
-        bus = self._bus_type()
-        bus.tap(self._saw)
-        self.house = House(
-            self._settings,
-            bus,
-            self.clock,
-            self._plugins,
-            render=self._rendered,
-            serves=lambda _id: True,
-            data_root=self._data_root,
-        )
+        if self._layout != "one process":
+            self.house = await SplitHouse.build(
+                self._settings,
+                self.clock,
+                self._plugins,
+                self._saw,
+                self._rendered,
+                self._data_root,
+                self._carrier,
+                self._layout == "workers",
+            )
+        else:
+            bus = self._bus_type()
+            await bus.open()
+            bus.tap(self._saw)
+            self.house = House(
+                self._settings,
+                bus,
+                self.clock,
+                self._plugins,
+                render=self._rendered,
+                serves=lambda _id: True,
+                data_root=self._data_root,
+            )
         await self.house.start()
         return self
 

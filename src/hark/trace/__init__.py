@@ -1,7 +1,8 @@
 """What happened, and why: a trace of every turn."""
 
 from hark.trace.render import render
-from hark.trace.store import TraceStore
+from hark.trace.slices import joined
+from hark.trace.store import SliceStore, TraceStore
 from hark.trace.turn_trace import Step, TraceRecord, TurnTrace
 
-__all__ = ["Step", "TraceRecord", "TraceStore", "TurnTrace", "render"]
+__all__ = ["SliceStore", "Step", "TraceRecord", "TraceStore", "TurnTrace", "joined", "render"]

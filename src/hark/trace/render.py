@@ -34,8 +34,8 @@ def _line(step: Step) -> str:
 def _change(before: Any, after: Any) -> str:
     if before is None and after is None:
         return ""
-    if before is None:
-        return _short(after)
+    if before is None or after is None:  # it came from nothing, or became what no trace holds
+        return _short(after if before is None else before)
     return f"{_short(before)} → {_short(after)}"
 
 

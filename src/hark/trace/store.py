@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
 from hark.model import Clock
+from hark.trace.slices import SliceTrace
 from hark.trace.turn_trace import TurnTrace
 
 
@@ -21,9 +22,7 @@ class TraceStore:
     def begin(self, utterance_id: str, session_id: str, utterances: tuple[str, ...]) -> TurnTrace:
         """A trace for a lifecycle that just opened."""
         trace = TurnTrace(utterance_id, session_id, utterances, self._clock.wall(), self._clock.monotonic)
-        self._turns[utterance_id] = trace
-        if len(self._turns) > self._size:
-            self._turns.popitem(last=False)
+        self._keep(trace)
         return trace
 
     def of(self, utterance_id: str | None) -> TurnTrace | None:
@@ -45,8 +44,30 @@ class TraceStore:
         if self._on_end is not None:
             self._on_end(trace)
 
+    def _keep(self, trace: TurnTrace) -> None:
+        self._turns[trace.utterance_id] = trace
+        if len(self._turns) > self._size:
+            self._turns.popitem(last=False)
+
     def __iter__(self) -> Iterator[TurnTrace]:
         return iter(self._turns.values())
 
     def __len__(self) -> int:
         return len(self._turns)
+
+
+class SliceStore(TraceStore):
+    """What happened in one process to turns that were taken in by another: a slice of each, under the same id.
+
+    `on_end` is shown a slice when something was added to it, and again when more was added after it was written down.
+    """
+
+    def of(self, utterance_id: str | None) -> TurnTrace | None:
+        """The slice of a turn; there is one as soon as somebody asks."""
+        if utterance_id is None:
+            return None
+        known = self._turns.get(utterance_id)
+        if known is None:
+            known = SliceTrace(utterance_id, self._clock.wall(), self._clock.monotonic, self._on_end)
+            self._keep(known)
+        return known

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from hark.model import Match
+
 
 class Step(msgspec.Struct, frozen=True):
     """One thing that happened: who did it, how it ended, how long it took."""
@@ -73,6 +75,12 @@ class TurnTrace:
         """Note one step."""
         self.steps.append(Step(stage, who, outcome, self._now() - self._began, seconds, detail, before, after))
 
+    def follows(self, earlier: TurnTrace) -> None:
+        """Put the steps of what led to this turn before its own; their times are before its beginning."""
+        back = earlier._began - self._began
+        moved = [msgspec.structs.replace(step, at=step.at + back) for step in earlier.steps]
+        self.steps = [*moved, *self.steps]  # another list: somebody may be reading this one
+
     def end(self, outcome: str) -> None:
         """Note how the turn ended; steps may still follow, such as the speech it caused."""
         self.outcome = outcome
@@ -121,6 +129,9 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, dict):
         return {_sayable(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, Match):
+        slots = "".join(f", {name} = {slot}" for name, slot in value.slots.items())
+        return _sayable(f"{value.skill_id}:{value.intent_name}{slots}")
     return _sayable(str(value))
 
 

@@ -24,6 +24,8 @@ class ActiveList:
         self._subscription.close()
 
     def _asked(self, message: Message) -> None:
+        if not self._store.owned:  # of several workers, one answers
+            return
         session = message.session or Session()
         if session.is_default:
             session = self._store.current

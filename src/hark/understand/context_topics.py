@@ -44,6 +44,8 @@ class ContextTopics:
         if not self.heeded:
             return
         life = self._turns.get(message.utterance_id or "")
+        if life is None and not self._store.owned:  # of several workers, another sees to it
+            return
         session = life.session if life is not None else self._store.current
         if message.session_id != session.session_id:
             log.info("%s is of session %s, which is not here: its client has to remember",

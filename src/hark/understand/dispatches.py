@@ -9,7 +9,8 @@ import msgspec
 
 from hark.bus import Bus
 from hark.model import Clock, Message, Session
-from hark.spec import topics
+from hark.spec import split_dispatch, topics
+from hark.spec.names import AGAIN
 from hark.understand.options import Options
 
 Key = tuple[str | None, str]
@@ -26,6 +27,7 @@ class Done(msgspec.Struct, frozen=True):
 
 
 class _Waiting(msgspec.Struct):
+    dispatch: Message
     since: float
     done: asyncio.Future[Done]
     accepted: float | None = None
@@ -33,12 +35,15 @@ class _Waiting(msgspec.Struct):
     paused: float | None = None
     """Since when it waits for the user, if it does."""
     host: str = ""
+    missed: int = 0
+    """How often its host showed life without it."""
 
 
 class Dispatches:
     """The handlers under way. Each ends by its done-signal, or by one of the ways in which none can come any more."""
 
     def __init__(self, bus: Bus, clock: Clock, options: Options) -> None:
+        self._bus = bus
         self._clock = clock
         self.options = options
         self._waiting: dict[Key, _Waiting] = {}
@@ -49,6 +54,7 @@ class Dispatches:
             bus.on(topics.HANDLER_DONE, self._done, name="dispatches: done"),
             bus.on(topics.HANDLER_WAITING, self._waits, name="dispatches: waiting"),
             bus.on(topics.HOST_ALIVE, self._alive, name="dispatches: alive"),
+            bus.on(topics.HOST_BEGAN, self._began, name="dispatches: began"),
         )
 
     def __len__(self) -> int:
@@ -57,7 +63,7 @@ class Dispatches:
     def expect(self, dispatch: Message) -> asyncio.Future[Done]:
         """The end of the handler that `dispatch` is about to call."""
         done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self._waiting[dispatch.utterance_id, dispatch.type] = _Waiting(self._clock.monotonic(), done)
+        self._waiting[dispatch.utterance_id, dispatch.type] = _Waiting(dispatch, self._clock.monotonic(), done)
         if not self._sweeping:
             self._sweep_later()
         return done
@@ -70,6 +76,12 @@ class Dispatches:
         """End every wait with an error, or only for handlers that wait for an answer: the house is closing."""
         for waiting in list(self._waiting.values()):
             if not asking or waiting.paused is not None:
+                _settle(waiting, why)
+
+    def abandon(self, utterance_id: str | None, why: str) -> None:
+        """End the wait of one turn, or of all: they are no longer ours."""
+        for key, waiting in list(self._waiting.items()):
+            if utterance_id in (None, key[0]):
                 _settle(waiting, why)
 
     def close(self) -> None:
@@ -105,9 +117,28 @@ class Dispatches:
             waiting.done.set_result(Done("error", str(exception), message.session))
 
     def _alive(self, message: Message) -> None:
-        host = message.data.get("host")
-        if host in self._beats:  # of others, anybody could make up any number
-            self._beats[host] = self._clock.monotonic()
+        host, running = message.data.get("host"), message.data.get("open")
+        if host not in self._beats:  # of others, anybody could make up any number
+            return
+        self._beats[host] = self._clock.monotonic()
+        if not isinstance(running, tuple):
+            return
+        open_there = {tuple(key) for key in running if isinstance(key, tuple)}
+        for key, waiting in list(self._waiting.items()):
+            if waiting.host == host and waiting.accepted is not None:
+                waiting.missed = 0 if key in open_there else waiting.missed + 1
+                if waiting.missed > 1:  # once, its answer may still have been on its way
+                    _settle(waiting, "the handler has ended, and how was lost on the way")
+
+    def _began(self, message: Message) -> None:
+        """A host is there, perhaps again: it may have missed calls of those who live there, and is called once more."""
+        skills, now = message.data.get("skills"), self._clock.monotonic()
+        if not isinstance(skills, tuple):
+            return
+        for waiting in list(self._waiting.values()):
+            if waiting.accepted is None and split_dispatch(waiting.dispatch.type)[0] in skills:
+                waiting.since = now
+                self._bus.emit(waiting.dispatch.carrying(**{AGAIN: True}))
 
     def _sweep_later(self) -> None:
         self._sweeping = True

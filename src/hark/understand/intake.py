@@ -23,9 +23,11 @@ _PROCESS: Final = os.urandom(6).hex()
 _numbers = count(1)
 
 
-def take_in(entry: Message, options: Options, store: DefaultSession, traces: TraceStore) -> Lifecycle:
+def take_in(
+    entry: Message, options: Options, store: DefaultSession, traces: TraceStore, utterance_id: str = ""
+) -> Lifecycle:
     """The lifecycle that an entry Message opens. Whatever is wrong with the Message, it gets one, and so its end."""
-    utterance_id = f"{_PROCESS}-{next(_numbers)}"
+    utterance_id = utterance_id or f"{_PROCESS}-{next(_numbers)}"
     context = Frozen(entry.context, **{UTTERANCE_ID: utterance_id})
     if not _CANCEL_KEYS.isdisjoint(context):
         log.warning("an utterance arrived with keys of a cancellation, which only a transformer may cause")

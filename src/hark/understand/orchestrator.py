@@ -7,29 +7,30 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from hark.bus import Bus, Poll
-from hark.chains import Chain, Flow
+from hark.bus import Bus, Poll, Subscription
+from hark.chains import Chain
 from hark.hosting import Passage, Registry, Runner
-from hark.model import Frozen, Match, Message, converse
-from hark.model import context as intent_context
-from hark.model.lang import resolve
-from hark.model.merge import activate, commit
+from hark.model import Frozen, Match, Message
+from hark.model.merge import activate
 from hark.plugins import PipelinePlugin
 from hark.spec import TransformerType, topics
 from hark.spec.names import PIPELINE_ID, SKILL_ID
 from hark.trace import TraceStore
 from hark.understand.active_list import ActiveList
 from hark.understand.context_topics import ContextTopics
+from hark.understand.deciding import Deciding
 from hark.understand.dispatches import Dispatches
 from hark.understand.endings import Endings
 from hark.understand.intake import take_in
 from hark.understand.introspection import Introspection
+from hark.understand.journal import Journal
 from hark.understand.lifecycle import Lifecycle
 from hark.understand.manifest import Manifest
 from hark.understand.matching import MatchRound
 from hark.understand.options import Options
 from hark.understand.overheard import Overheard
 from hark.understand.store import DefaultSession
+from hark.understand.worker import Worker
 
 log = logging.getLogger("hark.understand")
 
@@ -49,20 +50,22 @@ class Orchestrator:
         store: DefaultSession,
         traces: TraceStore,
         passage: Passage | None = None,
+        journal: Journal | None = None,
+        worker: Worker | None = None,
     ) -> None:
         self._bus = bus
         self._clock = runner.clock
-        self._chains = chains
         self._options = options
         self._store = store
         self._traces = traces
         self.manifest = Manifest(bus, options.protect_skills)
         self._introspection = Introspection(bus, self.manifest)
         self._poll = Poll(bus, runner.clock)
-        self._round = MatchRound(pipeline, runner, self.manifest.registrations, self._poll, options)
+        match_round = MatchRound(pipeline, runner, self.manifest.registrations, self._poll, options)
         self._dispatches = Dispatches(bus, runner.clock, options)
-        self._endings = Endings(bus.emit, store, traces)
+        self._endings = Endings(bus.emit, store, traces, worker)
         self._open: dict[str, Lifecycle] = {}
+        self._deciding = Deciding(chains, match_round, options, store, self._endings, self._open, runner.clock)
         self._overheard = Overheard(bus, self._open, self._endings.sync, store)
         self._active_list = ActiveList(bus, runner.clock, store, options)
         self._context_topics = ContextTopics(bus, runner.clock, self._open, store)
@@ -72,8 +75,16 @@ class Orchestrator:
         self._one_ended = asyncio.Event()
         self._passage = passage or Passage()
         """On it, turns use the plugins; those that were dispatched are through."""
+        self._journal = journal
+        self.worker = worker
+        """Where several processes share the work, it says which utterances are for this one."""
         self._closing = False
-        self._entry = bus.on(topics.UTTERANCE_HANDLE, self.handle, name="understand", eager=True, group="understand")
+        self._entry: Subscription | None = None
+        if worker is None:
+            entry = topics.UTTERANCE_HANDLE
+            self._entry = bus.on(entry, self.handle, name="understand", eager=True, group="understand")
+        else:
+            worker.attach(self.handle, self._abandon, self._endings.orphaned)
 
     @property
     def open_turns(self) -> int:
@@ -82,7 +93,7 @@ class Orchestrator:
 
     def adopt(self, options: Options) -> None:
         """Go by other options, from the next step of each turn on."""
-        self._options = self._round.options = self._dispatches.options = self._active_list.options = options
+        self._options = self._deciding.options = self._dispatches.options = self._active_list.options = options
         self._context_topics.heeded = options.context_topics
         self.manifest.protect_skills = options.protect_skills
 
@@ -97,15 +108,17 @@ class Orchestrator:
         dispatched = (life.dispatch for life in self._open.values())
         return any(dispatch is not None and dispatch.context[SKILL_ID] in plugin_ids for dispatch in dispatched)
 
-    async def handle(self, entry: Message) -> None:
-        """See one utterance through. Whatever happens on the way, it ends."""
+    async def handle(self, entry: Message, utterance_id: str = "") -> None:
+        """See one utterance through, under this id if one is given. Whatever happens on the way, it ends."""
         try:
-            life = take_in(entry, self._options, self._store, self._traces)
+            life = take_in(entry, self._options, self._store, self._traces, utterance_id)
         except Exception:
             log.exception("an utterance could not be taken in")
             self._endings.unborn(entry)
             return
         self._open[life.utterance_id] = life
+        if self._journal is not None:
+            self._journal.opened(life.current())
         try:
             if entry.malformed_session is not None:
                 log.warning("an utterance was refused: its session is a %s", entry.malformed_session)
@@ -123,6 +136,8 @@ class Orchestrator:
         finally:
             self._endings.broken(life)
             del self._open[life.utterance_id]
+            if self._journal is not None:
+                self._journal.ended(life.utterance_id)
             self._one_ended.set()
             if not self._open:
                 self._all_ended.set()
@@ -130,6 +145,8 @@ class Orchestrator:
     async def close(self) -> None:
         """Turn new utterances away, give open turns their grace, end the rest with an error."""
         self._closing = True
+        if self.worker is not None:
+            self.worker.leave()
         self._dispatches.give_up(_SHUT_DOWN, asking=True)  # whoever could answer is turned away from now on
         if self._open:
             self._all_ended.clear()
@@ -142,7 +159,10 @@ class Orchestrator:
                 await asyncio.sleep(0)
                 for life in list(self._open.values()):
                     self._endings.broken(life)
-        self._entry.close()
+        if self._entry is not None:
+            self._entry.close()
+        if self.worker is not None:
+            self.worker.close()
         for listener in self._listening:
             listener.close()
         self._dispatches.close()
@@ -150,114 +170,27 @@ class Orchestrator:
         self._introspection.close()
         self.manifest.close()
 
+    def _abandon(self, utterance_id: str | None) -> None:
+        """Let go of a turn, or of all of them: others have ended them, or will."""
+        for life in list(self._open.values()):
+            if utterance_id in (None, life.utterance_id) and not life.ended:
+                life.ended = True
+                self._traces.ended(life.trace, "abandoned")
+        self._dispatches.abandon(utterance_id, "another worker has taken over")
+
     async def _see_through(self, life: Lifecycle) -> None:
         await self._passage.enter()
         try:
-            claim = await self._decide(life)
+            claim = await self._deciding.decide(life)
         finally:
             self._passage.leave()
         if claim is not None:
             await self._dispatch(life, *claim)
 
-    async def _decide(self, life: Lifecycle) -> tuple[Match, str] | None:
-        """Find out who answers, with the id of the plugin that claimed it; None when the turn has ended without."""
-        if not (await self._transformed(life) and await self._transformed_metadata(life)):
-            self._endings.cancelled(life)
-            return None
-        self._prune(life)
-        found = await self._match(life)
-        if found is None:
-            self._tick(life)
-            self._endings.unmatched(life)
-            return None
-        match, pipeline_id = found
-        self._commit(life, match)
-        self._tick(life)
-        if match.updated_session is not None:
-            match = match.replace(updated_session=None)
-        flow = await self._run("intent", life, match)
-        if flow is not None:
-            if flow.cancelled:
-                self._endings.cancelled(life)
-                return None
-            match = flow.artifact
-        return match, pipeline_id
-
-    async def _run(
-        self, kind: TransformerType, life: Lifecycle, artifact: object, lang: str | None = None
-    ) -> Flow | None:
-        """Take the turn through one of its chains; None when nothing runs in it."""
-        chain = self._chains[kind]
-        members = chain.composition.effective(life.session, life.denials)
-        if not members:
-            return None
-        flow = life.flow(artifact, lang)
-        await chain.run(flow, life.trace, members)
-        life.take(flow)
-        return flow
-
-    async def _transformed(self, life: Lifecycle) -> bool:
-        """Run the utterance chain; false when it cancelled."""
-        if not life.utterances:
-            return True
-        stated = life.message.data.get("lang")
-        flow = await self._run("utterance", life, life.utterances, stated if isinstance(stated, str) else None)
-        if flow is None:
-            return True
-        life.utterances = flow.artifact
-        if flow.lang != stated:
-            data = {key: value for key, value in life.message.data.items() if key != "lang"}
-            life.message = life.message.with_data(data if flow.lang is None else {**data, "lang": flow.lang})
-        return not flow.cancelled
-
-    async def _transformed_metadata(self, life: Lifecycle) -> bool:
-        """Run the metadata chain; false when it cancelled."""
-        flow = await self._run("metadata", life, None)
-        return flow is None or not flow.cancelled
-
-    def _prune(self, life: Lifecycle) -> None:
-        """Let go of what is over: remembered things, and handlers that were called long ago."""
-        context, now = life.session.intent_context, self._clock.wall()
-        life.pruned = intent_context.prune(context, now)
-        if life.pruned is not context:
-            life.session = life.session.trusted(intent_context=life.pruned)
-        if life.session.converse_handlers:
-            life.session = converse.pruned(life.session, now, self._options.converse_ttl)
-
-    async def _match(self, life: Lifecycle) -> tuple[Match, str] | None:
-        if not life.utterances:
-            return None
-        stated = life.message.data.get("lang")
-        life.lang = life.trace.lang = resolve(stated, life.session, self._options.langs, self._options.lang)
-        return await self._round.run(life, life.lang, self._store.current.pipeline)
-
-    def _commit(self, life: Lifecycle, match: Match) -> None:
-        """Take over the session a claim brings, as far as it may be changed."""
-        updated = match.updated_session
-        if updated is None:
-            return
-        if updated.session_id != life.session.session_id:
-            log.warning("%s: updated_session is of session %r, which this round is not in; ignored",
-                        match.topic, updated.session_id)  # fmt: skip
-            return
-        life.session = life.denials.imposed_on(commit(updated, life.session))
-        if match.intent_name == "response" and not life.session.is_default:  # there the store tells everybody
-            for other in self._open.values():
-                if other is not life and other.session.session_id == life.session.session_id:
-                    other.answered()
-
-    def _tick(self, life: Lifecycle) -> None:
-        context = life.session.intent_context
-        if not context:
-            return
-        ticked = intent_context.evict(intent_context.tick(context, life.pruned))
-        if ticked is not context:
-            life.session = life.session.trusted(intent_context=ticked)
-
     async def _dispatch(self, life: Lifecycle, match: Match, pipeline_id: str) -> None:
         """Call the handler and wait for it."""
-        if life.ended:  # at shutdown: a claim that comes after the end marker calls nobody
-            return
+        if life.ended or not (self.worker is None or self.worker.may_act()):
+            return  # a claim that comes after the end marker calls nobody; it may be another worker's
         self._endings.sync(life)
         now, cap = self._clock.wall(), self._options.converse_cap
         life.session = activate(life.session, match.skill_id, match.intent_name, now, cap)
@@ -270,6 +203,8 @@ class Orchestrator:
         stamped = Frozen(called.context, **{SKILL_ID: match.skill_id, PIPELINE_ID: pipeline_id})
         dispatch = called.within(stamped, life.session)
         life.called(dispatch)
+        if self._journal is not None:
+            self._journal.dispatched(dispatch)
         done = self._dispatches.expect(dispatch)
         try:
             claim = Frozen(intent, **said, pipeline_id=pipeline_id)

@@ -12,6 +12,9 @@ from hark.model.three_way import advance
 class DefaultSession:
     """Holds the default session between utterances; `save` is shown it after each end marker and each question."""
 
+    owned = True
+    """Whether it is held here; where several workers share the work, one of them holds it."""
+
     def __init__(self, restored: Session | None = None, save: Callable[[Session], None] | None = None) -> None:
         # An open question dies with the process that asked it.
         self.current = (restored or Session()).without("response_mode")

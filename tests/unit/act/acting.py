@@ -33,6 +33,9 @@ class Acting:
         message = Message(topic, data, context, Session(session) if isinstance(session, str) else session)
         self.bus.emit(message)
         await settle()
+        if topic.endswith(":response"):  # what comes of an answer comes after the end of its turn
+            self.bus.emit(message.forward(topics.UTTERANCE_HANDLED))
+            await settle()
         return message
 
     async def poll(self, topic: str, session: Session, **data: Any) -> dict[str, dict[str, Any]]:

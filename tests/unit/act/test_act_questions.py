@@ -12,7 +12,7 @@ from acting import Acting
 from flow.dialogue import NOON, asks
 from flow.stage import skill
 from hark.bus import LocalBus
-from hark.model import ContextEntry, Session
+from hark.model import ContextEntry, Message, Session
 from hark.model.session_fields import ResponseMode
 from hark.plugins import Turn
 from hark.spec import topics
@@ -125,3 +125,23 @@ async def test_everybody_who_waits_is_let_go_when_the_house_closes(bus: LocalBus
     await settle()
     assert acting.failures() == ["the handler was stopped"] * 3
     assert not [task for task in before if task.get_name() == "a.skill:go" and not task.done()]
+
+
+async def test_what_comes_of_an_answer_comes_after_the_end_of_its_turn(acting: Acting) -> None:
+    acting.host.attach(skill("a.skill", go=asks(timeout=60.0)))
+    await acting.call("a.skill:go", utterance_id="u1")
+    answer = Message("a.skill:response", {"utterance": "yes"}, {"utterance_id": "u2"}, Session("x"))
+    acting.bus.emit(answer)
+    await settle()
+    assert acting.spoken()[1:] == []
+    acting.bus.emit(answer.forward(topics.UTTERANCE_HANDLED))
+    await settle()
+    assert acting.spoken()[1:] == ["a.skill got yes"]
+
+
+async def test_an_answer_whose_turn_never_ends_is_an_answer_all_the_same(acting: Acting) -> None:
+    acting.host.attach(skill("a.skill", go=asks(timeout=60.0)))
+    await acting.call("a.skill:go", utterance_id="u1")
+    acting.bus.emit(Message("a.skill:response", {"utterance": "yes"}, {"utterance_id": "u2"}, Session("x")))
+    await acting.clock.advance(2.0)
+    assert acting.spoken()[1:] == ["a.skill got yes"]

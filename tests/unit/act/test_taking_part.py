@@ -114,6 +114,7 @@ async def test_the_surest_of_several_answers_of_one_skill_is_given(assistant: Ma
         assert await hark.hears("is it so") == ["yes"]
 
 
+@pytest.mark.one_process
 async def test_what_is_not_hosted_any_more_is_not_answered_for(assistant: MakeAssistant) -> None:
     class Both(Skill):
         id = "both"

@@ -15,7 +15,6 @@ from hark.app.convert.folder import LocaleFolder
 from hark.app.convert.importing import from_hassil
 from hark.app.convert.report import Report, Verdict
 from hark.app.convert.writing import write
-from hark.intents import expand
 from hark.intents.locale import Locale, Role
 
 yaml = pytest.importorskip("yaml")
@@ -272,16 +271,6 @@ def test_nothing_is_overwritten_without_force(source: Path, tmp_path: Path, caps
     assert lines(folder / "the.voc") == ["mine"]
     converted(source, tmp_path / "locale", "--force")
     assert lines(folder / "the.voc") == ["the", "my"]
-
-
-def test_thin_takes_over_a_choice_and_the_way_back_restores_the_rest(source: Path, tmp_path: Path) -> None:
-    big = '{language: en, intents: {Big: {data: [{sentences: ["(a|b|c|d) [e] (f|g|h|i) x"]}]}}}'
-    (source / "big.yaml").write_text(big)
-    folder = converted(source / "big.yaml", tmp_path / "locale", "--thin", "10")
-    said = [text for line in lines(folder / "big.intent") for text in expand(line)]
-    assert 8 <= len(set(said)) < 32
-    assert to_hassil(LocaleFolder(folder), Report("en")) == yaml.safe_load(big)
-    assert main(["convert", "from-hassil", str(source), str(tmp_path / "other"), "--thin", "0"]) == 2
 
 
 def test_strict_tells_by_its_exit_status_that_something_could_not_be_said(source: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 
 import pytest
@@ -15,7 +14,6 @@ from hark.app.convert.names import Names, base_name
 from hark.app.convert.reading import Unreadable, read
 from hark.app.convert.shapes import ADJACENT, GLUED, NOTHING, REPEATED, SLOT_ONLY, Shapes
 from hark.app.convert.splitting import Division, Vocabularies, divide
-from hark.app.convert.thinning import thinned
 from hark.app.convert.tree import Alt, Item, Perm, Ref, Seq, Slot, Text, options, render, size
 from hark.intents import TemplateError, expand
 
@@ -233,21 +231,3 @@ def test_names_fit_a_locale_folder_and_never_meet() -> None:
     assert [names.of("Light"), names.of("light"), names.of("Light"), names.of("light", "other")] == [
         "light", "light_2", "light", "light_3",
     ]  # fmt: skip
-
-
-GLUED = re.compile(r"[^\s(\[|][(\[{<]|[)\]}>][^\s)\]|]")
-
-
-@given(_templates(perms=False, slots=True))
-@settings(max_examples=120, deadline=None)
-def test_a_choice_of_sentences_has_every_word_and_adds_none(template: str) -> None:
-    assume(size_of(read(template)) <= 400)
-    # Parts that are glued together make words of their own, and of those a choice has only some.
-    assume(not GLUED.search(template))
-    for line in divided(template).lines:
-        chosen = [set(expand(render(one).replace("list:", ""))) for one in thinned(line, NO_VOCABULARIES)]
-        everything = set(expand(render(line).replace("list:", "")))
-        assert set().union(*chosen) <= everything
-        assert {word for text in set().union(*chosen) for word in text.split()} == {
-            word for text in everything for word in text.split()
-        }

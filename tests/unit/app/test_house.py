@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from dataclasses import dataclass
-from functools import partial
+from functools import partialmethod
 from typing import Any
 
 import pytest
 
-from hark.app import house as house_module
-from hark.app import settling
 from hark.app.advice import advice
 from hark.app.house import House
 from hark.app.settings import settings_from
@@ -165,7 +163,7 @@ async def test_a_house_is_ready_when_everybody_has_taken_in_what_skills_announce
 async def test_a_listener_that_hangs_does_not_keep_a_house_from_opening(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(house_module, "settled", partial(settling.settled, patience=0.01))
+    monkeypatch.setattr(LocalBus, "settled", partialmethod(LocalBus.settled, patience=0.01))
     slow = Ponderous()
     made = house(slow, ParrotSkill(), assistant={"pipeline": ["ponderous"]})
     await made.start()

@@ -42,7 +42,7 @@ def test_plugins_of_installed_packages_are_found_and_can_be_left_out(
 def test_the_thorough_search_is_spared_where_nobody_offers_anything(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def discover() -> list[Refusal]:
+    def discover(_groups: object) -> list[Refusal]:
         raise AssertionError("not needed")
 
     install(tmp_path, "other", "[console_scripts]\nother = other:main\n")
@@ -56,6 +56,6 @@ def test_the_thorough_search_is_spared_where_nobody_offers_anything(
 def test_an_archive_is_left_to_the_thorough_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = tmp_path / "some.zip"
     archive.write_bytes(b"")
-    monkeypatch.setattr(loading, "discover", lambda: [Refusal("hark.skill", "from a search", "")])
+    monkeypatch.setattr(loading, "discover", lambda _groups: [Refusal("hark.skill", "from a search", "")])
     monkeypatch.setattr(sys, "path", [str(archive)])
     assert ids(installed=True) == [*BUILTIN, "from a search"]

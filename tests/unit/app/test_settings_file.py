@@ -24,7 +24,10 @@ def mistakes(file: Path, text: str | bytes) -> list[str]:
     return str(raised.value).replace(f"{file.parent}/", "").splitlines()
 
 
-TABLES = "The tables are: assistant, deny, limits, pipeline, plugins, trace, transformers"
+TABLES = (
+    "The tables are: assistant, bus, deny, engine, limits, nats, pipeline, plugins, rooms, trace, transformers, "
+    "voice, wake"
+)
 DENIES = (
     "The keys are: skills, intents, pipelines, audio_transformers, utterance_transformers, metadata_transformers, "
     "intent_transformers, dialog_transformers, tts_transformers"

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("hassil")
 
-from hark.app.settling import settled
+
 from hark.builtin.hassil import HassilMatcher
 from hark.model import ContextEntry, Message, Session
 from hark.plugins import Turn, handles
@@ -75,10 +75,10 @@ async def test_values_that_its_skill_registers_fill_a_list(paths: list[str]) -> 
         assert await assistant.hears("brew for anna") == []
         entity = {"entity_name": "guest", "lang": "en", "samples": ["[aunt] anna", "(broken"]}
         home.host.emit("ovos.entity.register", {"skill_id": "another.skill", **entity})
-        await settled(assistant.house.bus)
+        await assistant.house.bus.settled()
         assert await assistant.hears("brew for anna") == []
         home.host.emit("ovos.entity.register", {"skill_id": home.id, **entity})
-        await settled(assistant.house.bus)
+        await assistant.house.bus.settled()
         assert await assistant.hears("brew for aunt anna") == ["for aunt anna"]
 
 
@@ -130,7 +130,7 @@ async def test_the_package_is_taken_by_language_and_files_come_on_top(tmp_path: 
     async with Assistant(HassilMatcher(), settings=both) as assistant:
         assert await assistant.hears("turn on the lights in the attic") == ["Turned on the lights"]
         assistant.house.bus.emit(Message(topics.pipeline_intents_list("hassil")))
-        await settled(assistant.house.bus)
+        await assistant.house.bus.settled()
         (listed,) = assistant.of("ovos.pipeline.hassil.intents.list.response")
     assert listed.data["intents"] == ({"skill_id": "hassil", "intent_name": "answer", "lang": "en"},)
 
@@ -138,7 +138,7 @@ async def test_the_package_is_taken_by_language_and_files_come_on_top(tmp_path: 
 async def test_what_it_could_claim_for_a_skill_is_listed(paths: list[str]) -> None:
     async with Assistant(HassilMatcher(), settings=settings(paths, "home.skill")) as assistant:
         assistant.house.bus.emit(Message(topics.pipeline_intents_list("hassil")))
-        await settled(assistant.house.bus)
+        await assistant.house.bus.settled()
         (listed,) = assistant.of("ovos.pipeline.hassil.intents.list.response")
     assert [intent["intent_name"] for intent in listed.data["intents"]] == ["LightOn", "Brew", "Wake"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from bus_fixtures import keep, note
 
-from hark.bus import LocalBus
+from hark.bus import LocalBus, RemoteBus
 from hark.bus import local as local_module
 from hark.bus import subscription as subscription_module
 from hark.model import MalformedMessage, Message, Session, decode
@@ -263,6 +263,7 @@ async def test_a_tap_sees_everything_as_it_is_emitted(bus: LocalBus) -> None:
     end = bus.tap(lambda message: seen.append(message.type))
     bus.emit(note())
     bus.emit(note(topic="test.unheard"))
+    await settle()
     assert seen == ["test.note", "test.unheard"]
     end()
     bus.emit(note())
@@ -306,6 +307,7 @@ async def test_a_long_queue_names_the_listener(
         for n in range(25):
             bus.emit(note(n))
             await asyncio.sleep(0)
+        await settle()
     warnings = [record.getMessage() for record in caplog.records]
     assert warnings == [f"bus: the slow one has {n} messages waiting on test.note" for n in (10, 20)]
     go_on.set()
@@ -328,6 +330,7 @@ async def test_a_very_long_queue_is_detached(
         for n in range(100):
             bus.emit(note(n))
             await asyncio.sleep(0)
+        await settle()
     assert [record.getMessage() for record in caplog.records] == [
         "bus: the stuck one has 30 messages waiting on test.note and was detached"
     ]
@@ -362,7 +365,7 @@ async def test_a_flood_does_not_starve_the_loop(bus: LocalBus) -> None:
     stop = True
     await settle()
     assert rounds == 20
-    assert heard > 100
+    assert heard > (0 if isinstance(bus, RemoteBus) else 100)  # each of them went round by the broker
 
 
 # Threads.
@@ -437,6 +440,7 @@ async def test_a_listener_may_close_its_own_subscription(bus: LocalBus) -> None:
 
 async def test_closing_the_bus_ends_what_is_under_way(bus_type: type[LocalBus]) -> None:
     bus = bus_type()
+    await bus.open()
     ended: list[str] = []
     heard: list[int] = []
 

@@ -13,11 +13,10 @@ from hark.model import Audio, Match
     [
         "x" * 2_000,
         ("x" * 2_000,) * 20,
-        Audio(b"\x00" * 2_000, 16_000),
         Match("a.skill", "go", "en-US", "go", {"one": "x" * 1_000, "two": "x" * 1_000}),
         None,
     ],
-    ids=["text", "candidates", "sound", "match", "nothing"],
+    ids=["text", "candidates", "match", "nothing"],
 )
 def test_what_is_small_is_kept_as_it_is(artifact: object) -> None:
     assert worth_keeping(artifact) is artifact
@@ -37,8 +36,17 @@ def test_a_long_candidate_is_shortened_among_short_ones() -> None:
     assert kept == ("short", "x" * 2_000 + "... (2001 characters)")
 
 
-def test_of_much_sound_its_length_and_rate_are_told() -> None:
-    assert worth_keeping(Audio(b"\x00" * 48_000, 16_000)) == "1.50 s of sound at 16000 Hz"
+@pytest.mark.parametrize(
+    ("sound", "told"),
+    [
+        (Audio(bytes(48_000), 16_000), "1.50 s of sound, 16000 Hz, 16 bits, mono, silent"),
+        (Audio(b"", 16_000), "0.00 s of sound, 16000 Hz, 16 bits, mono, silent"),
+        (Audio(b"\x00\x40" * 88_200, 44_100, 2, 2), "1.00 s of sound, 44100 Hz, 16 bits, stereo, peak 0.50"),
+        (Audio(b"\xc0" * 2_400, 8_000, 1, 3), "0.10 s of sound, 8000 Hz, 8 bits, 3 channels, peak 0.50"),
+    ],
+)
+def test_of_sound_its_length_form_and_loudness_are_told(sound: Audio, told: str) -> None:
+    assert worth_keeping(sound) == told
 
 
 def test_of_a_match_with_long_slots_its_topic_and_their_number_are_told() -> None:

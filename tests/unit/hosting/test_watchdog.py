@@ -126,3 +126,20 @@ async def test_the_thread_looks_by_itself_and_ends_when_told_to() -> None:
     watchdog.stop()
     await asyncio.to_thread(thread.join, 20)
     assert not thread.is_alive()
+
+
+async def test_a_loop_that_only_waits_is_not_to_blame(monkeypatch: pytest.MonkeyPatch) -> None:
+    runner, clock = make_runner()
+    watchdog = Watchdog(runner)
+    monkeypatch.setattr(watchdog, "_alive", lambda: None)  # as if it was given no time to say so
+    watchdog.look()
+    clock.pass_by(5.0)
+
+    def look_from_outside() -> str | None:
+        while not watchdog._is_waiting():
+            pass
+        return watchdog.look()
+
+    assert await asyncio.to_thread(look_from_outside) is None
+    assert watchdog.stalls == 0
+    assert watchdog.look() is not None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from keyword_pools import HERE, NOW, SEND_ROBOT, ask, label, register, send, slots, voc
 
-from hark.intents.keyword import KeywordPool, Spotted
+from hark.intents.keyword import KeywordPool, Occurrences, Reading, Spotted, best_reading
 from hark.model import ContextEntry, Session
 from hark.spec import topics
 
@@ -235,3 +236,26 @@ def test_templates_and_entities_are_none_of_its_business(pool: KeywordPool) -> N
     assert topics.REGISTER_TEMPLATE not in pool.consumed
     assert topics.ENTITY_REGISTER not in pool.consumed
     assert ask(pool, "anything", HERE) == "no keywords in en-US"
+
+
+def test_of_intents_that_ask_for_the_same_one_is_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
+    weighed: list[int] = []
+
+    def counted(vocabularies: Sequence[Occurrences]) -> Reading:
+        weighed.append(len(vocabularies))
+        return best_reading(vocabularies)
+
+    monkeypatch.setattr("hark.intents.keyword.matching.best_reading", counted)
+    pool = KeywordPool()
+    for number in range(300):
+        room = voc(f"room{number}", f"room {number}", "hall")
+        register(pool, f"s{number}.skill:i", required=[voc("turn"), voc("light")], optional=[room])
+    found = ask(pool, "turn on the hall light")
+    assert label(found) == "s0.skill:i"
+    assert slots(found) == {"turn": "turn", "light": "light", "room0": "hall"}
+    assert len(weighed) == 1
+    assert label(ask(pool, "turn on room 7 light")) == "s7.skill:i", "one that explains more is another matter"
+    denied = Session(blacklisted_skills=["s0.skill", "s1.skill"])
+    second = ask(pool, "turn on the hall light", denied)
+    assert label(second) == "s2.skill:i"
+    assert slots(second) == {"turn": "turn", "light": "light", "room2": "hall"}

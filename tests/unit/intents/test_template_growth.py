@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from pools import ask, entity, label, register, send, slots
 
 from hark.intents import Found, TemplateIntent, TemplatePool
+from hark.intents.patterns import SAMPLES
 from hark.intents.template.likeness import Likeness
-from hark.intents.template.profile import SENTENCES, Traits
+from hark.intents.template.profile import Traits
 from hark.spec import topics
 
 VERBS = ("open", "close", "clean", "repair", "paint", "lock")
@@ -53,9 +54,9 @@ def test_an_intent_with_very_many_sentences_is_judged_by_some_of_them() -> None:
     words = "|".join(f"w{number}" for number in range(60))
     register(pool, "a.b:many", f"({words}) of the ({words})")
     (intent,) = pool.intents("default")
-    assert len(intent.sentences) > SENTENCES
+    assert len(intent.samples) == SAMPLES
     assert max(Traits(intent).strengths.values()) <= 1.0
-    assert len(Traits(intent).strengths) <= SENTENCES * 20
+    assert len(Traits(intent).strengths) <= SAMPLES * 20
     assert label(ask(pool, "w7 of the w59")) == "a.b:many"
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from pools import NOW, ask, entity, label, register, slots
+from pools import NOW, ask, entity, label, register, send, slots
 
 from hark.intents import STRICT, TemplatePool
 from hark.model import ContextEntry, Session
+from hark.spec import topics
 
 
 @pytest.fixture
@@ -178,3 +179,41 @@ def test_a_long_utterance_is_no_danger(pool: TemplatePool) -> None:
     register(pool, "a.b:x", "{a} to {b} to {c} to {d}", "to {a} to {b}")
     assert label(ask(pool, "to " * 2_000)) == "a.b:x"
     assert label(ask(pool, "word " * 2_000)) is None
+
+
+def test_known_values_decide_between_sentences_that_differ_in_a_slots_name(pool: TemplatePool) -> None:
+    register(pool, "a.b:device", "turn off [the] {device}")
+    register(pool, "a.b:room", "turn off [the] {room}")
+    register(pool, "c.d:anything", "turn off [the] {thing}")
+    entity(pool, "a.b", "device", "kettle", "big fan")
+    entity(pool, "a.b", "room", "kitchen", "living room")
+    assert label(ask(pool, "turn off the big fan")) == "a.b:device"
+    assert label(ask(pool, "turn off the living room")) == "a.b:room"
+    assert label(ask(pool, "turn off the oven")) == "c.d:anything", "lists that have other values speak against them"
+    send(pool, topics.INTENT_DEREGISTER, "c.d:anything")
+    assert label(ask(pool, "turn off the oven")) == "a.b:device", "then whoever registered first"
+
+
+def test_known_values_decide_between_slots_of_one_intent(pool: TemplatePool) -> None:
+    register(pool, "a.b:off", "turn off ({device}|{room}|{device} in [the] {room})")
+    entity(pool, "a.b", "device", "kettle")
+    entity(pool, "a.b", "room", "kitchen")
+    assert slots(ask(pool, "turn off kitchen")) == {"room": "kitchen"}
+    assert slots(ask(pool, "turn off kettle")) == {"device": "kettle"}
+    assert slots(ask(pool, "turn off kettle in the kitchen")) == {"device": "kettle", "room": "kitchen"}
+
+
+def test_a_slot_does_not_take_what_another_slot_of_the_intent_knows(pool: TemplatePool) -> None:
+    register(
+        pool, "a.b:play", "play {artist}", "play {artist} on {service}", "play some {genre}", "{genre} by {artist}"
+    )
+    entity(pool, "a.b", "service", "spotify", "netflix")
+    entity(pool, "a.b", "genre", "jazz", "heavy metal")
+    assert slots(ask(pool, "play heavy metal by nobody on netflix")) == {
+        "genre": "heavy metal",
+        "artist": "nobody",
+        "service": "netflix",
+    }
+    assert slots(ask(pool, "play songs of the sea")) == {"artist": "songs of the sea"}, "nothing is known about these"
+    entity(pool, "a.b", "artist", "jazz by night")
+    assert slots(ask(pool, "play jazz by night")) == {"artist": "jazz by night"}, "a known value is one as a whole"

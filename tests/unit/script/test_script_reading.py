@@ -103,6 +103,7 @@ def test_a_file_may_be_one_conversation_without_a_title_and_others() -> None:
         ("hello", "begin the line with user:"),
         ("kitchen> stop", "begin the line with user:"),
         ("user asks: hello", "only Hark asks"),
+        ("hark interrupts: hello", "only a user interrupts"),
         ("user:", "user: says nothing"),
         ("user: # hello", "user: says nothing"),
         ("user (): hello", "no name of a device"),

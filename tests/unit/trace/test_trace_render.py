@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hark.model import Match
 from hark.testing import FakeClock
 from hark.trace import TraceStore, TurnTrace, render
 
@@ -30,6 +31,16 @@ def test_a_turn_is_told_step_by_step() -> None:
     assert " ".join(first.split()) == '0.500 ms utterance decontract changed "what\'s up" → "what is up"'
     assert second.endswith("match      template               declined   no template fits")
     assert end == "Nobody claimed this.  2.500 ms in all, the speech that followed apart."
+
+
+def test_a_claim_is_told_by_its_slots_and_what_became_sound_by_its_text() -> None:
+    trace, _ = begin("lights on")
+    claim = Match("lamp.skill", "on", "en-US", "lights on")
+    trace.step("intent", "place", "changed", 0.0, "", claim, claim.with_slots(place="kitchen"))
+    trace.step("tts", "voice", "made", 0.0, "1.00 s of en-US", "It is on.")
+    _, changed, made, _ = told(trace)
+    assert changed.endswith('"lamp.skill:on" → "lamp.skill:on, place = kitchen"')
+    assert made.endswith('1.00 s of en-US  "It is on."')
 
 
 @pytest.mark.parametrize(

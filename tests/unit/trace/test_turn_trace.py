@@ -40,6 +40,21 @@ def test_a_turn_is_open_until_it_ends_and_steps_may_still_follow() -> None:
     assert trace.steps[-1].at == 2.0
 
 
+def test_what_led_to_a_turn_comes_before_its_steps_and_before_its_beginning() -> None:
+    clock = FakeClock()
+    earlier = TurnTrace("before", "x", (), clock.wall(), clock.monotonic)
+    clock.pass_by(0.25)
+    earlier.step("record", "a", "spoken", 0.2)
+    clock.pass_by(0.75)
+    trace = begin(TraceStore(clock))
+    trace.step("match", "b", "claimed")
+    seen = trace.steps
+    trace.follows(earlier)
+    assert [(step.who, step.at) for step in trace.steps] == [("a", -0.75), ("b", 0.0)]
+    assert len(seen) == 1  # whoever was reading it
+    assert earlier.steps[0].at == 0.25
+
+
 @pytest.mark.parametrize(
     "value",
     [

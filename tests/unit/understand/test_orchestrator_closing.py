@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from flow.stage import MakeAssistant, claims, declines, matcher
 from hark.model import Match, Message, Session
 from hark.plugins import Round
@@ -9,6 +11,7 @@ from hark.spec import topics
 from hark.testing import settle
 
 
+@pytest.mark.one_process
 async def test_a_closed_orchestrator_listens_to_nothing(assistant: MakeAssistant) -> None:
     async with assistant(declines()) as hark:
         own = {

@@ -42,13 +42,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="divide templates that stand for more sentences than this; else what Hark takes, 5,000",
     )
-    there.add_argument(
-        "--thin",
-        type=int,
-        metavar="N",
-        help="of templates that stand for more than N sentences, take over a choice in which every word occurs: "
-        "they are registered faster, and Hark matches what is like them",
-    )
     back = ways.add_parser("to-hassil", help="a locale folder to YAML of hassil")
     back.add_argument("source", metavar="LOCALE", help="the locale folder: LOCALE/<language>/…")
     back.add_argument("dest", metavar="DEST", help="the folder for the YAML; a language goes to DEST/<language>")
@@ -82,8 +75,6 @@ def _from_hassil(options: argparse.Namespace) -> Iterator[Report]:
     limit = MAX_SENTENCES if options.max_sentences is None else options.max_sentences
     if limit < 1:
         raise Trouble("--max-sentences takes a number above 0")
-    if options.thin is not None and options.thin < 1:
-        raise Trouble("--thin takes a number above 0")
     if options.package == (options.source is not None):
         raise Trouble("name either the folder to read, SRC, or --package")
     found: Iterator[tuple[str, dict[str, Any]]] = (
@@ -92,7 +83,7 @@ def _from_hassil(options: argparse.Namespace) -> Iterator[Report]:
     for lang, data in found:
         if not is_tag(lang):
             raise Trouble(f"{lang!r} is no language tag such as en or de-CH")
-        converted = from_hassil(lang, data, limit, options.thin)
+        converted = from_hassil(lang, data, limit)
         write(Path(options.dest) / lang, converted.files, force=options.force)
         yield converted.report
 

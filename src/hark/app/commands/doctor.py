@@ -22,7 +22,7 @@ def doctor(options: argparse.Namespace) -> int:
 
 
 def _of_the_running(options: argparse.Namespace) -> Report | None:
-    connection = None if options.alone else connect(state_of(options))
+    connection = None if options.alone or options.voice else connect(state_of(options))
     if connection is None:
         return None
     with connection:
@@ -52,6 +52,11 @@ def _alone(options: argparse.Namespace) -> Report:
         household = Household(settings, loaded, SystemClock(), lambda _text: None)
         hold_back_refusals()
         async with household:
-            return examine(household.house, str(path))
+            report = examine(household.house, str(path))
+        if not options.voice:
+            return report
+        from hark.app.voice.examining import with_engines
+
+        return await with_engines(report, settings, installed=options.plugins)
 
     return asyncio.run(look())

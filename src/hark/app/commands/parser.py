@@ -6,7 +6,8 @@ import argparse
 import re
 from typing import Final
 
-from hark.app.commands import convert, test
+from hark.app.commands import bus, convert, test, token
+from hark.app.commands.about_voice import DEVICES, LISTEN, add_listen_options
 
 _EXAMPLES: Final = """\
 examples:
@@ -14,11 +15,13 @@ examples:
   printf 'what time is it\\n' | hark run  answer each line, then leave
   hark say what time is it               one question, one answer
   hark say "what time is it" --why       ... and every step on the way to it
+  hark listen question.wav               answer a recording, aloud
   hark why                               explain the last turn, from any shell
   hark doctor                            what is loaded, in which order, and what is not and why
   hark new skill kitchen-timer           begin a plugin package
   hark lint my-skill                     what is wrong with its sentences, and how to mend it
   hark test shopping.talk                play a conversation that is written down
+  hark bus                               the bus by itself, for several processes and for clients of OVOS
   hark settings > hark.toml              a settings file with every key
 """
 _RUN: Final = """\
@@ -31,6 +34,9 @@ examples:
   printf 'what time is it\\nsay hello world\\n' | hark run
   hark run --dev                         while you write a plugin: the next turn uses what you saved
   hark run --stay </dev/null             as a service, until SIGTERM
+  hark run --split                       in several processes: one that dies is started again
+  hark run --room act --bus ws://127.0.0.1:8181/core
+  hark run --voice                       by microphone and loudspeaker
   hark run --state /tmp/try --no-plugins
 """
 _SAY: Final = """\
@@ -41,6 +47,7 @@ has to be put right first.
 examples:
   hark say what time is it
   hark say "what time is it" --why
+  hark say "what time is it" --to answer.wav
 """
 _WHY: Final = """\
 Tells who did what with an utterance: which transformer changed it, who declined it and why, who answered, and how long
@@ -58,6 +65,7 @@ when something needs attention.
 examples:
   hark doctor
   hark doctor --json | jq .missing
+  hark doctor --voice                    what could be heard and spoken with
 """
 _NEW: Final = """\
 Writes a package with a plugin that works, an entry point by which Hark finds it, and a test that passes.
@@ -105,14 +113,37 @@ def make_parser(version: str) -> argparse.ArgumentParser:
         help="take over what you edit meanwhile: plugins, their locale folders, the settings; what is broken is told, "
         "and the old one stays",
     )
+    run.add_argument("--voice", action="store_true", help="talk by microphone and loudspeaker; see docs/voice.md")
     run.add_argument("--stay", action="store_true", help="go on when the input ends, until somebody stops it")
+    run.add_argument("--split", action="store_true", help="every room in a process of its own, kept alive by this one")
+    run.add_argument(
+        "--room",
+        action="append",
+        choices=("understand", "act", "hear", "speak", "bus"),
+        default=[],
+        help="only this room, over the bus it shares with the others; may be given more than once",
+    )
+    run.add_argument("--worker", action="store_true", help="with --room understand: one of several that share the work")
+    run.add_argument("--bus", metavar="URL", help="where the rooms meet; else url in [bus]")
+    run.add_argument("--leash", help=argparse.SUPPRESS)
 
     say = _command(commands, "say", "say one thing and print the answer", _SAY)
     say.add_argument("text", nargs="+", metavar="TEXT", help="what to say")
+    say.add_argument("--to", metavar="FILE", help="write the spoken answer to a WAV file; - is standard output")
     say.add_argument("--why", action="store_true", help="print every step on the way to the answer as well")
     _add_settings(say)
     _add_state(say)
     _add_lang(say)
+
+    listen = _command(commands, "listen", "answer a recording, aloud", LISTEN)
+    add_listen_options(listen)
+    _add_settings(listen)
+    _add_state(listen)
+    _add_lang(listen)
+
+    devices = _command(commands, "devices", "list microphones and loudspeakers", DEVICES)
+    _add_settings(devices)
+    _add_lang(devices)
 
     why = _command(commands, "why", "explain a turn", _WHY)
     why.add_argument("id", nargs="?", default="", metavar="ID", help="how the id of the turn begins; else the last one")
@@ -120,6 +151,9 @@ def make_parser(version: str) -> argparse.ArgumentParser:
 
     doctor = _command(commands, "doctor", "say what is loaded, and what is not and why", _DOCTOR)
     doctor.add_argument("--json", action="store_true", help="print the report as JSON")
+    doctor.add_argument(
+        "--voice", action="store_true", help="load the engines of [voice] as well, and say how they are"
+    )
     doctor.add_argument("--alone", action="store_true", help="do not ask the assistant that runs")
     _add_settings(doctor)
     _add_state(doctor)
@@ -137,6 +171,16 @@ def make_parser(version: str) -> argparse.ArgumentParser:
     lint.add_argument("--strict", action="store_true", help="let warnings count as well")
 
     test.add_options(_command(commands, "test", "play conversation scripts", test.ABOUT))
+
+    the_bus = _command(commands, "bus", "run the bus between processes by itself", bus.ABOUT)
+    bus.add_options(the_bus)
+    _add_settings_file(the_bus)
+    _add_state(the_bus)
+
+    tokens = _command(commands, "token", "say who may connect to the bus from elsewhere", token.ABOUT)
+    _add_settings_file(tokens)
+    _add_state(tokens)
+    token.add_options(tokens)
 
     settings = _command(commands, "settings", "print a settings file with every key", _SETTINGS)
     _add_plugins(settings)
@@ -156,8 +200,12 @@ def _command(
 
 
 def _add_settings(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--settings", metavar="FILE", help="the settings file; see: hark settings --help")
+    _add_settings_file(command)
     _add_plugins(command)
+
+
+def _add_settings_file(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--settings", metavar="FILE", help="the settings file; see: hark settings --help")
 
 
 def _add_plugins(command: argparse.ArgumentParser) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import signal
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
-from typing import Final
+from typing import TYPE_CHECKING
 
 from hark import __version__
+from hark.app.commands.alone import settings_for
 from hark.app.commands.common import ANSWERED, complain, settings_of, state_of
 from hark.app.commands.notices import hold_back_refusals, tell_notices
+from hark.app.commands.signals import on_signals
 from hark.app.control.server import listening
 from hark.app.conversation import Conversation
 from hark.app.house import House
@@ -20,7 +21,7 @@ from hark.app.household import Household
 from hark.app.line_reader import Descriptor, LineReader
 from hark.app.loading import plugin_files, plugins, wanted_by
 from hark.app.screen import Screen
-from hark.app.settings import Settings, read_settings
+from hark.app.settings import Settings
 from hark.app.state.directory import Held, StateError
 from hark.app.state.keeping import State
 from hark.app.terminal import Terminal
@@ -28,12 +29,22 @@ from hark.hosting import Refusal
 from hark.model import SystemClock
 from hark.plugins import Plugin
 
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+if TYPE_CHECKING:
+    from hark.app.voice.attending import Attending
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run an assistant until the input ends or somebody stops it."""
-    settings = _settings(options)
+    """Run an assistant until the input ends or somebody stops it; or some of its rooms, until somebody does."""
+    settings = settings_for(options)
+    if options.room:
+        # Only here: who runs it in one process does not pay for several.
+        from hark.app.commands.run_room import run_room
+
+        return run_room(options, settings)
+    if options.split:
+        from hark.app.commands.run_split import run_split
+
+        return run_split(options, settings)
     try:
         state = State(state_of(options), SystemClock(), traces=settings.trace.disk)
     except Held as held:
@@ -52,17 +63,30 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
         if starting is not None:  # nothing to be ended in good order yet
             starting.cancel()
 
-    _on_signals(stop_now)
+    on_signals(stop_now)
     with Terminal(sys.stdin, sys.stdout) as terminal, listening(state.directory) as door:
         screen = Screen(sys.stdout, stop.set, prompts=terminal.is_interactive)
         hold_back_refusals()
         clock = SystemClock()
         path = settings_of(options)[0]
         loaded, development = _loading(options, settings, screen.show if terminal.is_interactive else complain)
-        household = Household(settings, loaded, clock, screen.show, state=state, door=door, settings_file=str(path))
+        attending = _attending(settings, options)
+        household = Household(
+            settings,
+            loaded,
+            clock,
+            screen.show if attending is None else attending.show,
+            state=state,
+            door=door,
+            settings_file=str(path),
+            aloud=None if attending is None else attending.aloud,
+        )
         async with household, development(household.house):
             starting = None
             tell_notices(household.house, path)
+            if attending is not None:
+                await attending.attend(household.house, stop)
+                return
             if terminal.is_interactive:
                 _greet(household.house, settings)
             reader = LineReader(terminal.read if terminal.is_interactive else Descriptor(sys.stdin.fileno()))
@@ -70,6 +94,14 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
             await conversation.go_on(stop, patient=not terminal.is_interactive)
             if options.stay:
                 await stop.wait()
+
+
+def _attending(settings: Settings, options: argparse.Namespace) -> Attending | None:
+    if not options.voice:
+        return None
+    from hark.app.voice.attending import Attending  # only here: who deals in text does not pay for it
+
+    return Attending(settings, sys.stdout, installed=options.plugins)
 
 
 def _loading(
@@ -88,27 +120,7 @@ def _loading(
 
     found = list(sources(installed=options.plugins, files=files, wanted=wanted_by(settings)))
     edits = Edits(found, path)
-    return made_by(found), lambda house: DevMode(house, edits, lambda: _settings(options), tell)
-
-
-def _settings(options: argparse.Namespace) -> Settings:
-    path, named = settings_of(options)
-    settings = read_settings(path, named=named)
-    return settings if options.lang is None else settings.speaking(options.lang)
-
-
-def _on_signals(stop_now: Callable[[], None]) -> None:
-    loop = asyncio.get_running_loop()
-    # Whoever started this may have had some of them ignored, as nohup does.
-    heeded = [name for name in _SIGNALS if signal.getsignal(name) is not signal.SIG_IGN]
-
-    def signalled() -> None:
-        for name in heeded:  # who asks twice does not want to wait for a clean end
-            loop.remove_signal_handler(name)
-        stop_now()
-
-    for name in heeded:
-        loop.add_signal_handler(name, signalled)
+    return made_by(found), lambda house: DevMode(house, edits, lambda: settings_for(options), tell)
 
 
 def _greet(house: House, settings: Settings) -> None:

@@ -13,6 +13,10 @@ from hark.app.words import lines_of, one_line, remark, why_command
 
 def say(options: argparse.Namespace) -> int:
     """Say something and print the answer."""
+    if options.to is not None:
+        from hark.app.commands.say_aloud import say_aloud
+
+        return say_aloud(options)
     connection = connect(state_of(options))
     if connection is not None:
         with connection:

@@ -6,9 +6,13 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hark.app.commands.common import ANSWERED, MISTAKE, UNANSWERED, complain, settings_of
+from hark.app.trouble import Trouble
+
+if TYPE_CHECKING:
+    from hark.app.script.aloud.ensemble import Ensemble
 
 ABOUT: Final = """\
 Plays conversation scripts on an assistant without microphone and loudspeaker, on a clock that jumps. A path is a
@@ -19,6 +23,7 @@ examples:
   hark test tests/talk
   hark test shopping.talk -k milk        only conversations with milk in path or title
   hark test tests/talk --format json | jq '.conversations[] | select(.passed | not)'
+  hark test shopping.talk --aloud        spoken and heard, with the engines of your settings
 """
 
 
@@ -31,6 +36,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--no-plugins", dest="plugins", action="store_false", help="only what comes with Hark, no installed plugins"
     )
+    command.add_argument("--aloud", action="store_true", help="speak what users say, and listen to it")
+    command.add_argument("--listen-back", action="store_true", help="with --aloud: recognise what Hark says as well")
+    command.add_argument("--voice", metavar="ENGINE", help="with --aloud: who speaks for the users")
 
 
 def test(options: argparse.Namespace) -> int:
@@ -43,7 +51,8 @@ def test(options: argparse.Namespace) -> int:
     from hark.app.settings import read_settings
 
     path, named = settings_of(options)
-    recital = Recital(Cast(read_settings(path, named=named), path, installed=options.plugins), complain)
+    ensemble = _ensemble(options)
+    recital = Recital(Cast(read_settings(path, named=named), path, installed=options.plugins), complain, ensemble)
     hold_back_refusals()
     sys.path.insert(0, os.getcwd())  # noqa: PTH109 - classes that scripts name are found as by python -m
     results = []
@@ -53,7 +62,21 @@ def test(options: argparse.Namespace) -> int:
             print(headline(played), flush=True)
             if played.difference is not None:
                 print(indented(script, played.difference), flush=True)
+    if ensemble is not None:
+        ensemble.close()
     print(as_json(results) if options.format == "json" else summary(results))
     if recital.stumbled or not results:
         return MISTAKE
     return ANSWERED if all(played.passed for played in results) else UNANSWERED
+
+
+def _ensemble(options: argparse.Namespace) -> Ensemble | None:
+    if not options.aloud:
+        if options.listen_back or options.voice:
+            raise Trouble("--listen-back and --voice go with --aloud")
+        return None
+    # Only here: who deals in text does not pay for it.
+    from hark.app.script.aloud.ensemble import Ensemble
+    from hark.app.voice.composing import progress
+
+    return Ensemble(options.voice, listen_back=options.listen_back, tell=progress())

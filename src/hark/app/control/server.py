@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -37,7 +37,7 @@ from hark.app.state.directory import StateError
 from hark.app.talk import Talk
 from hark.model import MalformedMessage
 from hark.model.lang import canonical
-from hark.trace import TraceStore, render
+from hark.trace import TraceRecord, render
 
 log = logging.getLogger("hark.app")
 
@@ -75,14 +75,14 @@ class Control:
         channel: socket.socket,
         directory: Path,
         talk: Talk,
-        traces: TraceStore,
+        story: Callable[[str], Awaitable[TraceRecord | None]],
         langs: Callable[[], frozenset[str]],
-        examine: Callable[[], Report],
+        examine: Callable[[], Awaitable[Report]],
     ) -> None:
         self._channel = channel
         self._directory = directory
         self._talk = talk
-        self._traces = traces
+        self._story = story
         self._langs = langs
         self._examine = examine
         self._numbers = count(1)
@@ -131,18 +131,18 @@ class Control:
         if isinstance(request, Ping):
             _send(writer, Pong(os.getpid(), __version__))
         elif isinstance(request, Why):
-            _send(writer, self._explained(request))
+            _send(writer, await self._explained(request))
         elif isinstance(request, Examine):
-            _send(writer, Examined(self._examine()))
+            _send(writer, Examined(await self._examine()))
         else:
             await self._say(request, writer)
 
-    def _explained(self, request: Why) -> Answer:
-        trace = self._traces.of(request.id) or self._traces.find(request.id)
-        if trace is None:
+    async def _explained(self, request: Why) -> Answer:
+        record = await self._story(request.id)
+        if record is None:
             what = f"whose id begins with {request.id}" if request.id else "yet"
             return Refused(f"this assistant had no turn {what}")
-        return Explained(render(trace.record()))
+        return Explained(render(record))
 
     async def _say(self, request: Say, writer: asyncio.StreamWriter) -> None:
         if request.lang is not None and canonical(request.lang) not in self._langs():

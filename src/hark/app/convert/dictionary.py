@@ -13,11 +13,9 @@ from hark.app.convert.tree import Alt, Seq, render, size
 class Dictionary:
     """Every `.voc` there will be, with what templates that refer to it have to know."""
 
-    def __init__(self, lang: str, limit: int, thin: int | None = None) -> None:
+    def __init__(self, lang: str, limit: int) -> None:
         self.lang = lang
         self.limit = limit
-        self.thin = thin
-        """How many sentences a template may stand for before only some of them are said; None for all of them."""
         self._names = Names()
         self._bodies: dict[str, Seq] = {}
         self._shapes: dict[str, Shapes] = {}

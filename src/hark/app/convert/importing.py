@@ -30,21 +30,18 @@ class Converted:
     files: dict[str, str] = field(default_factory=dict)
 
 
-def from_hassil(lang: str, data: Mapping[str, Any], limit: int, thin: int | None = None) -> Converted:
-    """The locale folder for what hassil says in a language; no template stands for more than `limit` sentences.
-
-    Of sentences that stand for more than `thin`, only a choice is taken over.
-    """
-    return _Import(lang, data, limit, thin).run()
+def from_hassil(lang: str, data: Mapping[str, Any], limit: int) -> Converted:
+    """The locale folder for what hassil says in a language; no template stands for more than `limit` sentences."""
+    return _Import(lang, data, limit).run()
 
 
 class _Import:
     """One conversion under way."""
 
-    def __init__(self, lang: str, data: Mapping[str, Any], limit: int, thin: int | None) -> None:
+    def __init__(self, lang: str, data: Mapping[str, Any], limit: int) -> None:
         self._data = data
         self._report = Report(lang)
-        self._dictionary = Dictionary(lang, limit, thin)
+        self._dictionary = Dictionary(lang, limit)
         self._rules = table(data, "expansion_rules")
         self._side_of_rules: dict[str, dict[str, Any]] = {}
         self._scope = Scope(self._rules, table(data, "lists"), self._dictionary, Names())

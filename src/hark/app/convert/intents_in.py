@@ -13,12 +13,10 @@ from hark.app.convert.reading import Unreadable
 from hark.app.convert.report import Report, Verdict
 from hark.app.convert.scope import Scope, table
 from hark.app.convert.side import Entry, entry, lines_of
-from hark.app.convert.splitting import Division, divide
-from hark.app.convert.thinning import thinned
-from hark.app.convert.tree import Seq, Slot, render, size
+from hark.app.convert.splitting import divide
+from hark.app.convert.tree import Slot, render, size
 
 DIVIDED: Final = "it is divided into several lines"
-THINNED: Final = "only a choice of its sentences is taken over"
 OTHER_LIST: Final = "which of several lists feeds the slot is not said"
 _GATES: Final = {
     "slots": "slots with a fixed value are not filled in",
@@ -106,7 +104,7 @@ class Intents:
         try:
             if not isinstance(text, str):
                 raise Unreadable("a sentence is no text")
-            division = self._divided(scope.sentence(text), scope)
+            division = divide(scope.sentence(text), self._dictionary.known, self._dictionary.limit)
         except (Unreadable, RecursionError) as error:
             self._report.add(Verdict.REFUSED, str(error), text, where)
             return {"was": text, "lines": []}
@@ -124,18 +122,8 @@ class Intents:
         if len(lines) > 1:
             scope.notes.add(DIVIDED)
         for note in () if isinstance(made, str) else sorted(scope.notes):
-            self._report.add(Verdict.KEPT if note is THINNED else Verdict.REWRITTEN, note, text, where)
+            self._report.add(Verdict.REWRITTEN, note, text, where)
         return made
-
-    def _divided(self, seq: Seq, scope: Scope) -> Division:
-        known, limit, thin = self._dictionary.known, self._dictionary.limit, self._dictionary.thin
-        if thin is None or size(seq, known.size) <= thin:
-            return divide(seq, known, limit)
-        division = divide(seq, known, size(seq, known.size))
-        scope.notes.add(THINNED)
-        lines = [line for whole in division.lines for line in thinned(whole, known)]
-        division.lines = list({render(line): line for line in lines}.values())
-        return division
 
     def _feed(self, slots: list[Slot], scope: Scope, own: Mapping[str, Any], key: str) -> None:
         """Note where slots take their values from."""

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from hark import __version__
 from hark.app.advice import advice
-from hark.app.doctor.report import Asked, ChainReport, Member, Missing, Report, SkillReport
+from hark.app.doctor.report import Asked, ChainReport, EngineReport, Member, Missing, Report, SkillReport
 from hark.app.house import House
+from hark.app.rooms.hear import Hear
+from hark.app.rooms.speak import Speak
+from hark.app.settings import Settings
 from hark.builtin import TemplateMatcher
-from hark.hosting import Loaded
+from hark.hosting import Engines, Loaded, Refusal, Runner, sendable
 from hark.plugins.handlers import handlers_of
 from hark.spec import TransformerType
 
 
 def examine(house: House, settings_file: str) -> Report:
-    """A report on a house that has started."""
+    """A report on a house that has started; where rooms are elsewhere, on what is here."""
     settings, options = house.settings, house.settings.understanding()
-    asked = [_asked(house, name) for name in options.pipeline]
+    asked = [_asked(house, name) for name in options.pipeline] if "understand" in house.rooms else []
     reached = {entry.plugin.id for entry in asked if entry.plugin is not None}
     return Report(
         version=__version__,
@@ -30,18 +34,39 @@ def examine(house: House, settings_file: str) -> Report:
         skills=[
             SkillReport(member=_member(entry), intents=sorted(handlers_of(entry.plugin))) for entry in house.skills
         ],
+        engines=[
+            engine
+            for room in house.rooms.values()
+            if isinstance(room, Hear | Speak) and room.instruments is not None
+            for engines in room.instruments.by_kind.values()
+            for engine in engines_in(engines, house.runner)
+        ],
         overlaps=[
             f"{one.sentence!r} ({one.lang}): {one.winner} gets it, {one.loser} claims it too"
             for entry in house.pipeline
             if isinstance(entry.plugin, TemplateMatcher)
             for one in entry.plugin.overlaps()
         ],
-        missing=[
-            Missing(kind=one.kind, name=one.name, reason=one.reason, remedy=one.remedy, where=one.where)
-            for one in house.refusals
-        ],
-        advice=[*advice(house), *(_unused_entry(name) for name in settings.entries if name not in options.pipeline)],
+        missing=missing_in(house.refusals),
+        advice=[*advice(house), *unused_entries(settings)] if house.is_whole else [],
     )
+
+
+def engines_in(engines: Engines[Any], runner: Runner) -> list[EngineReport]:
+    """The engines of one kind that are loaded."""
+    reports = []
+    for entry in engines.registry:
+        told = runner.attempt(Loaded(entry.plugin, entry.plugin.about))
+        about = told.failure or sendable(str(told.value))
+        reports.append(EngineReport(kind=engines.kind, member=_member(entry), about=about))
+    return reports
+
+
+def missing_in(refusals: Iterable[Refusal]) -> list[Missing]:
+    """What is not loaded."""
+    return [
+        Missing(kind=one.kind, name=one.name, reason=one.reason, remedy=one.remedy, where=one.where) for one in refusals
+    ]
 
 
 def _chain(house: House, kind: TransformerType) -> ChainReport:
@@ -73,5 +98,10 @@ def _member(entry: Loaded[Any], priority: int | None = None) -> Member:
     return Member(id=entry.id, runs=entry.mode, origin=entry.origin, note="; ".join(notes), priority=priority)
 
 
-def _unused_entry(name: str) -> str:
-    return f"[pipeline.{name}] has no effect: [assistant] pipeline does not name {name!r}"
+def unused_entries(settings: Settings) -> list[str]:
+    """What to say of entries that nobody uses."""
+    return [
+        f"[pipeline.{name}] has no effect: [assistant] pipeline does not name {name!r}"
+        for name in settings.entries
+        if name not in settings.assistant.pipeline
+    ]

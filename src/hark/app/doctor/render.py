@@ -16,6 +16,11 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"Hark {report.version}, settings in {report.settings_file}"
     yield f"Understands {', '.join(report.langs)}; what shows no language is taken for {report.lang}."
     yield ""
+    for room in report.rooms:
+        told = room.held_by or "nobody has it"
+        yield f"{room.room} room: {told}{'' if room.is_ready or not room.held_by else ', not ready yet'}"
+    if report.rooms:
+        yield ""
     for chain in report.chains:
         yield f"{chain.kind} chain, {chain.order}:" if chain.members else f"{chain.kind} chain: nothing runs"
         for number, member in enumerate(chain.members, 1):
@@ -37,6 +42,11 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"{len(report.skills)} skills:" if report.skills else "no skills"
     for skill in report.skills:
         yield from _member(f"{skill.member.id:<23} {len(skill.intents)} intents", skill.member)
+    if report.engines:
+        yield ""
+        yield "engines, those of a kind in order of preference:"
+    for engine in report.engines:
+        yield from _member(f"{engine.kind:<11} {engine.member.id:<16} {engine.about}", engine.member)
     yield from _complaints(report)
 
 

@@ -44,6 +44,15 @@ class SkillReport(msgspec.Struct, frozen=True, kw_only=True):
     intents: list[str]
 
 
+class EngineReport(msgspec.Struct, frozen=True, kw_only=True):
+    """An engine that is loaded."""
+
+    kind: str
+    member: Member
+    about: str
+    """What it says about itself: its model, its version."""
+
+
 class Missing(msgspec.Struct, frozen=True, kw_only=True):
     """Something that is not loaded."""
 
@@ -52,6 +61,15 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     remedy: str
     where: str
+
+
+class RoomReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A room that has a process to itself."""
+
+    room: str
+    held_by: str = ""
+    """Which process has it; nobody when it is missing."""
+    is_ready: bool = False
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +87,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     missing: list[Missing]
     overlaps: list[str] = []
     """Sentences that two skills both claim, and who gets them. That may be meant: it is no reason to worry."""
+    engines: list[EngineReport] = []
+    """What hears and speaks, in order of preference for each kind; none where it deals in text."""
+    rooms: list[RoomReport] = []
+    """Where each room is, when they are not all in one process."""
     advice: list[str]
     """Settings that have no effect, and what else is seldom meant."""
 
@@ -77,4 +99,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         """Whether nothing is missing and nothing needs attention."""
         members = [member for chain in self.chains for member in chain.members]
         members += [asked.plugin for asked in self.pipeline if asked.plugin is not None]
+        members += [engine.member for engine in self.engines]
+        if not all(room.is_ready for room in self.rooms):
+            return False
         return not self.missing and not self.advice and not any(member.note for member in members)

@@ -45,7 +45,7 @@ class Cast:
         settings, file = self._settings, self._settings_file
         if head.settings is not None:
             file = None if head.settings == NOTHING else _beside(script, head.settings)
-            settings = Settings() if file is None else read_settings(file, named=True)
+            settings = self._with_voice(Settings() if file is None else read_settings(file, named=True))
         files = [] if file is None else plugin_files(settings, file)
         named = [_named(script, name) for name in head.skills or ()]
         installed = self._installed and head.skills is None
@@ -61,6 +61,13 @@ class Cast:
             yield from added
 
         return _speaking(settings, conversation), everybody
+
+    def _with_voice(self, settings: Settings) -> Settings:
+        """Settings of a script, with our engines where it says nothing of any: those belong to the machine."""
+        if settings.voice != Settings().voice or settings.engine or settings.wake:
+            return settings
+        own = self._settings
+        return msgspec.structs.replace(settings, voice=own.voice, engine=own.engine, wake=own.wake)
 
     def may_lack(self, conversation: Conversation) -> bool:
         """Whether plugins that cannot be loaded are no reason not to play: nobody asked for one in particular."""

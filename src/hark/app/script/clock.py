@@ -6,6 +6,7 @@ import asyncio
 import heapq
 from collections.abc import Awaitable, Callable
 from itertools import count
+from weakref import WeakKeyDictionary
 
 from hark.model import Clock, Timer
 
@@ -13,10 +14,32 @@ _SETTLE = 50
 """Rounds of the event loop in which everything that can happen without time passing has happened."""
 
 
+Quiet = Callable[[], Awaitable[bool]]
+"""Waits until what is under way outside the event loop has arrived; whether anything did."""
+
+_outside: WeakKeyDictionary[asyncio.AbstractEventLoop, list[Quiet]] = WeakKeyDictionary()
+
+
+def also_wait_for(quiet: Quiet) -> Callable[[], None]:
+    """Have `settle` on this event loop wait for a network as well; returns a function that ends it."""
+    networks = _outside.setdefault(asyncio.get_running_loop(), [])
+    networks.append(quiet)
+
+    def end() -> None:
+        if quiet in networks:
+            networks.remove(quiet)
+
+    return end
+
+
 async def settle() -> None:
     """Let everything happen that needs no time."""
-    for _ in range(_SETTLE):
-        await asyncio.sleep(0)
+    networks = _outside.get(asyncio.get_running_loop(), ())
+    while True:
+        for _ in range(_SETTLE):
+            await asyncio.sleep(0)
+        if not any([await quiet() for quiet in tuple(networks)]):
+            return
 
 
 class FakeClock(Clock):

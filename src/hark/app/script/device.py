@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Final
 
-from hark.model import Message, Session
+from hark.app.script.steps import HERE
+from hark.model import Audio, Message, Session
+from hark.model.session_fields import Location
 from hark.spec import DEFAULT_SESSION_ID, topics
 
 MARK: Final = "hark_script"
@@ -60,6 +62,12 @@ class Said:
     def __init__(self, text: str, asks: bool) -> None:
         self.text = text
         self.asks = asks
+        self.sounds: list[Audio] = []
+        """What was heard of it, where it was played aloud."""
+        self.whole = True
+        """Whether nobody interrupted it."""
+        self.failed = False
+        """Whether it was to be heard, and could not be made to sound."""
 
 
 class Device:
@@ -76,6 +84,8 @@ class Device:
         """Whether it may say things now that are not in the script."""
         self.last: Heard | None = None
         """What was last said to it."""
+        self.spoke = False
+        """Whether it said anything since."""
 
     @property
     def session_id(self) -> str:
@@ -94,3 +104,29 @@ class Device:
         """Take over the session as Hark tells it; one that says nothing is not taken for an empty one."""
         if session is not None and len(tuple(session)) > 1:
             self._session = session
+
+
+class Devices:
+    """Everybody who was spoken of, or spoke: there is a device as soon as somebody names it."""
+
+    def __init__(self, where: Location) -> None:
+        self._where = where
+        self._by_session: dict[str, Device] = {}
+
+    def named(self, name: str) -> Device:
+        """The device of this name."""
+        session_id = DEFAULT_SESSION_ID if name == HERE else name
+        if session_id not in self._by_session:
+            session = Session() if name == HERE else Session(session_id, location=self._where)
+            self._by_session[session_id] = Device(name, session)
+        return self._by_session[session_id]
+
+    def all(self) -> list[Device]:
+        """All of them."""
+        return list(self._by_session.values())
+
+    def adopt(self, message: Message) -> None:
+        """Let the device whose session it is know how that is now."""
+        device = self._by_session.get(message.session_id)
+        if device is not None:
+            device.adopt(message.session)

@@ -26,13 +26,16 @@ from hark.app.script.times import read_pause
 from hark.app.settings.mistakes import nearest
 
 _AT: Final = r"(?:\s*\((?P<device>[^()]*)\))?"
-_LINE: Final = re.compile(rf"(?P<word>[^\W\d_]+(?: happens)?){_AT}(?P<asks>\s+asks)?\s*:\s*(?P<text>.*)", re.IGNORECASE)
+_HOW: Final = r"(?:\s+(?P<how>asks|interrupts))?"
+_LINE: Final = re.compile(rf"(?P<word>[^\W\d_]+(?: happens)?){_AT}{_HOW}\s*:\s*(?P<text>.*)", re.IGNORECASE)
 _SILENCE: Final = re.compile(rf"hark{_AT}\s+says\s+nothing\.?", re.IGNORECASE)
 _DEVICE: Final = re.compile(r"\w(?:[\w .-]*\w)?")
 _TOPIC: Final = re.compile(r"[\w.*-]+(?::[\w.*-]+)*")
 _VALUE: Final = re.compile(r"(\w+)\s*=\s*(.+)")
 _REST: Final = ("...", "…")
-_KINDS: Final = "user:, hark:, hark asks:, hark says nothing, happens:, never:, language: or [5 minutes later]"
+_KINDS: Final = (
+    "user:, user interrupts:, hark:, hark asks:, hark says nothing, happens:, never:, language: or [5 minutes later]"
+)
 
 
 def read_step(number: int, line: str) -> Step:
@@ -46,14 +49,19 @@ def read_step(number: int, line: str) -> Step:
     word = found["word"].lower() if found is not None else ""
     if found is None or word not in _READ:
         raise Wrong(f"this cannot be read: {line[:60]}", _meant(word))
-    if found["asks"] and word != "hark":
+    how = (found["how"] or "").lower()
+    if how == "asks" and word != "hark":
         raise Wrong("only Hark asks", "write hark asks: and the question")
+    if how == "interrupts" and word != "user":
+        raise Wrong("only a user interrupts", "write user interrupts: and what is said while Hark talks")
     if found["device"] is not None and word not in _ON_A_DEVICE:
         raise Wrong(f"{word}: is not about a device", f"write {word}: without ({found['device']})")
     if not found["text"]:
         raise Wrong(f"{word}: says nothing", "write it behind the colon; for silence, write: hark says nothing")
-    if found["asks"]:
+    if how == "asks":
         return Answers(number, _device(found["device"]), Pattern(found["text"]), asks=True)
+    if how == "interrupts":
+        return Says(number, _device(found["device"]), Speech(found["text"]), interrupts=True)
     return _READ[word](number, _device(found["device"]), found["text"])
 
 

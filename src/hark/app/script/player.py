@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any, Final, NoReturn
 from zoneinfo import ZoneInfo
 
-from hark.app.script.device import Device
+from hark.app.script.device import Device, Said
 from hark.app.script.happening import happened, matches, mishaps
 from hark.app.script.mistakes import Wrong
 from hark.app.script.outcome import Difference, Differs
 from hark.app.script.script import Conversation
-from hark.app.script.stage import Stage
+from hark.app.script.stage import Stage, Unheard
 from hark.app.script.steps import (
     HERE,
     Answers,
@@ -44,6 +44,8 @@ class Player:
         self._never_happens = [step for step in conversation.steps if isinstance(step, Happens) and step.never]
         self._expected: list[Happens] = []
         """What was to happen in this stretch, and did."""
+        self._answered: list[tuple[Answers, Said]] = []
+        """What was said as written, and may still be sounding."""
         self._acts: dict[type[Step], Callable[[Any], Any]] = {
             Says: self._says,
             Answers: self._answers,
@@ -62,17 +64,25 @@ class Player:
             done = act(step) if act is not None else None
             if done is not None:
                 await done
+        await self._talked_out()
         self._turn_over(self._conversation.steps[-1], self._stage.devices(), at_end=True)
 
     async def _says(self, step: Says) -> None:
         device = self._stage.device(step.device)
+        if step.interrupts:
+            device.unread.clear()  # this is what is cut short
+        else:
+            await self._talked_out()
         self._turn_over(step, [device])
         try:
             text = step.text.filled(self._captured)
         except KeyError as name:
             self._differ(step, f"nothing was captured as {{{name.args[0]}}}")
-        self._stage.say(device, text, device.lang or self._lang)
-        await self._stage.calm()
+        say = self._stage.interrupts if step.interrupts else self._stage.says
+        try:
+            await say(device, text, device.lang or self._lang)
+        except Unheard as unheard:
+            self._differ(step, unheard.what, device, hint=unheard.hint)
 
     async def _answers(self, step: Answers) -> None:
         device = self._stage.device(step.device)
@@ -86,6 +96,7 @@ class Player:
                     self._differ(step, "Hark said it, but does not listen for an answer", device, [speech.text])
                 self._captured.update(values)
                 device.lenient = False
+                self._answered.append((step, speech))
                 return
             passed_over.append(speech.text)
             if not device.lenient:
@@ -102,8 +113,10 @@ class Player:
         return bool(device.unread)
 
     async def _goes_on(self) -> bool:
-        """Whether a handler that takes real time has done something more."""
-        if not self._stage.working or not await self._stage.stirs(_LONGER):
+        """Whether Hark has gone on talking, or a handler that takes real time has done something more."""
+        if await self._stage.talks_on():
+            return True
+        if not self._stage.turns.working or not await self._stage.stirs(_LONGER):
             return False
         await self._stage.calm()
         return True
@@ -111,8 +124,9 @@ class Player:
     def _chatters(self, step: Chatters) -> None:
         self._stage.device(step.device).lenient = True
 
-    def _is_silent(self, step: IsSilent) -> None:
+    async def _is_silent(self, step: IsSilent) -> None:
         device = self._stage.device(step.device)
+        await self._talked_out()
         device.lenient = False
         if device.unread:
             self._differ(step, "Hark is not silent", device, [speech.text for speech in device.unread])
@@ -133,7 +147,17 @@ class Player:
                 return True
         return False
 
+    async def _talked_out(self) -> None:
+        """Wait until Hark has finished talking, and see whether what was heard is what it said."""
+        await self._stage.quiet()
+        answered, self._answered = self._answered, []
+        for step, speech in answered:
+            doubt = await self._stage.doubt(speech)
+            if doubt:
+                self._differ(step, doubt, self._stage.device(step.device), [speech.text])
+
     async def _passes(self, step: Passes) -> None:
+        await self._talked_out()
         self._turn_over(step, self._stage.devices())
         now = datetime.fromtimestamp(self._stage.clock.wall(), self._zone)
         try:
@@ -143,6 +167,7 @@ class Player:
         await self._stage.wait(seconds)
 
     async def _restarts(self, step: Restarts) -> None:
+        await self._talked_out()
         self._turn_over(step, self._stage.devices())
         await self._stage.restart()
 
@@ -190,7 +215,9 @@ class Player:
         happened: tuple[str, ...] = (),
         hint: str = "",
     ) -> NoReturn:
-        if not hint and self._stage.working and self._stage.clock.due is not None:
+        if not hint and device is not None:
+            hint = self._stage.hint(device)
+        if not hint and self._stage.turns.working and self._stage.clock.due is not None:
             hint = "a handler is still under way: if it waits for time to pass, write as in [1 minute later]"
         told = [_told(device, text) for text in said] or [
             _told(other, speech.text) for other in self._stage.devices() for speech in other.unread

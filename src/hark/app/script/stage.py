@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from hark.app.house import House
 from hark.app.script.clock import FakeClock, settle
-from hark.app.script.device import MARK, Device, Heard, Said
+from hark.app.script.device import MARK, Device, Devices, Heard, Said
 from hark.app.script.steps import HERE
+from hark.app.script.turns import Turns
 from hark.app.settings import Settings
 from hark.bus import LocalBus
 from hark.hosting import Refusal
@@ -23,20 +24,35 @@ from hark.speak import Spoken
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.trace import render
 
+if TYPE_CHECKING:  # who deals in text does not pay for it
+    from hark.app.voice.aloud import Aloud
+
 _HUSH: Final = 0.05
 """Seconds of real time without any Message, after which a handler under way is taken to wait for something."""
-_PATIENCE: Final = 10.0
-"""Seconds of real time that plugins may be at work before the script goes on without them."""
 _DECISION: Final = 60.0
 """Seconds after which nobody is waited for who ought to say whether he is meant."""
 _TICK: Final = 1e-6
 """Enough to be past a timer, however times were rounded."""
 
 
+NOTHING_TO_INTERRUPT: Final = "there is nothing to interrupt: Hark says nothing"
+
+
+class Unheard(Exception):
+    """Something cannot be said to a device in this way; with what may help."""
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.hint = hint
+
+
 class Stage:
-    """`async with Stage(...) as stage: stage.say(device, "..."); await stage.calm()`. Time passes by `wait` alone."""
+    """`async with Stage(...) as stage: await stage.says(device, "...")`. Time passes by `wait` alone."""
 
     house: House
+    patience: ClassVar[float] = 10.0
+    """Seconds of real time that plugins may be at work before the script goes on without them."""
 
     def __init__(
         self,
@@ -51,17 +67,24 @@ class Stage:
         self._data_root = data_root
         self._where = Location(tz=timezone)
         self._default = Session(location=self._where)
-        self._devices: dict[str, Device] = {}
+        self._devices = Devices(self._where)
+        self.device = self._devices.named
+        self.devices = self._devices.all
         self._marks = count(1)
-        self._turns: dict[str, Heard] = {}
+        self.turns = Turns()
+        """What was said to Hark, and what became of it."""
         self._stirred = asyncio.Event()
         self._heeds = True
         self.clock = FakeClock(wall)
         self.messages: list[Message] = []
         """Every Message since `forget_messages`."""
 
-    async def __aenter__(self) -> Stage:
-        await self._open()
+    async def __aenter__(self) -> Self:
+        try:
+            await self._open()
+        except BaseException:
+            await self._close()
+            raise
         return self
 
     async def __aexit__(
@@ -76,36 +99,39 @@ class Stage:
         self.clock = FakeClock(now)
         await self._open()
 
-    def device(self, name: str) -> Device:
-        """The device of this name; there is one as soon as somebody speaks of it."""
-        session_id = DEFAULT_SESSION_ID if name == HERE else name
-        if session_id not in self._devices:
-            session = Session() if name == HERE else Session(session_id, location=self._where)
-            self._devices[session_id] = Device(name, session)
-        return self._devices[session_id]
-
-    def devices(self) -> list[Device]:
-        """Everybody who was spoken of, or spoke."""
-        return list(self._devices.values())
-
-    def say(self, device: Device, text: str, lang: str | None) -> None:
-        """Say something to a device."""
+    async def says(self, device: Device, text: str, lang: str | None) -> None:
+        """Say something to a device, and wait until nothing more comes of it by itself; raises `Unheard`."""
         mark = f"script-{next(self._marks)}"
-        for heard in self._turns.values():
-            if heard.session_id == device.session_id:
-                heard.asks = False  # whoever waited may be answered by this
-        device.last = self._turns[mark] = Heard(device.session_id)
+        self.turns.begin(device, mark)
         self.house.bus.emit(device.utterance(text, lang, mark))
+        await self.calm()
+
+    async def interrupts(self, device: Device, text: str, lang: str | None) -> None:
+        """Say something to a device that is still talking: what it has not come to is not heard. Raises `Unheard`."""
+        if not device.spoke:
+            raise Unheard(NOTHING_TO_INTERRUPT, "write user: where Hark is silent")
+        device.unread.clear()
+        await self.says(device, text, lang)
+
+    async def quiet(self) -> None:
+        """Let Hark finish talking, where that takes time."""
+
+    async def talks_on(self) -> bool:
+        """Let Hark talk for a moment; false when it is not talking."""
+        return False
+
+    async def doubt(self, said: Said) -> str:  # noqa: ARG002 - for those who hear it
+        """What is wrong with how something was said; nothing, as a rule."""
+        return ""
+
+    def hint(self, device: Device) -> str:  # noqa: ARG002
+        """What may help somebody whose script does not hold at this device."""
+        return ""
 
     def forget_messages(self) -> None:
         """Begin another stretch of the conversation."""
         self.messages = []
-        self._turns = {mark: heard for mark, heard in self._turns.items() if heard.open}
-
-    @property
-    def working(self) -> bool:
-        """Whether a handler is under way that waits for nobody's answer."""
-        return any(heard.open and not heard.asks for heard in self._turns.values())
+        self.turns.forget()
 
     async def calm(self) -> None:
         """Wait until nothing more happens unless time passes or somebody speaks.
@@ -115,8 +141,8 @@ class Stage:
         end = self.clock.monotonic() + _DECISION
         while True:
             await self._idle()
-            deciding = any(heard.deciding for heard in self._turns.values())
-            if not (deciding or self.working):
+            deciding = self.turns.deciding
+            if not (deciding or self.turns.working):
                 return
             if await self.stirs(_HUSH):
                 continue
@@ -148,11 +174,15 @@ class Stage:
     async def _idle(self) -> None:
         """Wait until the event loop and the worker threads have nothing left to do, and all is said."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + _PATIENCE
+        end = loop.time() + self.patience
         await settle()
-        while (self.house.runner.workers.busy or self.house.speaker.pending) and loop.time() < end:
+        while (self.house.runner.workers.busy or self._unsaid()) and loop.time() < end:
             await asyncio.sleep(0.001)
             await settle()
+
+    def _unsaid(self) -> bool:
+        """Whether something is still to be said that needs no time."""
+        return self.house.speaker.pending > 0
 
     async def _open(self) -> None:
         self._heeds = True
@@ -168,6 +198,7 @@ class Stage:
             restored=Session.read(self._default.wire()),
             save=self._keep,
             data_root=self._data_root,
+            aloud=self._aloud(),
         )
         await self.house.start()
         await self._idle()
@@ -179,7 +210,14 @@ class Stage:
             await self.clock.advance(1.0)  # its grace periods are time too
         await closing
         await self.house.bus.close()
-        self._turns.clear()
+        self.turns.forget(all_of_them=True)
+
+    def _aloud(self) -> Aloud | None:
+        """What the house hears and speaks with; nothing, where it deals in text."""
+        return None
+
+    def _turn_of(self, message: Message) -> Heard | None:
+        return self.turns.of(message.context.get(MARK))
 
     def _keep(self, session: Session) -> None:
         self._default = session
@@ -189,11 +227,11 @@ class Stage:
             return
         self._stirred.set()
         self.messages.append(message)
-        heard = self._turns.get(message.context.get(MARK, ""))
+        heard = self._turn_of(message)
         if heard is not None:
             heard.saw(message)
-        if message.type == topics.UTTERANCE_HANDLED and message.session_id in self._devices:
-            self._devices[message.session_id].adopt(message.session)
+        if message.type == topics.UTTERANCE_HANDLED:
+            self._devices.adopt(message)
 
     def _rendered(self, spoken: Spoken) -> None:
         if not self._heeds:
@@ -201,4 +239,5 @@ class Stage:
         session_id = spoken.message.session_id
         device = self.device(HERE if session_id == DEFAULT_SESSION_ID else session_id)
         device.adopt(spoken.message.session)
+        device.spoke = True
         device.unread.append(Said(spoken.text, spoken.message.data.get("listen") is True))

@@ -23,13 +23,14 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Says(Step, frozen=True):
-    """Somebody says something to a device."""
+    """Somebody says something to a device; who `interrupts` does not wait until it has finished talking."""
 
     device: str
     text: Speech
+    interrupts: bool = False
 
     def __str__(self) -> str:
-        return f"user{_at(self.device)}: {self.text}"
+        return f"user{_at(self.device)}{' interrupts' if self.interrupts else ''}: {self.text}"
 
 
 class Answers(Step, frozen=True):

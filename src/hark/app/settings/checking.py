@@ -11,11 +11,11 @@ import msgspec
 from hark.app.settings.kinds import item_of, meta_of, value_of
 from hark.app.settings.lines import Path
 from hark.app.settings.mistakes import Mistake, nearest
-from hark.app.settings.tables import TABLES
+from hark.app.settings.tables import NAMED_TABLES, TABLES
 from hark.app.settings.toml import shown
 from hark.model import MalformedMessage, freeze
 
-OPEN_TABLES = ("pipeline", "plugins")
+OPEN_TABLES = ("pipeline", "plugins", "engine", *NAMED_TABLES)
 """The tables whose keys are names of the deployer's choice, each a table again."""
 
 Found = Callable[[Path], str]
@@ -33,7 +33,7 @@ def mistakes_in(tree: Mapping[str, Any], found: Found) -> Iterator[Mistake]:
                 found((name,)), name, f"{shown(table)} is not a table", f"write [{name}] and its keys below it"
             )
         elif name in TABLES:
-            yield from _table(name, table, found)
+            yield from _table((name,), TABLES[name], table, found)
         else:
             yield from _open_table(name, table, found)
 
@@ -48,18 +48,25 @@ def _unknown_table(name: str, value: Any, where: str) -> Mistake:
     return Mistake(where, f"[{name}]", "there is no such table", _choose(meant and f"[{meant}]", "tables", tables))
 
 
-def _table(name: str, table: Mapping[str, Any], found: Found) -> Iterator[Mistake]:
-    fields = {field.name: field for field in msgspec.structs.fields(TABLES[name])}
+def _table(
+    path: tuple[str, ...], shape: type[msgspec.Struct], table: Mapping[str, Any], found: Found
+) -> Iterator[Mistake]:
+    fields = {field.name: field for field in msgspec.structs.fields(shape)}
+    name = ".".join(path)
+    for key, field in fields.items():
+        if field.required and key not in table:
+            yield Mistake(found(path), f"[{name}]", f"it has no {key}", f"add: {key} = ...")
     for key, value in table.items():
-        field = fields.get(key)
-        where, label = found((name, key)), f"[{name}] {key}"
-        if field is None:
+        where, label = found((*path, key)), f"[{name}] {key}"
+        if key not in fields:
             remedy = _choose(nearest(key, fields), "keys", ", ".join(fields))
             yield Mistake(where, label, "there is no such key", remedy)
-        elif isinstance(value, Mapping) and (kind := value_of(field.type)) is not None:
+            continue
+        field = fields[key]
+        if isinstance(value, Mapping) and (kind := value_of(field.type)) is not None:
             for inner, item in value.items():
                 if wrong := _wrong(item, kind):
-                    place, remedy = found((name, key, inner)), wrong[1] or "leave it out for what holds without it"
+                    place, remedy = found((*path, key, inner)), wrong[1] or "leave it out for what holds without it"
                     yield Mistake(place, f"[{name}.{key}] {inner}", wrong[0], remedy)
         elif wrong := _wrong(value, field.type):
             yield Mistake(where, label, wrong[0], wrong[1] or _default(field))
@@ -73,6 +80,11 @@ def _open_table(name: str, table: Mapping[str, Any], found: Found) -> Iterator[M
             yield Mistake(where, f"[{name}] {key}", f"{shown(value)} is not a table", remedy)
         elif name == "pipeline":
             yield from _entry(key, value, label, found)
+        elif name in NAMED_TABLES:
+            yield from _table((name, key), NAMED_TABLES[name], value, found)
+        elif name == "engine" and not isinstance(value.get("engine", key), str):
+            wrong = f"{shown(value['engine'])} is not an id in quotes"
+            yield Mistake(found((name, key, "engine")), f"{label} engine", wrong, "name an engine")
 
 
 def _entry(name: str, table: Mapping[str, Any], label: str, found: Found) -> Iterator[Mistake]:

@@ -14,6 +14,7 @@ from hark.app.settings.docs import field_docs
 from hark.app.settings.kinds import meta_of
 from hark.app.settings.tables import TABLES
 from hark.app.settings.toml import written
+from hark.app.settings.voice_tables import WakeTable
 from hark.plugins import Plugin
 
 _WIDTH: Final = 110
@@ -28,6 +29,14 @@ after the dot is the one to use in [assistant] pipeline; without "plugin" it is 
 
 _ENTRY_EXAMPLE: Final = '[pipeline.strict]\nplugin = "template"'
 
+_ENGINE: Final = """\
+What an engine is told. The name after the dot is the one to use in [voice]; without "engine" it is the engine's id as
+well, and with it the same engine can be there under several names. docs/voice.md lists the keys of each."""
+
+_ENGINE_EXAMPLE: Final = '[engine.careful]\nengine = "faster-whisper"\nmodel = "base.en"'
+
+_WAKE_EXAMPLE: Final = '[wake.german]\nphrase = "hey jarvis"\nlang = "de-DE"'
+
 _PLUGINS: Final = "What single plugins can be told, by their id. Each checks its own table when it is loaded."
 
 
@@ -37,6 +46,8 @@ def document(plugins: Iterable[type[Plugin]] = ()) -> str:
     for name, shape in TABLES.items():
         parts.append("\n".join([*_comment_of(shape), f"[{name}]", *_lines(shape, _keys(shape))]))
     parts.append(f"{_comment(_ENTRY)}\n{_off(_ENTRY_EXAMPLE)}")
+    parts.append(f"{_comment(_ENGINE)}\n{_off(_ENGINE_EXAMPLE)}")
+    parts.append("\n".join([*_comment_of(WakeTable), _off(_WAKE_EXAMPLE)]))
     parts.append(_comment(_PLUGINS))
     parts.extend(filter(None, map(_plugin, plugins)))
     return "\n\n".join(parts) + "\n"

@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
+from hark.app.settings.bus_tables import BusTable, NatsTable
 from hark.app.settings.kinds import ById, Count, Files, Flag, Lang, Langs, Names, Pause, Seconds
+from hark.app.settings.voice_tables import VoiceTable, WakeTable
 from hark.model.lang import canonical
 from hark.spec import TransformerType
 from hark.spec.names import DENYLISTS
@@ -128,6 +130,13 @@ class DenyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {name: denied for name, denied in named.items() if denied}
 
 
+class RoomsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An assistant in several processes; docs/operating.md tells more."""
+
+    stalled: Seconds = 15.0
+    """Seconds for which the event loop of a process may stand still before "hark run --split" starts it again."""
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All of it, checked."""
 
@@ -136,6 +145,14 @@ class Settings(msgspec.Struct, frozen=True):
     limits: LimitsTable = LimitsTable()
     trace: TraceTable = TraceTable()
     deny: DenyTable = DenyTable()
+    voice: VoiceTable = VoiceTable()
+    wake: dict[str, WakeTable] = {}
+    """`[wake.<name>]`: the phrases that open the ears."""
+    engine: dict[str, dict[str, Any]] = {}
+    """`[engine.<name>]`: engines with settings of their own, so that one can be there twice."""
+    rooms: RoomsTable = RoomsTable()
+    bus: BusTable = BusTable()
+    nats: NatsTable = NatsTable()
     entries: dict[str, Entry] = {}
     """`[pipeline.<name>]`: entries that are more than a plugin's id."""
     plugins: dict[str, dict[str, Any]] = {}
@@ -185,5 +202,12 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "limits": LimitsTable,
     "trace": TraceTable,
     "deny": DenyTable,
+    "voice": VoiceTable,
+    "rooms": RoomsTable,
+    "bus": BusTable,
+    "nats": NatsTable,
 }
 """The tables whose keys are fixed, in the order in which they are documented."""
+
+NAMED_TABLES: dict[str, type[msgspec.Struct]] = {"wake": WakeTable}
+"""The tables of which there can be several, each with a name of the deployer's choice and fixed keys."""

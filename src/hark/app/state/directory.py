@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -38,24 +39,38 @@ def make_directory(path: Path) -> None:
 
 
 class Lock:
-    """Holds a state directory until it is released or the process is gone, however it goes."""
+    """Holds a state directory until it is released or the process is gone, however it goes.
 
-    def __init__(self, directory: Path) -> None:
+    A whole assistant has it alone. The processes of one that is in several share it: then each holds its own `parts`.
+    """
+
+    def __init__(self, directory: Path, parts: Collection[str] = ()) -> None:
         """Take the lock; raises `Held` when somebody else has it."""
-        file = directory / _LOCK
-        try:
-            self._descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        except OSError as error:
-            raise StateError(f"{file} cannot be opened: {error.strerror}; choose another with --state") from None
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            holder = os.read(self._descriptor, 100).decode(errors="replace").strip()
-            os.close(self._descriptor)
-            raise Held(f"{directory} is in use by {holder or 'another assistant'}") from None
-        os.ftruncate(self._descriptor, 0)
-        os.write(self._descriptor, f"the assistant with process id {os.getpid()}\n".encode())
+        self._descriptors: list[int] = []
+        self._take(directory, _LOCK, alone=not parts)
+        for part in parts:
+            self._take(directory, f"{part}.{_LOCK}", alone=True)
 
     def release(self) -> None:
         """Let others have it."""
-        os.close(self._descriptor)
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+
+    def _take(self, directory: Path, name: str, *, alone: bool) -> None:
+        file = directory / name
+        try:
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            self.release()
+            raise StateError(f"{file} cannot be opened: {error.strerror}; choose another with --state") from None
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.read(descriptor, 100).decode(errors="replace").strip()
+            os.close(descriptor)
+            self.release()
+            raise Held(f"{directory} is in use by {holder or 'another assistant'}") from None
+        self._descriptors.append(descriptor)
+        who = "the assistant with process id" if alone else "an assistant in several processes, such as"
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"{who} {os.getpid()}\n".encode())

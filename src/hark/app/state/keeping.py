@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from hark.app.state.directory import Lock, make_directory
 from hark.app.state.session_file import SessionFile
 from hark.app.state.trace_file import TraceFile
+from hark.app.state.turns_file import TurnsFile
 from hark.app.state.writer import Writer
 from hark.model import Clock
 
 
 class State:
-    """What one assistant keeps, from the moment it takes the directory until it lets it go."""
+    """What one assistant keeps, or some parts of it, from the moment it takes the directory until it lets it go."""
 
-    def __init__(self, directory: Path, clock: Clock, *, traces: bool) -> None:
-        """Take the directory; raises `StateError`, and `Held` when another assistant has it."""
+    def __init__(self, directory: Path, clock: Clock, *, traces: bool, parts: Collection[str] = ()) -> None:
+        """Take the directory; raises `StateError`, and `Held` when another assistant has it, or those parts of it."""
         make_directory(directory)
         self.directory = directory
-        self._lock = Lock(directory)
+        self._lock = Lock(directory, parts)
         sessions = SessionFile(directory)
-        self.restored = sessions.restore()
+        has_session = not parts or "understand" in parts
+        self.restored = sessions.restore() if has_session else None
         """The default session as it was after the last end marker."""
-        self.writer = Writer(sessions, TraceFile(directory) if traces else None, clock)
+        self.turns = TurnsFile(directory) if "understand" in parts else None
+        """The turns that are open, for whoever comes next if this process dies."""
+        part = "" if has_session else "-".join(parts)
+        self.writer = Writer(sessions, TraceFile(directory, part) if traces else None, clock)
         self.writer.start()
 
     @property
@@ -33,4 +39,6 @@ class State:
     def close(self) -> None:
         """Write what is left and let the directory go."""
         self.writer.close()
+        if self.turns is not None:
+            self.turns.close()
         self._lock.release()

@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from hark.trace import TraceRecord, TurnTrace
+from hark.trace import TraceRecord, TurnTrace, joined
 
 log = logging.getLogger("hark.app")
 
@@ -19,17 +19,21 @@ KEPT: Final = 1_000
 
 _NAME: Final = "traces.jsonl"
 _OLD: Final = "traces.old.jsonl"
+_PARTS: Final = "traces-*.jsonl"
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(TraceRecord).decode
 
 
 class TraceFile:
-    """Two files, a turn a line: when the newer one is full it takes the place of the older one."""
+    """Two files, a turn a line: when the newer one is full it takes the place of the older one.
 
-    def __init__(self, directory: Path, kept: int = KEPT) -> None:
-        self._path = directory / _NAME
-        self._old = directory / _OLD
+    What a process has done in turns that another has taken in, it keeps as its own `part`, in files beside those.
+    """
+
+    def __init__(self, directory: Path, part: str = "", kept: int = KEPT) -> None:
+        self._path = directory / (f"traces-{part}.jsonl" if part else _NAME)
+        self._old = directory / (f"traces-{part}.old.jsonl" if part else _OLD)
         self._kept = kept
         self._file: BinaryIO | None = None
         self._lines = 0
@@ -77,9 +81,20 @@ def _mend(file: BinaryIO) -> int:
 
 
 def find(directory: Path, prefix: str = "") -> TraceRecord | None:
-    """The turn on disk with this `utterance_id`, or the last one whose id begins so."""
+    """The turn on disk with this `utterance_id`, or the last one whose id begins so; with all its parts."""
+    found = _find(directory, (_NAME, _OLD), prefix)
+    if found is None:
+        return None
+    names = {path.name for path in directory.glob(_PARTS)}
+    newer = sorted(name for name in names if ".old." not in name)
+    pairs = [(name, name.replace(".jsonl", ".old.jsonl")) for name in newer]
+    parts = [_find(directory, pair, found.utterance_id) for pair in pairs]
+    return joined([found, *(part for part in parts if part is not None)])
+
+
+def _find(directory: Path, names: tuple[str, ...], prefix: str) -> TraceRecord | None:
     begins: TraceRecord | None = None
-    for line in _newest_first(directory):
+    for line in _newest_first(directory, names):
         if prefix.encode(errors="replace") not in line:
             continue  # faster than to decode them all
         try:
@@ -93,8 +108,8 @@ def find(directory: Path, prefix: str = "") -> TraceRecord | None:
     return begins
 
 
-def _newest_first(directory: Path) -> Iterator[bytes]:
-    for name in (_NAME, _OLD):
+def _newest_first(directory: Path, names: tuple[str, ...]) -> Iterator[bytes]:
+    for name in names:
         try:
             yield from reversed((directory / name).read_bytes().splitlines())
         except FileNotFoundError:

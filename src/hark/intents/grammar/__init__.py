@@ -8,18 +8,22 @@ said; groups nest. A type prefix, `{number:count}`, is read and dropped. Nothing
 
 from hark.intents.grammar.checks import Direction
 from hark.intents.grammar.errors import Malformed, Odd, Remark, TemplateError
-from hark.intents.grammar.expansion import Sentence, expand, is_slot, phrases, sentences
+from hark.intents.grammar.expansion import Sentence, expand, is_slot, phrases, read_template, sentences
 from hark.intents.grammar.facts import has_word
+from hark.intents.grammar.graph import MAX_PLACES, MAX_WORDS, Graph, weave
 from hark.intents.grammar.nodes import Choice, Literal, Node, Reference, Sequence, Slot
 from hark.intents.grammar.parser import REGISTERED_TYPES
 from hark.intents.grammar.template import Template, parse
 from hark.intents.grammar.vocabularies import MAX_SENTENCES, Source, Vocabularies
 
 __all__ = [
+    "MAX_PLACES",
     "MAX_SENTENCES",
+    "MAX_WORDS",
     "REGISTERED_TYPES",
     "Choice",
     "Direction",
+    "Graph",
     "Literal",
     "Malformed",
     "Node",
@@ -38,5 +42,7 @@ __all__ = [
     "is_slot",
     "parse",
     "phrases",
+    "read_template",
     "sentences",
+    "weave",
 ]

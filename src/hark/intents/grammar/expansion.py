@@ -56,6 +56,11 @@ def phrases(template: str, lang: str = "", vocabularies: Source | Vocabularies |
     return tuple(dict.fromkeys(" ".join(_sentence(sample, template, lang)) for sample in samples))
 
 
+def read_template(template: str) -> Template:
+    """A template that is compared with what people say, without expanding it; raises `TemplateError`."""
+    return _read(template, Direction.INPUT, True)
+
+
 @lru_cache(maxsize=256)
 def _read(template: str, direction: Direction, slots: bool) -> Template:
     """A template, and a line in the log for everything odd about it. A skill's samples are read when it is loaded and

@@ -100,10 +100,23 @@ def lookup_keywords(
     keywords: dict[str, None] = {}
     for tag in tags:
         best: _Fit | None = None
+        alike: dict[tuple[object, ...], _Fit | _Miss] = {}
         for intent, heard in _candidates(asked, tag, keywords):
             if tag != exact and (shared.holds((intent.label, exact)) or own.holds((intent.label, exact))):
                 continue
-            found = _weigh(intent, heard, asked)
+            if session.intent_context:  # what is remembered may be one skill's alone
+                found = _judged(_weigh(intent, heard, asked), intent, asked)
+            else:
+                # Of intents that ask for the same of what was said, in the same roles, one is weighed.
+                key = (id(heard), *map(intent.places.get, heard), *_roles(intent))
+                weighed = alike.get(key)
+                if weighed is None:
+                    weighed = alike[key] = _weigh(intent, heard, asked)
+                elif type(weighed) is _Miss and weighed.why != "faint":
+                    continue  # as far off as the one that was weighed
+                elif type(weighed) is _Fit and best is not None and best.rank < (*weighed.rank[:2], intent.order):
+                    continue
+                found = _judged(weighed, intent, asked)
             if type(found) is _Fit:
                 best = found if best is None or found.rank < best.rank else best
             elif type(found) is _Miss and (nearest is None or found.closeness > nearest.closeness):
@@ -149,7 +162,7 @@ def _add_remembered(index: PhraseIndex, heard: Heard, session: Session) -> None:
 
 
 def _weigh(intent: KeywordIntent, heard: dict[str, list[Span]], asked: _Asked) -> _Fit | _Miss:
-    """What the intent comes to in this session, or why it is not meant."""
+    """What the intent comes to by what was said, or why it is not meant; the session's wishes aside."""
     session, vocabularies = asked.session, intent.vocabularies
     if not session.intent_context:  # nothing is remembered: what is not said is missing, and most candidates end here
         for place, vocabulary in enumerate(intent.required):
@@ -172,14 +185,28 @@ def _weigh(intent: KeywordIntent, heard: dict[str, list[Span]], asked: _Asked) -
         return _Miss((0, 0), intent, "unsaid")
     if intent.excluded and max(said) >= len(intent.slots):
         return _Miss((3, len(said)), intent, "excluded", vocabularies[max(said)].name)
-    refused = refusal(intent, session, asked.shared, asked.own, asked.now)
-    if refused:
-        return _Miss((4, len(said)), intent, "refused", refused)
     places = sorted(said)
     reading = best_reading([said[place] for place in places])
     if reading.explained / len(asked.said) < asked.floor:
         return _Miss((2, len(said)), intent, "faint", f"{reading.explained} of {len(asked.said)} words")
     return _Fit((-reading.explained, _unused(intent, said), intent.order), intent, places, remembered, reading)
+
+
+def _judged(weighed: _Fit | _Miss, intent: KeywordIntent, asked: _Asked) -> _Fit | _Miss:
+    """What was found of an intent that asks for the same words, as of this one: the session may not want it."""
+    if isinstance(weighed, _Miss) and weighed.why != "faint":
+        return weighed
+    refused = refusal(intent, asked.session, asked.shared, asked.own, asked.now)
+    if refused:
+        said = len(weighed.places) if isinstance(weighed, _Fit) else weighed.closeness[1]
+        return _Miss((4, said), intent, "refused", refused)
+    if isinstance(weighed, _Fit):
+        return weighed._replace(rank=(*weighed.rank[:2], intent.order), intent=intent)
+    return weighed._replace(intent=intent)
+
+
+def _roles(intent: KeywordIntent) -> tuple[object, ...]:
+    return len(intent.required), len(intent.optional), len(intent.slots), intent.groups
 
 
 def _missing(intent: KeywordIntent, said: dict[int, list[Span]], remembered: dict[str, str]) -> str:

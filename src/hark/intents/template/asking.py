@@ -58,12 +58,11 @@ class Asked(NamedTuple):
 
     def indexes(self) -> list[TemplateIndex]:
         """Everything the session can reach, best language first."""
-        return [
-            index
-            for tag in self.tags
-            for scope in (self.own, self.shared)
-            if (index := scope.roots.get(tag)) is not None
-        ]
+        if self.own is NOTHING:
+            roots = self.shared.roots
+            return [roots[tag] for tag in self.tags if tag in roots]
+        scopes = (self.own, self.shared)
+        return [index for tag in self.tags for scope in scopes if (index := scope.roots.get(tag)) is not None]
 
     def refusal(self, intent: TemplateIntent) -> str | None:
         """Why an intent that fits does not count in this session or with these words."""
@@ -71,9 +70,13 @@ class Asked(NamedTuple):
 
     def known(self, intent: TemplateIntent) -> Known:
         """The known values of the intent's slots."""
-        scopes = [scope for scope in (self.shared, self.own) if scope.entities]
+        shared, own = self.shared.entities, self.own.entities
+        skill_id, tag = intent.skill_id, intent.tag
+        if not own:
+            return {name: (values,) if (values := shared.get((skill_id, name, tag))) else () for name in intent.slots}
+        both = (shared, own)
         return {
-            name: [values for scope in scopes if (values := scope.entities.get((intent.skill_id, name, intent.tag)))]
+            name: [values for entities in both if (values := entities.get((skill_id, name, tag)))]
             for name in intent.slots
         }
 

@@ -8,40 +8,28 @@ stored: registering one intent changes nothing of the others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import log, sqrt
+from itertools import islice
+from math import sqrt
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 from hark.intents.definition import TemplateIntent
-from hark.intents.template.features import END, GAP, GAP_WEIGHT, PAIR_WEIGHT, START, STEM, STEM_WEIGHT, weight
 from hark.intents.template.fillers import NO_FILLERS, fillers
-from hark.intents.template.gathering import Entry, Postings, gather
+from hark.intents.template.gathering import gather, rarity
+from hark.intents.template.postings import Postings
 from hark.intents.template.profile import COHERENCE, LEAST_COHERENT, Profile, Traits
+from hark.intents.template.readings import Readings
 from hark.intents.template.values import VALUE, SlotKey, SlotWords, ValueOf
 
-_PRIOR: Final = 8
-"""Intents that are imagined beside the real ones: in a small house every word seems rare."""
 _UNCOMMON: Final = 3
 """A word of so many intents is not common yet, however few there are."""
-_STEM_STRENGTH: Final = sqrt(STEM_WEIGHT)
-"""How strongly a stem belongs to an intent beside its word."""
-_size, _part = itemgetter(0), itemgetter(2)
+_NEAR: Final = 32
+"""Intents among which the nearest is looked for."""
+_size, _part, _rare = itemgetter(0), itemgetter(2), itemgetter(3)
 _BOUND: Final = 1.0 / LEAST_COHERENT**COHERENCE
 
 Ranked = tuple[float, Profile]
 """How like it the utterance is, and the intent."""
-
-
-class _Read(NamedTuple):
-    """What one word of an utterance comes to."""
-
-    entries: dict[str, Entry]
-    strange: float
-    is_word: bool
-    """Whether it is in somebody's sentences."""
-
-
-_FILLER: Final = _Read({}, 0.0, False)
 
 
 class Likeness:
@@ -51,26 +39,25 @@ class Likeness:
         "_breadth",
         "_features",
         "_fillers",
-        "_pairs",
+        "_postings",
         "_profiles",
-        "_rarities",
+        "_readings",
         "_slots",
         "_usual",
         "_values",
-        "_words",
     )
 
     def __init__(self) -> None:
         self._profiles: dict[TemplateIntent, Profile] = {}
-        self._features: dict[str, Postings] = {}
+        self._postings = Postings()
+        self._features = self._postings.of
         self._slots: dict[SlotKey, SlotWords] = {}
         self._values: dict[str, tuple[ValueOf, ...]] = {}
-        self._rarities: dict[int, float] = {}
-        self._words: dict[str, _Read] = {}
-        self._pairs: dict[str, Entry] = {}
         self._fillers = NO_FILLERS
-        self._usual = 0.0
-        """The rarity of a usual feature of a sentence, neither one intent's alone nor everybody's; 0 until needed."""
+        self._readings = Readings(self._features, self._values, self._fillers, 0)
+        self._usual: tuple[float, float] | None = None
+        """The rarity of a usual feature of a sentence, neither one intent's alone nor everybody's, and that of a word
+        nobody has; worked out when needed."""
         self._breadth = 1.0
         """The broadest there has been: only ever too large."""
 
@@ -86,29 +73,17 @@ class Likeness:
         profile = self._profiles[intent] = Profile(intent, traits)
         self._breadth = max(self._breadth, profile.breadth)
         for name, share in profile.slots.items():
-            self._slot(intent.skill_id, name).users[profile] = sqrt(VALUE * share)
-        for feature, strength in traits.strengths.items():
-            held = self._features.get(feature)
-            if held is None:
-                self._features[feature] = (profile, strength)
-            elif isinstance(held, tuple):
-                self._features[feature] = {held[0]: held[1], profile: strength}
-            else:
-                held[profile] = strength
+            self._slot(intent.skill_id, name).users.add(profile, sqrt(VALUE * share))
+        self._postings.add(profile, traits.strengths)
         self._measure(profile)
         self._forget_counts()
 
     def remove(self, intent: TemplateIntent) -> None:
         """Take an intent out again."""
         profile = self._profiles.pop(intent)
-        for feature in Traits(intent).strengths:
-            held = self._features[feature]
-            if isinstance(held, dict) and len(held) > 1:
-                del held[profile]
-            else:
-                del self._features[feature]
+        self._postings.remove(profile, Traits(intent).strengths)
         for name in profile.slots:
-            del self._slots[intent.skill_id, name].users[profile]
+            self._slots[intent.skill_id, name].users.drop(profile)
             self._forget_slot((intent.skill_id, name))
         self._forget_counts()
 
@@ -136,12 +111,13 @@ class Likeness:
 
     def slot_words(self, profile: Profile) -> dict[str, SlotWords]:
         """What is known about an intent's slots."""
-        return {name: self._slots[profile.intent.skill_id, name] for name in profile.intent.slots}
+        skill_id, slots = profile.intent.skill_id, self._slots
+        # Of very many sentences some are looked at: there may be a slot in none of those.
+        return {name: slots.get((skill_id, name)) or SlotWords() for name in profile.intent.slots}
 
     def count(self, feature: str) -> int:
         """How many intents have a word (or stem, or pair) in their sentences."""
-        held = self._features.get(feature)
-        return 0 if held is None else 1 if isinstance(held, tuple) else len(held)
+        return self._postings.count(feature)
 
     def is_value(self, word: str) -> bool:
         """Whether a word is part of a known value of some slot."""
@@ -149,111 +125,62 @@ class Likeness:
 
     def has(self, profile: Profile, feature: str) -> bool:
         """Whether a word (or stem, or pair) is in an intent's sentences."""
-        held = self._features.get(feature)
-        return held is not None and (held[0] is profile if isinstance(held, tuple) else profile in held)
+        return self._postings.has(profile, feature)
 
     def unknown(self, said: Sequence[str]) -> list[str]:
         """The words that are in nobody's sentences."""
-        features = self._features
-        return [word for word in said if word not in features]
+        return self._readings.unknown(said)
 
     def foreign(self, profile: Profile, said: Sequence[str]) -> int:
         """How many of the words are others' and not this intent's, common words aside."""
         common = max(_UNCOMMON, len(self._profiles) // 4)
-        return sum([0 < self.count(word) <= common and not self.has(profile, word) for word in said])
+        foreign = 0
+        for word in said:
+            held = self._features.get(word)
+            if isinstance(held, tuple):
+                foreign += held[0] is not profile
+            elif held is not None:
+                foreign += len(held) <= common and profile not in held
+        return foreign
+
+    def nearest(self, said: Sequence[str]) -> tuple[int, TemplateIntent] | None:
+        """Of the intents with the rarest word that was said, one that has most of the others, and how many it has. Of
+        very many, some are looked at."""
+        words = set(said)
+        rarest = min([word for word in said if word in self._features], key=self.count, default=None)
+        if rarest is None:
+            return None
+        held = self._features[rarest]
+        holders = [held[0]] if isinstance(held, tuple) else list(islice(list(held), _NEAR))
+        found = [(sum([self.has(profile, word) for word in words]), -profile.intent.order) for profile in holders]
+        most = max(found)
+        return most[0], holders[found.index(most)].intent
 
     def rank(self, said: Sequence[str], least: float = 0.0) -> list[Ranked]:
         """The intents that are likest, best first; empty when none can be as like as `least`."""
-        entries: dict[str, Entry] = {}
-        strange = self._read(said, entries)
+        entries, strange = self._readings.read(said)
         if not entries:
             return []
-        found = list(entries.values())
-        found.sort(key=_size)
+        found = sorted(entries.values(), key=_size)
         square = sum(map(_part, found))
-        rarities = self._rarities
-        strange *= (rarities.get(1) or self._rarity(1)) ** 2
-        usual = self._usual or self._measure_usual()
+        usual, strangest = self._usual or self._measure_usual()
+        strange *= strangest * strangest
         # No intent has more than all that is known, nor is anything rarer than the rarest: it cannot be more than this.
-        rarest = (rarities.get(found[0][0]) or self._rarity(found[0][0])) / usual
-        if _BOUND * rarest * sqrt(square / (square + strange / self._breadth)) < least:
+        if _BOUND * max(map(_rare, found)) / usual * sqrt(square / (square + strange / self._breadth)) < least:
             return []
+        needed = least * usual * sqrt(square)
         ranked = [
-            (total / (profile.scale * usual * sqrt(square + strange / profile.breadth)), profile)
-            for total, profile in gather(found)
+            (total / (profile.scale * (usual * sqrt(square + strange / profile.breadth))), profile)
+            for total, profile in gather(found, needed)
         ]
-        ranked.sort(key=_size, reverse=True)
+        if len(ranked) > 1:
+            ranked.sort(key=_size, reverse=True)
         return ranked
 
-    def _measure_usual(self) -> float:
-        usual = self._usual = self._rarity(round(sqrt(len(self._profiles))))
-        return usual
-
-    def _read(self, said: Sequence[str], entries: dict[str, Entry]) -> float:
-        """Collect the known features of what was said; returns the weight of the words that are not known at all."""
-        features, words, pairs = self._features, self._words, self._pairs
-        strange = 0.0
-        before = START
-        for word in said:
-            read = words.get(word) or self._read_word(word)
-            entries.update(read.entries)
-            strange += read.strange
-            here = word if read.is_word else GAP
-            if here is not GAP or before is not GAP:
-                pair = f"{before} {here}"
-                if pair in features:
-                    entries[pair] = pairs.get(pair) or self._read_pair(pair, here is GAP or before is GAP)
-            before = here
-        pair = f"{before} {END}"
-        if pair in features:
-            entries[pair] = pairs.get(pair) or self._read_pair(pair, before is GAP)
-        return strange
-
-    def _read_word(self, word: str) -> _Read:
-        """What a word comes to by itself. Kept for the words somebody has, until a registration changes it."""
-        held, named = self._features.get(word), self._values.get(word)
-        known = held is not None or named is not None
-        counts = weight(word)
-        entries = {word: self._entry(counts, held, named)} if known else {}
-        if not known and word in self._fillers:
-            return _FILLER
-        strange = 0.0 if known else counts * counts
-        if len(word) > STEM:
-            stem = "^" + word[:STEM]
-            of_stem, named_stem = self._features.get(stem), self._values.get(stem)
-            if of_stem is not None or named_stem is not None:
-                entries[stem] = self._entry(STEM_WEIGHT, of_stem, named_stem)
-                strange -= 0.0 if known else 0.5
-            elif not known:
-                strange += STEM_WEIGHT * STEM_WEIGHT
-        if len(entries) == 2:
-            mine, stems = entries.values()
-            if mine[0] == stems[0] and mine[4] is None and stems[4] is None:
-                # Nobody has the stem but who has the word: two in one.
-                counts, part = mine[1] + stems[1] * _STEM_STRENGTH, mine[2] + stems[2]
-                entries = {word: (mine[0], counts, part, held, None)}
-        read = _Read(entries, strange, held is not None)
-        if known:
-            self._words[word] = read
-        return read
-
-    def _read_pair(self, pair: str, has_gap: bool) -> Entry:
-        found = self._pairs[pair] = self._entry(GAP_WEIGHT if has_gap else PAIR_WEIGHT, self._features[pair], None)
-        return found
-
-    def _entry(self, counts: float, held: Postings | None, named: tuple[ValueOf, ...] | None) -> Entry:
-        size = 0 if held is None else 1 if type(held) is tuple else len(held)
-        if named is not None:
-            for users, _ in named:
-                size += len(users)
-        rarity = self._rarities.get(size) or self._rarity(size)
-        part = counts * rarity
-        return size, part * rarity, part * part, held, named
-
-    def _rarity(self, size: int) -> float:
-        """The weight of a feature that so many intents have; at least one, where only a slot nobody has is meant."""
-        rarity = self._rarities[size] = log(1.0 + (len(self._profiles) + _PRIOR) / (size or 1))
-        return rarity
+    def _measure_usual(self) -> tuple[float, float]:
+        intents = len(self._profiles)
+        self._usual = rarity(intents, round(sqrt(intents))), rarity(intents, 1.0)
+        return self._usual
 
     def _measure(self, profile: Profile) -> None:
         slots, skill_id = self._slots, profile.intent.skill_id
@@ -261,7 +188,8 @@ class Likeness:
 
     def _forget_counts(self) -> None:
         """What was worked out from the counts holds no longer."""
-        self._rarities, self._words, self._pairs, self._usual = {}, {}, {}, 0.0
+        self._readings = Readings(self._features, self._values, self._fillers, len(self._profiles))
+        self._usual = None
 
     def _slot(self, skill_id: str, name: str) -> SlotWords:
         return self._slots.setdefault((skill_id, name), SlotWords())

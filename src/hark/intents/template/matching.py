@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Final
 
+from hark.intents.definition import TemplateIntent
 from hark.intents.gates import Now
+from hark.intents.patterns import Span
 from hark.intents.template.asking import Asked, Found
+from hark.intents.template.claims import Claim, by_rank
 from hark.intents.template.pool import TemplatePool
 from hark.intents.template.resembling import back, candidates, resembling, weigh
-from hark.intents.template.slots import Score, Span, bind
-from hark.intents.template.trie import Claim, Node, by_rank
+from hark.intents.template.slots import Score, bind
+from hark.intents.template.tagger import LONGEST, Known
 from hark.model import Session
 
 STRICT: Final = 1.0
@@ -38,12 +42,11 @@ def lookup(
     if not asked.tags:
         return f"no templates in {lang}"
     reason = ""
-    nearest: Node | None = None
     exact = lang.lower()
     for tag in asked.tags:
-        claims, furthest = _claims(asked, tag)
-        if furthest is not None and (nearest is None or furthest.literals > nearest.literals):
-            nearest = furthest
+        claims = _claims(asked, tag)
+        if len(claims) > 1 and claims[1].literals == claims[0].literals and _has_values(asked):
+            claims = _by_values(claims, asked)
         for claim in claims:
             if tag != exact and asked.is_elsewhere(claim.intent):
                 continue
@@ -57,69 +60,152 @@ def lookup(
             reason = reason or str(found)
     if reason:
         return reason  # what fits as written and is ruled out is not guessed at
-    return resembling(asked, floor) if floor < STRICT else _unknown(nearest)
+    return resembling(asked, floor) if floor < STRICT else _unknown(asked)
 
 
-def _claims(asked: Asked, tag: str) -> tuple[list[Claim], Node | None]:
+def _claims(asked: Asked, tag: str) -> list[Claim]:
     shared, own = asked.shared.roots.get(tag), asked.own.roots.get(tag)
     if own is None:
-        return shared.root.walk(asked.said) if shared is not None else ([], None)
-    claims, furthest = own.root.walk(asked.said)
-    if shared is not None:
-        more, further = shared.root.walk(asked.said)
-        claims = sorted([*claims, *more], key=by_rank)
-        furthest = further if further.literals > furthest.literals else furthest
-    return claims, furthest
+        return shared.exact.claims(asked.said) if shared is not None else []
+    claims = own.exact.claims(asked.said)
+    return sorted([*claims, *shared.exact.claims(asked.said)], key=by_rank) if shared is not None else claims
 
 
-def _unknown(nearest: Node | None) -> str:
-    claim = nearest.example() if nearest is not None and nearest.literals else None
-    if claim is None:
+def _has_values(asked: Asked) -> bool:
+    return bool(asked.shared.entities or asked.own.entities)
+
+
+def _by_values(claims: list[Claim], asked: Asked) -> list[Claim]:
+    """The claims with the known values of their slots considered, among those that lead with as many literal words.
+
+    "turn off {room}" and "turn off {device}" both fit: whichever knows what was said as a value of its slot comes
+    first, then one whose slot has no list of values, then one whose list has other values.
+    """
+
+    def worth(claim: Claim) -> tuple[int, int]:
+        if claim.shape is None:
+            return 0, 0
+        known = asked.known(claim.intent)
+        spans = _bound(claim, asked.said, known)
+        lists = {name: known[name] for name in spans if known[name]}
+        right = sum([_is_known(_text(asked.said, spans[name]), lists[name]) for name in lists])
+        return -right, len(lists) - right
+
+    leading = [claim for claim in claims if claim.literals == claims[0].literals]
+    return [*sorted(leading, key=worth), *claims[len(leading) :]]
+
+
+def _unknown(asked: Asked) -> str:
+    near = [found for index in asked.indexes() if (found := index.likeness.nearest(asked.said)) is not None]
+    if not near:
         return "no template begins like this"
-    return f"no template has these words; nearest: {claim.intent.label} '{' '.join(claim.sentence)}'"
+    intent = max(near, key=itemgetter(0))[1]
+    words = set(asked.said)
+    sentence = max(intent.samples, key=lambda sample: len(words.intersection(sample)))
+    return f"no template has these words; nearest: {intent.label} '{' '.join(sentence)}'"
 
 
 def _weigh(claim: Claim, asked: Asked) -> Found | str:
     """What the claim comes to in this session, or why it does not count."""
-    intent = claim.intent
+    intent, shape = claim.intent, claim.shape
     barred = asked.refusal(intent)
     if barred:
         return barred
-    if claim.shape is None:
+    if shape is None:
         slots: dict[str, str] = {}
         return asked.complete(intent, slots) or Found(intent, slots)
-    spans = bind(claim.shape, asked.said, _score(claim, asked))
-    slots = asked.text(intent, spans)
-    return asked.complete(intent, slots) or Found(intent, slots, _sureness(claim, asked, spans))
-
-
-def _sureness(claim: Claim, asked: Asked, spans: Mapping[str, Span]) -> float:
-    """How sure a sentence with slots is: by the share of what was said that it has itself, or knows as a value."""
     said = asked.said
+    known = asked.known(intent) if _has_values(asked) else None
+    spans = _bound(claim, said, known)
     sure = claim.literals
-    if asked.shared.entities or asked.own.entities:
-        known = asked.known(claim.intent)
-        for name, (first, end) in spans.items():
-            value = " ".join(said[first:end])
-            if any(value in values for values in known[name]):
-                sure += end - first
-    return NORMAL + (1.0 - NORMAL) * sure / len(said)
+    if known is not None:
+        right = _known_words(spans, said, known)
+        # A slot that knows its words cannot have taken another's.
+        if len(known) > 1 and sure + right < len(said):
+            better = _reread(claim, asked, spans, known)
+            if better is not spans:
+                spans, right = better, _known_words(better, said, known)
+        sure += right
+    slots = asked.text(intent, spans)
+    return asked.complete(intent, slots) or Found(intent, slots, _sureness(sure, len(said)))
 
 
-def _score(claim: Claim, asked: Asked) -> Score | None:
-    """Known values attract, barred ones repel; None where nothing is known."""
-    intent = claim.intent
-    if intent.slot_blacklist is None and not asked.shared.entities and not asked.own.entities:
-        return None
-    known = asked.known(intent)
+def _bound(claim: Claim, said: list[str], known: Known | None) -> dict[str, Span]:
+    """The words each slot takes."""
+    shape, intent = claim.shape, claim.intent
+    if shape is None:
+        return {}
+    has_choice = len(shape.names) > 1 and (known is not None or intent.slot_blacklist is not None)
+    return bind(shape, said, _score(intent, said, known or {}) if has_choice else None)
+
+
+def _reread(claim: Claim, asked: Asked, spans: dict[str, Span], known: Known) -> dict[str, Span]:
+    """The spans, or better ones where a slot would take what is known as a value of another slot.
+
+    "play {artist}" fits "play jazz on netflix", but not when the intent has a slot that knows netflix.
+    """
+    for name, (first, end) in spans.items():
+        words = asked.said[first:end]
+        if not _is_known(" ".join(words), known[name]) and _has_others(name, words, known):
+            break
+    else:
+        return spans
+    for index in asked.indexes():
+        profile = index.likeness.profile(claim.intent)
+        if profile is not None:
+            better = index.tagger(profile, known).prefers(asked.said, known, spans) or {}
+            needed = (*claim.intent.required_slots, *profile.always)
+            return better if better and all(slot in better for slot in needed) else spans
+    return spans
+
+
+def _has_others(name: str, words: list[str], known: Known) -> bool:
+    """Whether words for a slot have a known value of another slot in them."""
+    others = [values for other, lists in known.items() if other != name for values in lists]
+    for begin in range(len(words)) if others else ():
+        for end in range(begin + 1, min(begin + LONGEST, len(words)) + 1):
+            if _is_known(" ".join(words[begin:end]), others):
+                return True
+    return False
+
+
+def _known_words(spans: Mapping[str, Span], said: list[str], known: Known) -> int:
+    """How many of the words for slots are known values as a whole."""
+    right = 0
+    for name, (first, end) in spans.items():
+        lists = known[name]
+        if lists and _is_known(" ".join(said[first:end]), lists):
+            right += end - first
+    return right
+
+
+def _sureness(sure: int, words: int) -> float:
+    """How sure a sentence with slots is: by the share of what was said that it has itself, or knows as a value."""
+    # Squared, so that it can be held beside the score of what is only like something.
+    return NORMAL + (1.0 - NORMAL) * min(1.0, sure / words) ** 2
+
+
+def _score(intent: TemplateIntent, said: list[str], known: Known) -> Score:
+    """Known values attract, barred ones repel."""
 
     def score(name: str, span: Span) -> int:
-        value = " ".join(asked.said[span[0] : span[1]])
+        value = _text(said, span)
         if intent.bars(name, value):
             return -1
-        return 1 if any(value in values for values in known[name]) else 0
+        return 1 if _is_known(value, known.get(name, ())) else 0
 
     return score
+
+
+def _text(said: list[str], span: Span) -> str:
+    return " ".join(said[span[0] : span[1]])
+
+
+def _is_known(value: str, lists: Sequence[frozenset[str]]) -> bool:
+    for values in lists:  # noqa: SIM110 - asked for with most matches
+        if value in values:
+            return True
+    return False
 
 
 def _swallows(claim: Claim, asked: Asked) -> bool:
@@ -148,8 +234,10 @@ def _liker(claim: Claim, asked: Asked, floor: float) -> Found | None:
     if mine is not None and best.likeness < _LIKER * mine.likeness:
         return None
     has = best.home.likeness.has
-    literals = {word for sentence in claim.intent.sentences for word in sentence}
-    foreign = [word for word in asked.said if has(best.profile, word) and word not in literals]
+    patterns = claim.intent.patterns
+    foreign = [
+        word for word in asked.said if has(best.profile, word) and not any(pattern.has(word) for pattern in patterns)
+    ]
     if len(foreign) < _FOREIGN:
         return None
     found = weigh(best, asked)

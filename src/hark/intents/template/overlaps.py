@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 from hark.intents.grammar import is_slot
 from hark.intents.template.pool import TemplatePool
-from hark.intents.template.profile import sampled
 from hark.spec import DEFAULT_SESSION_ID
 
 _ANYTHING: Final = "\0"
@@ -33,13 +32,13 @@ def overlaps(pool: TemplatePool, session_id: str = DEFAULT_SESSION_ID) -> list[O
     found: dict[frozenset[str], Overlap] = {}
     scopes = [pool.scope(scope_id) for scope_id in dict.fromkeys((DEFAULT_SESSION_ID, session_id))]
     for intent in pool.intents(session_id):
-        for sentence in sampled(intent.sentences):
+        for sentence in intent.samples:
             words = [_ANYTHING if is_slot(term) else term for term in sentence]
             claims = [
                 claim
                 for scope in scopes
                 if (index := scope.roots.get(intent.tag)) is not None
-                for claim in index.root.walk(words)[0]
+                for claim in index.exact.claims(words)
             ]
             claims.sort(key=lambda claim: claim.rank)
             winner = claims[0].intent

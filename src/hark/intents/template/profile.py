@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from hark.intents.definition import TemplateIntent
-from hark.intents.grammar import Sentence, is_slot
+from hark.intents.grammar import is_slot
+from hark.intents.patterns import is_always
 from hark.intents.template.features import features, telling
 
 if TYPE_CHECKING:
     from hark.intents.template.tagger import Tagger
 
-SENTENCES: Final = 48
-"""Sentences an intent is judged by; of more, that many are taken at even distances. Bounds what registering costs."""
 COHERENCE: Final = 0.4
 """How much is made of the coherence of an intent's sentences when it is compared with others."""
 LEAST_COHERENT: Final = 0.1
@@ -33,12 +31,14 @@ class Profile:
 
     def __init__(self, intent: TemplateIntent, traits: Traits) -> None:
         self.intent = intent
-        taken = sampled(intent.sentences)
+        taken = intent.samples
         counted = Counter([term[1:-1] for sentence in taken for term in sentence if is_slot(term)])
         self.slots = {name: count / len(taken) for name, count in counted.items()}
         """In what share of the sentences each slot stands."""
         self.always = tuple(
-            name for name, share in self.slots.items() if share == 1 and _is_in_all(f"{{{name}}}", intent.sentences)
+            name
+            for name, share in self.slots.items()
+            if share == 1 and all(is_always(name, pattern) for pattern in intent.patterns)
         )
         """The slots no sentence is without: a handler counts on them."""
         self.breadth = 1.0 + sum(self.slots.values())
@@ -65,7 +65,7 @@ class Traits:
     __slots__ = ("bond", "square", "strengths")
 
     def __init__(self, intent: TemplateIntent) -> None:
-        rows = [features(sentence) for sentence in sampled(intent.sentences)]
+        rows = [features(sentence) for sentence in intent.samples]
         counts = Counter([feature for row in rows for feature in row])
         size = len(rows)
         # The root of the share: what half the sentences have is nearly as typical as what all have.
@@ -88,14 +88,3 @@ class Traits:
                 product += value * self.strengths[feature] * without[counts[feature]]
             total += product / sqrt(square)
         return total
-
-
-def sampled(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
-    """At most `SENTENCES` of them, the same every time."""
-    if len(sentences) <= SENTENCES:
-        return sentences
-    return [sentences[place * len(sentences) // SENTENCES] for place in range(SENTENCES)]
-
-
-def _is_in_all(slot: str, sentences: Sequence[Sentence]) -> bool:
-    return all(slot in sentence for sentence in sentences)

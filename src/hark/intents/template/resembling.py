@@ -13,7 +13,7 @@ from hark.intents.template.gathering import CANDIDATES
 from hark.intents.template.index import TemplateIndex
 from hark.intents.template.profile import Profile
 
-_MIDDLE: Final = 0.36
+_MIDDLE: Final = 0.47
 """The likeness that scores 0.5: chosen on training samples, whole intents held out, so that less than a tenth of what
 was asked of those was claimed by the others."""
 _RIVAL: Final = 0.7
@@ -22,7 +22,7 @@ _CLOSE: Final = 8
 for sure."""
 _FEW: Final = 2
 """Words of the utterance that have to be the intent's."""
-_WEAK: Final = 0.42
+_WEAK: Final = 0.55
 """What is left of the likeness when too few are, or when something is missing."""
 _TOO_LONG: Final = 64
 """Words of an utterance that fits nothing as written and is not looked at further."""
@@ -50,20 +50,18 @@ def candidates(asked: Asked, floor: float = 0.0) -> Iterator[Candidate]:
 
     None at all when nobody can score `floor`.
     """
-    found: list[tuple[float, Profile, TemplateIndex]] = []
-    exact = asked.lang.lower()
-    least = _MIDDLE * floor / (1.0 - floor)
+    said, least = asked.said, _MIDDLE * floor / (1.0 - floor)
     indexes = asked.indexes()
-    for index in indexes:
-        for likeness, profile in index.likeness.rank(asked.said, least):
-            if profile.intent.tag == exact or not asked.is_elsewhere(profile.intent):
-                found.append((likeness, profile, index))
+    found = [(likeness, profile, index) for index in indexes for likeness, profile in index.likeness.rank(said, least)]
+    if len(asked.tags) > 1:
+        found = [one for one in found if not asked.is_elsewhere(one[1].intent)]
     if len(indexes) > 1:
         found.sort(key=itemgetter(0), reverse=True)
+    size = len(found)
     # Whoever comes last of a full list may have rivals that were not looked at.
-    for place in range(len(found) if len(found) < CANDIDATES else len(found) - 1):
+    for place in range(size if size < CANDIDATES else size - 1):
         likeness, profile, index = found[place]
-        rival = found[place + 1][0] / likeness if place + 1 < len(found) else 0.0
+        rival = found[place + 1][0] / likeness if place + 1 < size else 0.0
         clear = likeness * (1.0 - _RIVAL * rival**_CLOSE)
         yield Candidate(clear / (clear + _MIDDLE), likeness, profile, index)
 
@@ -105,14 +103,14 @@ def back(candidate: Candidate, said: list[str]) -> Candidate:
         elif tells and profile.slots and (likeness.is_value(word) or not likeness.count(word)):
             about -= 1
     if own < _FEW:
-        return candidate._replace(score=0.0)
+        return Candidate(0.0, *candidate[1:])
     left = _WEAK if about and backed * 2 <= about else 1.0
     if profile.core and not profile.core <= telling(said):
         left *= _WEAK
     if left == 1.0:
         return candidate
     clear = left * candidate.score * _MIDDLE / (1.0 - candidate.score)
-    return candidate._replace(score=clear / (clear + _MIDDLE))
+    return Candidate(clear / (clear + _MIDDLE), *candidate[1:])
 
 
 def weigh(candidate: Candidate, asked: Asked) -> Found | str:
@@ -143,4 +141,5 @@ def _unlike(asked: Asked, best: Candidate, floor: float) -> str:
     """Cheap on purpose: most matchers decline most of the time."""
     strange = best.home.likeness.unknown(asked.said)
     unknown = f"; nobody has: {', '.join(strange[:_NAMED])}" if strange else ""
-    return f"nothing is like this; nearest: {best.intent.label} with {best.score:.2f}, {floor:.2f} needed{unknown}"
+    label = best.profile.intent.label
+    return f"nothing is like this; nearest: {label} with {best.score:.2f}, {floor:.2f} needed{unknown}"

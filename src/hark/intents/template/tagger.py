@@ -42,10 +42,12 @@ _BESIDE: Final = -1.0
 _NUMBER: Final = 0.6
 _LONG: Final = -0.2
 """A word more than the longest known value has."""
-_LONGEST: Final = 5
+LONGEST: Final = 5
 """Words of the longest known value that is looked for."""
 _WANTED: Final = 3.0
 """A slot that has to be found."""
+_AS_WRITTEN: Final = 2.0
+"""How much better another reading has to be than one that fits as written."""
 _NEVER: Final = -1e9
 
 
@@ -64,6 +66,10 @@ class _Place(NamedTuple):
     number: float
     """What a number in it is worth."""
     longest: int
+
+
+_Values = dict[tuple[int, str], list[int]]
+"""Where known values end, by where they begin and their slot."""
 
 
 class _Reading:
@@ -180,31 +186,59 @@ class Tagger:
 
     def tag(self, said: Sequence[str], known: Known, wanted: str = "") -> dict[str, Span]:
         """The words each slot takes; slots that were not said are left out. `wanted` is to be found if it can be."""
+        return self._read(said, self._values(said, known), wanted).spans()
+
+    def _read(self, said: Sequence[str], values: _Values, wanted: str = "") -> _Reading:
         reading = _Reading(said)
-        inside = [self._inside(word) for word in said]
-        values = self._values(said, known)
         slots = [_Open(place, _WANTED if place.name == wanted else 0.0) for place in self._places]
         for here, word in enumerate(said):
             literal = _LITERAL if word in self._literals else 0.0
             reading.offer(here + 1, reading.best[here] + literal, here, "")
+            inside = self._inside(word)
             for slot in slots:
-                slot.take(reading, here, inside[here], values.get((here, slot.place.name), ()))
-        return reading.spans()
+                slot.take(reading, here, inside, values.get((here, slot.place.name), ()))
+        return reading
+
+    def prefers(self, said: Sequence[str], known: Known, spans: Mapping[str, Span]) -> dict[str, Span] | None:
+        """Other words for the slots than `spans`, where those make a far better reading; else None."""
+        places = {place.name: place for place in self._places}
+        if not places.keys() >= spans.keys():
+            return None  # it never saw one of them
+        values = self._values(said, known)
+        found = self._read(said, values)
+        given = _Reading(said)
+        taken = {begin: (end, name) for name, (begin, end) in spans.items()}
+        here = 0
+        while here < len(said):
+            if here not in taken:
+                given.offer(here + 1, given.best[here] + (_LITERAL if said[here] in self._literals else 0.0), here, "")
+                here += 1
+                continue
+            end, name = taken[here]
+            slot = _Open(places[name], 0.0)
+            whole = [end] if end in values.get((here, name), ()) else []
+            for place in range(here, end):
+                slot.take(given, place, self._inside(said[place]), whole if place == here else [])
+            here = end
+        return found.spans() if found.best[-1] > given.best[-1] + _AS_WRITTEN else None
 
     def _inside(self, word: str) -> float:
         if word in self._literals:
             return _LITERAL_INSIDE
         return _COMMON_INSIDE if self._is_common(word) else 0.0
 
-    def _values(self, said: Sequence[str], known: Known) -> dict[tuple[int, str], list[int]]:
+    def _values(self, said: Sequence[str], known: Known) -> _Values:
         """Where known values begin and end."""
-        found: dict[tuple[int, str], list[int]] = {}
-        for begin in range(len(said)):
-            for end in range(begin + 1, min(begin + _LONGEST, len(said)) + 1):
+        found: _Values = {}
+        lists = [(place.name, parts) for place in self._places if (parts := known.get(place.name, ()))]
+        for begin in range(len(said)) if lists else ():
+            for end in range(begin + 1, min(begin + LONGEST, len(said)) + 1):
                 text = " ".join(said[begin:end])
-                for place in self._places:
-                    if any(text in values for values in known.get(place.name, ())):
-                        found.setdefault((begin, place.name), []).append(end)
+                for name, several in lists:
+                    for values in several:
+                        if text in values:
+                            found.setdefault((begin, name), []).append(end)
+                            break
         return found
 
 
@@ -247,7 +281,7 @@ def _read_again(sentence: Sentence, known: Known) -> Sentence:
 
 def _value_at(terms: list[str], here: int, known: Known) -> tuple[int, str] | None:
     after_slot = here > 0 and is_slot(terms[here - 1])
-    for end in range(min(here + _LONGEST, len(terms)), here, -1):
+    for end in range(min(here + LONGEST, len(terms)), here, -1):
         if any(is_slot(term) for term in terms[here:end]):
             continue
         if not after_slot and not (end < len(terms) and is_slot(terms[end])):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hark.intents.template.features import STEM
-
-if TYPE_CHECKING:
-    from hark.intents.template.profile import Profile
+from hark.intents.template.postings import Held
 
 SlotKey = tuple[str, str]
 """Skill and slot."""
-ValueOf = tuple["dict[Profile, float]", float]
+ValueOf = tuple[Held, float]
 """Of a word that is part of a known value: the intents with that slot, and the root of the share of values with it."""
 
 VALUE: Final = 0.8
@@ -29,7 +27,7 @@ class SlotWords:
     __slots__ = ("longest", "numbers", "size", "users", "words")
 
     def __init__(self) -> None:
-        self.users: dict[Profile, float] = {}
+        self.users = Held()
         """The intents that have the slot, and how strongly: by the share of their sentences."""
         self.words: dict[str, float] = {}
         """Words and stems, and the share of the values that have them."""

@@ -5,9 +5,18 @@ pytest, and nothing else.
 """
 
 from hark.testing.contracts.clause import Clause, contract
+from hark.testing.contracts.engines import engine_contract
 from hark.testing.contracts.matchers import matcher_contract
 from hark.testing.contracts.skills import skill_contract
 from hark.testing.contracts.subject import Subject
 from hark.testing.contracts.transformers import transformer_contract
 
-__all__ = ["Clause", "Subject", "contract", "matcher_contract", "skill_contract", "transformer_contract"]
+__all__ = [
+    "Clause",
+    "Subject",
+    "contract",
+    "engine_contract",
+    "matcher_contract",
+    "skill_contract",
+    "transformer_contract",
+]

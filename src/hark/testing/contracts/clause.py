@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from hark.plugins import PipelinePlugin, Transformer
+from hark.plugins.engines import Engine
 from hark.skills import Skill
 from hark.testing.contracts.subject import Make, Subject
 
@@ -55,6 +56,7 @@ def contract(make: Make, *, settings: Mapping[str, Any] | None = None, **options
 
     `settings` are the plugin's own, where its defaults do not do. See the contract of each kind for its options.
     """
+    from hark.testing.contracts.engines import engine_contract
     from hark.testing.contracts.matchers import matcher_contract
     from hark.testing.contracts.skills import skill_contract
     from hark.testing.contracts.transformers import transformer_contract
@@ -66,4 +68,6 @@ def contract(make: Make, *, settings: Mapping[str, Any] | None = None, **options
         return matcher_contract(make, settings=settings, **options)
     if issubclass(kind, Skill):
         return skill_contract(make, settings=settings, **options)
-    raise TypeError(f"{kind.__qualname__} is no transformer, pipeline plugin or skill")
+    if issubclass(kind, Engine):
+        return engine_contract(make, settings=settings, **options)
+    raise TypeError(f"{kind.__qualname__} is no transformer, pipeline plugin, skill or engine")

@@ -1,0 +1,1 @@
+"""Measuring voice engines; see README.md."""

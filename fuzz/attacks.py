@@ -1,0 +1,248 @@
+"""Ways to treat a websocket server badly. Each makes so many connections, and leaves none."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+Attack = Callable[[str, random.Random, int], Awaitable[int]]
+"""Takes an address, dice, and how often; how many were let in as clients."""
+
+_PATIENCE = 10.0
+_AT_ONCE = 200
+
+_GARBAGE = (
+    b"",
+    b"{}",
+    b"[]",
+    b"null",
+    b"{",
+    b'{"type":7}',
+    b'{"type":"a","data":null}',
+    b'{"type":"a b"}',
+    b'{"type":"a","context":{"session":"text"}}',
+    b'{"type":"a","context":{"session":[1]}}',
+    b"\xff\xfe",
+    b"[" * 5_000,
+    b'["follow","a",""]',
+    b'["flush",1]',
+)
+
+
+class Line:
+    """A connection in bytes."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    @classmethod
+    async def open(cls, url: str) -> Line:
+        address = urlsplit(url)
+        return cls(*await asyncio.open_connection(address.hostname, address.port))
+
+    async def ask(self, url: str, headers: bytes = b"", path: str = "") -> bool:
+        """Whether it was let in as a websocket."""
+        address = urlsplit(url)
+        self.writer.write(
+            f"GET {path or address.path} HTTP/1.1\r\nHost: {address.netloc}\r\nUpgrade: websocket\r\n"
+            "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n".encode()
+            + headers
+            + b"\r\n"
+        )
+        answer = await asyncio.wait_for(self.reader.readline(), _PATIENCE)
+        while answer and await asyncio.wait_for(self.reader.readline(), _PATIENCE) not in (b"\r\n", b""):
+            pass
+        return b" 101 " in answer
+
+    async def end(self) -> None:
+        self.writer.transport.abort()
+        with suppress(OSError, TimeoutError):
+            await asyncio.wait_for(self.writer.wait_closed(), _PATIENCE)
+
+
+def frame(payload: bytes, first: int = 0x81, masked: bool = True) -> bytes:
+    """A frame as clients send it."""
+    size = len(payload)
+    flag = 0x80 if masked else 0
+    if size < 126:
+        head = bytes((first, flag | size))
+    elif size < 65_536:
+        head = bytes((first, flag | 126)) + size.to_bytes(2)
+    else:
+        head = bytes((first, flag | 127)) + size.to_bytes(8)
+    return head + (b"\0\0\0\0" if masked else b"") + payload
+
+
+async def malformed_frames(url: str, dice: random.Random, count: int) -> int:
+    """Frames with anything in any of their bits."""
+
+    async def one(line: Line) -> int:
+        inside = await line.ask(url, dice.choice((b"", b"Sec-WebSocket-Protocol: hark.1\r\n")))
+        for _ in range(dice.randint(1, 8)):
+            wire = bytearray(frame(dice.choice(_GARBAGE), dice.randrange(256), dice.random() < 0.8))
+            for _ in range(dice.randint(0, 3)):
+                wire[dice.randrange(len(wire))] = dice.randrange(256)
+            line.writer.write(bytes(wire) if dice.random() < 0.7 else dice.randbytes(dice.randint(1, 300)))
+        await asyncio.sleep(0)
+        return int(inside)
+
+    return await _each(url, one, count)
+
+
+async def malformed_messages(url: str, dice: random.Random, count: int) -> int:
+    """Frames that are in order, with no Messages in them."""
+
+    async def one(line: Line) -> int:
+        inside = await line.ask(url)
+        for _ in range(20):
+            body = dice.choice(_GARBAGE) if dice.random() < 0.7 else dice.randbytes(dice.randint(0, 500))
+            line.writer.write(frame(body, dice.choice((0x81, 0x82))))
+        await asyncio.sleep(0)
+        return int(inside)
+
+    return await _each(url, one, count)
+
+
+async def broken_handshakes(url: str, dice: random.Random, count: int) -> int:
+    """Requests that end too early, are too long, or are none."""
+    whole = b"GET /core HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
+
+    async def one(line: Line) -> int:
+        kind = dice.randrange(5)
+        if kind == 0:
+            line.writer.write(whole[: dice.randrange(len(whole))])
+        elif kind == 1:
+            line.writer.write(dice.randbytes(dice.randint(1, 2_000)))
+        elif kind == 2:
+            line.writer.write(b"GET /core HTTP/1.1\r\n" + b"X: y\r\n" * dice.randint(1, 5_000))
+        elif kind == 3:
+            line.writer.write(dice.randbytes(60_000))
+        # and one says nothing at all
+        await asyncio.sleep(0)
+        return 0
+
+    return await _each(url, one, count)
+
+
+async def giants(url: str, dice: random.Random, count: int) -> int:
+    """Messages of any size, whole, in parts, and only promised."""
+
+    async def one(line: Line) -> int:
+        inside = await line.ask(url)
+        size = dice.choice((1_000_000, 5_000_000, 50_000_000))
+        kind = dice.randrange(3)
+        if kind == 0:
+            line.writer.write(frame(b"x" * size))
+        elif kind == 1:
+            line.writer.write(frame(b"", 0x01))
+            for _ in range(size // 65_536):
+                line.writer.write(frame(b"x" * 65_536, 0x00))
+                await line.writer.drain()
+        else:
+            line.writer.write(frame(b"x" * size)[: dice.randrange(20)])
+        await asyncio.wait_for(line.writer.drain(), _PATIENCE)
+        return int(inside)
+
+    return await _each(url, one, count, at_once=4)
+
+
+async def slow_readers(url: str, _dice: random.Random, count: int) -> int:
+    """Clients that take part and do not read; some of them say much, which comes back to them."""
+    lines = []
+    inside = 0
+    try:
+        for _ in range(count):
+            line = await Line.open(url)
+            lines.append(line)
+            inside += await line.ask(url)
+            line.writer.transport.pause_reading()  # type: ignore[attr-defined]
+        said = frame(b'{"type":"fuzz.flood","data":{"x":"%b"}}' % (b"x" * 50_000))
+        for _ in range(40):
+            for line in lines[:5]:
+                line.writer.write(said)
+                with suppress(OSError, TimeoutError):
+                    await asyncio.wait_for(line.writer.drain(), 0.05)
+    finally:
+        await asyncio.gather(*(line.end() for line in lines))
+    return inside
+
+
+async def wrong_tokens(url: str, dice: random.Random, count: int) -> int:
+    """Tokens that nobody gave out, shown in every way there is; and none at all."""
+
+    async def one(line: Line) -> int:
+        token = os.urandom(dice.randint(0, 40)).hex()
+        shown = (
+            (b"Authorization: Bearer %b\r\n" % token.encode(), ""),
+            (b"Authorization: Basic %b\r\n" % token.encode(), ""),
+            (b"Authorization: Bearer \r\n", ""),
+            (b"Sec-WebSocket-Protocol: hark.1, %b\r\n" % token.encode(), ""),
+            (b"", f"/core/{token}"),
+            (b"", f"/core?token={token}"),
+            (b"", "/core"),
+            (b"", "/core/%00"),
+            (b"Origin: https://evil.example\r\n", "/core"),
+            (b"Authorization: Bearer " + dice.randbytes(20).replace(b"\r", b"").replace(b"\n", b"") + b"\r\n", ""),
+        )
+        headers, path = dice.choice(shown)
+        return int(await line.ask(url, headers, path))
+
+    return await _each(url, one, count)
+
+
+async def crowds(url: str, _dice: random.Random, count: int) -> int:
+    """Many at once, who come, stay for a moment, and go."""
+    lines: list[Line] = []
+    inside = 0
+
+    async def come() -> int:
+        line = await Line.open(url)
+        lines.append(line)
+        return int(await line.ask(url))
+
+    try:
+        for begun in range(0, count, _AT_ONCE):
+            coming = (come() for _ in range(min(_AT_ONCE, count - begun)))
+            inside += sum(
+                found for found in await asyncio.gather(*coming, return_exceptions=True) if found is True or found == 1
+            )
+    finally:
+        await asyncio.gather(*(line.end() for line in lines))
+    return inside
+
+
+ATTACKS: dict[str, Attack] = {
+    "malformed frames": malformed_frames,
+    "malformed messages": malformed_messages,
+    "broken handshakes": broken_handshakes,
+    "giant messages": giants,
+    "slow readers": slow_readers,
+    "wrong tokens": wrong_tokens,
+    "crowds": crowds,
+}
+
+
+async def _each(url: str, attack: Callable[[Line], Awaitable[int]], count: int, at_once: int = 50) -> int:
+    """Do it on so many connections; what a server does to one of them is its business."""
+    places = asyncio.Semaphore(at_once)
+
+    async def one() -> int:
+        async with places:
+            try:
+                line = await Line.open(url)
+            except OSError:
+                return 0
+            try:
+                return await attack(line)
+            except (OSError, TimeoutError, ValueError):
+                return 0
+            finally:
+                await line.end()
+
+    return sum(await asyncio.gather(*(one() for _ in range(count))))

@@ -1,0 +1,42 @@
+"""A bus and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+
+import msgspec
+
+from hark.app.commands.common import settings_of, state_of
+from hark.app.commands.signals import on_signals
+from hark.app.places import tokens_file
+from hark.app.settings import read_settings
+from hark.app.settings.bus_tables import BusTable
+from hark.app.tokens import TokenFile
+from hark.app.trouble import Trouble
+from hark.model import SystemClock
+
+
+def run_bus(options: argparse.Namespace) -> None:
+    """Run a bus until somebody stops it."""
+    path, named = settings_of(options)
+    table = read_settings(path, named=named).bus
+    changes = {name: getattr(options, name) for name in ("host", "port") if getattr(options, name) is not None}
+    table = msgspec.structs.replace(table, **changes)
+    asyncio.run(_serve(table, TokenFile(tokens_file(table.tokens, state_of(options)))))
+
+
+async def _serve(table: BusTable, tokens: TokenFile) -> None:
+    try:
+        from hark.app.doors import listen
+    except ImportError as error:
+        raise Trouble(str(error)) from None
+    stop = asyncio.Event()
+    on_signals(stop.set)
+    server, addresses = await listen(table, tokens, SystemClock())
+    asyncio.get_running_loop().set_exception_handler(server.trouble)
+    try:
+        print(f"the bus listens at {' and '.join(addresses)}", flush=True)
+        await stop.wait()
+    finally:
+        await server.close()

@@ -1,0 +1,105 @@
+"""`hark listen`: a recording in, what is answered out, as text and as speech."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+from hark.app.commands.alone import household_for, own_state, settings_for
+from hark.app.commands.common import ANSWERED, UNANSWERED, complain, settings_of
+from hark.app.commands.notices import hold_back_refusals, tell_notices
+from hark.app.screen import Screen
+from hark.app.settings import Settings
+from hark.app.state.keeping import State
+from hark.app.trouble import Trouble
+from hark.app.voice.aloud import Aloud
+from hark.app.voice.choosing import Choice, Chosen
+from hark.app.voice.composing import progress, save
+from hark.app.voice.following import Following
+from hark.app.voice.recorded import Kept, Recorded
+from hark.app.words import lines_of, one_line, remark, why_command
+from hark.model import Audio
+from hark.model.wav import MalformedWav, read_wav
+from hark.plugins.engines import EngineKind
+from hark.trace import render
+
+
+def listen(options: argparse.Namespace) -> int:
+    """Listen to a recording and answer it."""
+    audio = _recording(options.file)
+    settings = settings_for(options)
+    with own_state(options, settings) as state:
+        return asyncio.run(_answer(options, settings, state, audio))
+
+
+async def _answer(options: argparse.Namespace, settings: Settings, state: State | None, audio: Audio) -> int:
+    recorded, kept = Recorded(audio), Kept()
+    instead: dict[EngineKind, list[Chosen]] = {"microphone": [Chosen(recorded, {})], "player": [Chosen(kept, {})]}
+    if not options.wake:
+        instead["wakeword"] = []
+    plan = Aloud(
+        choice=Choice(settings, installed=options.plugins),
+        speaks=not options.text,
+        instead=instead,
+        earcons=False,
+        tell=progress(),
+    )
+    usual = plan.hear_options(settings)
+    changes: dict[str, object] = {"in_step": True, "no_speech": max(usual.no_speech, audio.seconds)}
+    if not options.wake:
+        changes |= {"opens_by": "speech", "wake_words": ()}
+    aloud = plan.listening(usual, **changes)
+    words = sys.stderr if options.to == "-" else sys.stdout
+    screen = Screen(words, lambda: None)
+    hold_back_refusals()
+    async with household_for(options, settings, state, screen.show, aloud) as household:
+        house = household.house
+        tell_notices(house, settings_of(options)[0])
+        following = Following(house.bus)
+        recorded.go.set()
+        await house.listener.finished()
+        await following.quiet()
+        for text in following.heard:
+            complain(f'heard "{one_line(text)}"')
+        if not options.text:
+            _keep(kept, options)
+        if options.why:
+            trace = house.traces.find(following.utterance_id)
+            print(lines_of(render(trace.record())) if trace is not None else "(there was no turn)", file=words)
+    return _end(options, following)
+
+
+def _end(options: argparse.Namespace, following: Following) -> int:
+    if not following.heard:
+        complain("nothing was understood" if following.not_understood else "there is no speech in this recording")
+        return UNANSWERED
+    told = remark(following.outcome, following.detail, why_command(following.utterance_id, options.state))
+    if told is not None:
+        complain(told)
+    return ANSWERED if following.outcome == "complete" else UNANSWERED
+
+
+def _keep(kept: Kept, options: argparse.Namespace) -> None:
+    answer = kept.whole()
+    if answer is None:
+        return
+    if options.to is not None:
+        save(answer, options.to)
+    else:
+        beside = Path("answer.wav") if options.file == "-" else Path(options.file).with_suffix(".answer.wav")
+        save(answer, str(beside))
+        complain(f"the spoken answer is in {beside}")
+
+
+def _recording(name: str) -> Audio:
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise Trouble(f"{name}: it cannot be read: {error.strerror}") from None
+    try:
+        return read_wav(data)
+    except MalformedWav as error:
+        remedy = "convert it first: ffmpeg -i RECORDING -ar 16000 -ac 1 question.wav"
+        raise Trouble(f"{name}: this is no WAV file that can be read: {error}; {remedy}") from None

@@ -1,0 +1,61 @@
+"""The way to NATS as the settings have it. Needs the extra `nats`."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+
+from hark.app.settings.bus_tables import NatsTable
+from hark.app.trouble import Trouble
+from hark.bus import RemoteBus
+from hark.bus.nats import NatsCarrier, NatsOptions, NoBroker
+from hark.model import Clock
+from hark.understand import Pace
+
+
+async def connected_to_nats(table: NatsTable, clock: Clock, *, is_worker: bool = False) -> RemoteBus:
+    """The bus that [nats] names; raises `Trouble` that says what to do."""
+    bus = RemoteBus(NatsCarrier(options_of(table, is_worker=is_worker), clock))
+    try:
+        await bus.open()
+    except NoBroker as error:
+        await bus.close()
+        raise Trouble(str(error)) from None
+    return bus
+
+
+def options_of(table: NatsTable, *, is_worker: bool = False) -> NatsOptions:
+    """What [nats] says; raises `Trouble`. What a worker sends does not wait longer than others wait for it."""
+    try:
+        return NatsOptions(
+            servers=table.servers,
+            prefix=table.prefix,
+            token=_read(table.token) if table.token is not None else None,
+            credentials=str(Path(table.credentials).expanduser()) if table.credentials is not None else None,
+            tls=_tls(table),
+            patience=Pace().patience if is_worker else NatsOptions().patience,
+        )
+    except ValueError as error:
+        raise Trouble(f"[nats]: {error}") from None
+
+
+def _read(file: str) -> str:
+    try:
+        return Path(file).expanduser().read_text().strip()
+    except (OSError, UnicodeError) as error:
+        said = getattr(error, "strerror", None) or "it is not text"
+        raise Trouble(f"[nats] token: {file} cannot be read: {said}") from None
+
+
+def _tls(table: NatsTable) -> ssl.SSLContext | None:
+    files = (table.authority, table.certificate, table.key)
+    if not any(files) and not any(server.startswith("tls://") for server in table.servers):
+        return None
+    authority, certificate, key = (Path(file).expanduser() if file is not None else None for file in files)
+    try:
+        made = ssl.create_default_context(cafile=authority)
+        if certificate is not None:
+            made.load_cert_chain(certificate, key)
+    except OSError as error:  # an SSLError is one
+        raise Trouble(f"[nats]: the certificates cannot be used: {error.strerror or error}") from None
+    return made

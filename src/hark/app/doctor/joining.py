@@ -1,0 +1,55 @@
+"""One report out of those of several processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain as in_a_row
+
+from hark import __version__
+from hark.app.advice import Inventory, advise
+from hark.app.doctor.examine import unused_entries
+from hark.app.doctor.report import Report, RoomReport
+from hark.app.settings import Settings
+from hark.spec import TRANSFORMER_TYPES
+
+
+def join(reports: Iterable[Report], settings: Settings, settings_file: str, rooms: list[RoomReport]) -> Report:
+    """Everything the doctor found, wherever it is."""
+    found = list(reports)
+    chains = sorted(in_a_row.from_iterable(one.chains for one in found), key=lambda c: _place(c.kind))
+    options = settings.understanding()
+    joined = Report(
+        version=__version__,
+        settings_file=settings_file,
+        lang=options.lang,
+        langs=sorted(options.langs),
+        chains=chains,
+        pipeline=[asked for one in found for asked in one.pipeline],
+        never_asked=[name for one in found for name in one.never_asked],
+        skills=[skill for one in found for skill in one.skills],
+        overlaps=[told for one in found for told in one.overlaps],
+        missing=[missing for one in found for missing in one.missing],
+        engines=[engine for one in found for engine in one.engines],
+        rooms=rooms,
+        advice=[],
+    )
+    # Of what lives in a room that is missing, nobody can tell whether it is loaded.
+    told = list(advise(settings, _inventory(joined))) if all(room.held_by for room in rooms) else []
+    return Report(
+        **{name: getattr(joined, name) for name in joined.__struct_fields__ if name != "advice"},
+        advice=[*told, *unused_entries(settings)],
+    )
+
+
+def _inventory(report: Report) -> Inventory:
+    pipeline = [asked.plugin.id for asked in report.pipeline if asked.plugin is not None] + report.never_asked
+    transformers: dict[str, Sequence[str]] = {
+        chain.kind: [*(member.id for member in chain.members), *chain.left_out] for chain in report.chains
+    }
+    skills = [skill.member.id for skill in report.skills]
+    everybody = [*in_a_row.from_iterable(transformers.values()), *pipeline, *skills]
+    return Inventory(pipeline, transformers, everybody, {missing.name for missing in report.missing})
+
+
+def _place(kind: str) -> int:
+    return [*TRANSFORMER_TYPES].index(kind)  # type: ignore[arg-type]

@@ -1,0 +1,45 @@
+"""The room that takes utterances in and decides who answers."""
+
+from __future__ import annotations
+
+from hark.app.rooms.room import Ground
+from hark.app.settings import Settings
+from hark.understand import DefaultSession, Journal, Orchestrator, Worker
+
+
+class Understand:
+    """Owns the default session and every turn from its utterance to its end marker. See `Room` for what it promises."""
+
+    def __init__(
+        self, ground: Ground, store: DefaultSession, journal: Journal | None = None, worker: Worker | None = None
+    ) -> None:
+        self.store = store
+        self._worker = worker
+        self.orchestrator = Orchestrator(
+            ground.bus,
+            ground.runner,
+            ground.chains,
+            ground.residents.pipeline,
+            ground.settings.understanding(),
+            store,
+            ground.traces,
+            ground.passage,
+            journal,
+            worker,
+        )
+
+    async def start(self) -> None:
+        """As promised by `Room`."""
+        if self._worker is not None:
+            self._worker.start()
+
+    async def finish(self) -> None:
+        """As promised by `Room`."""
+        await self.orchestrator.close()
+
+    async def stop(self) -> None:
+        """As promised by `Room`."""
+
+    def adopt(self, settings: Settings) -> None:
+        """As promised by `Room`."""
+        self.orchestrator.adopt(settings.understanding())

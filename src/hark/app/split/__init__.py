@@ -1,0 +1,1 @@
+"""An assistant in several processes, started and looked after by one."""

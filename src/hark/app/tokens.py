@@ -1,0 +1,161 @@
+"""The tokens that let clients in from other machines: a file, and what is done with it."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import hmac
+import logging
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from hark.app.trouble import Trouble
+from hark.model import Clock
+
+log = logging.getLogger("hark.app")
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_PATTERN: Final = re.compile(r"[A-Za-z0-9_.:*-]{1,200}")
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+
+
+class TokenError(Trouble):
+    """Something is wrong with the tokens; the text says what to do."""
+
+
+class Token(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Who has a token and what it allows. The token itself is nowhere but with them."""
+
+    name: str
+    sha256: str
+    """Enough to know it again: a token is 256 bits of chance, which nobody can try out, so that a slow hash would
+    protect nothing and only make it cheap to keep the server busy."""
+    made: float
+    emit: tuple[str, ...] | None = None
+    receive: tuple[str, ...] | None = None
+
+
+class _Document(msgspec.Struct):
+    tokens: tuple[Token, ...] = ()
+
+
+class TokenFile:
+    """The file, read anew when somebody changed it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._tokens: tuple[Token, ...] = ()
+        self._seen: tuple[int, ...] | None = None
+
+    def read(self) -> tuple[Token, ...]:
+        """Every token, as the file says now; raises `TokenError`."""
+        seen = self._stamp()
+        if seen != self._seen:
+            self._tokens, self._seen = self._load() if seen is not None else (), seen
+        return self._tokens
+
+    def current(self) -> tuple[Token, ...]:
+        """As `read`; a file that cannot be used lets nobody in."""
+        try:
+            return self.read()
+        except TokenError as error:
+            log.error("%s; nobody is let in with a token", error)
+            self._tokens, self._seen = (), self._stamp()
+            return ()
+
+    def find(self, token: str) -> Token | None:
+        """Whose token this is; every one is looked at, and takes as long."""
+        shown = _hash(token)
+        found = None
+        for known in self.current():
+            if hmac.compare_digest(known.sha256, shown):
+                found = known
+        return found
+
+    def add(
+        self, name: str, clock: Clock, emit: Sequence[str] | None = None, receive: Sequence[str] | None = None
+    ) -> str:
+        """A new token, which is shown now and never again."""
+        if _NAME.fullmatch(name) is None:
+            raise TokenError(f"{name!r} is no name: letters, digits, '.', '_' and '-'")
+        for pattern in (*(emit or ()), *(receive or ())):
+            if _PATTERN.fullmatch(pattern) is None:
+                raise TokenError(f"{pattern!r} is no pattern of topics, such as ovos.utterance.*")
+        token = f"hark_{secrets.token_urlsafe(32)}"
+        made = Token(name, _hash(token), clock.wall(), _some(emit), _some(receive))
+        with self._changing() as tokens:
+            if any(known.name == name for known in tokens):
+                raise TokenError(f"{name} has a token already; take it back first: hark token revoke {name}")
+            tokens.append(made)
+        return token
+
+    def revoke(self, name: str) -> None:
+        """Let nobody in with that token any more."""
+        with self._changing() as tokens:
+            kept = [token for token in tokens if token.name != name]
+            if len(kept) == len(tokens):
+                raise TokenError(f"nobody has a token by the name of {name}; hark token list shows who does")
+            tokens[:] = kept
+
+    @contextmanager
+    def _changing(self) -> Iterator[list[Token]]:
+        """What is in the file, to be changed; one at a time, and the old file stays until the new one is whole."""
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = os.open(self.path.with_name(f"{self.path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise TokenError(f"{self.path} cannot be written: {error.strerror}") from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            tokens = list(self.read())
+            yield tokens
+            self._write(tokens)
+        finally:
+            os.close(lock)
+
+    def _write(self, tokens: Sequence[Token]) -> None:
+        new = self.path.with_name(f"{self.path.name}.new")
+        text = msgspec.json.format(msgspec.json.encode(_Document(tuple(tokens))), indent=1)
+        try:
+            new.unlink(missing_ok=True)
+            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(text + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(self.path)
+        except OSError as error:
+            raise TokenError(f"{self.path} cannot be written: {error.strerror}") from None
+
+    def _load(self) -> tuple[Token, ...]:
+        try:
+            if self.path.stat().st_mode & _OTHERS:
+                raise TokenError(f"{self.path} is open to others; chmod 600 {self.path}")
+            return msgspec.json.decode(self.path.read_bytes(), type=_Document).tokens
+        except OSError as error:
+            raise TokenError(f"{self.path} cannot be read: {error.strerror}") from None
+        except (msgspec.DecodeError, UnicodeError) as error:
+            raise TokenError(f"{self.path} holds no tokens ({error}); remove it, and give out new ones") from None
+
+    def _stamp(self) -> tuple[int, ...] | None:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _some(patterns: Sequence[str] | None) -> tuple[str, ...] | None:
+    return tuple(patterns) if patterns else None

@@ -1,0 +1,51 @@
+"""Sound from a recording, and sound that is kept: a microphone and a loudspeaker for commands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+from hark.model import Audio
+from hark.model.resample import listenable
+from hark.plugins.engines import SAMPLE_RATE, Microphone, Player
+
+_BLOCK: Final = SAMPLE_RATE // 10 * 2
+"""Bytes that are read at a time: a tenth of a second."""
+
+
+class Recorded(Microphone):
+    """Plays a recording into the ears, as fast as they listen, once it is told to `go`."""
+
+    id = "recorded"
+
+    def __init__(self, audio: Audio) -> None:
+        self._samples = listenable(audio, SAMPLE_RATE).samples
+        self.go = asyncio.Event()
+
+    async def blocks(self) -> AsyncIterator[bytes]:
+        """As promised by `Microphone`."""
+        await self.go.wait()
+        for start in range(0, len(self._samples), _BLOCK):
+            yield self._samples[start : start + _BLOCK]
+
+
+class Kept(Player):
+    """Plays nothing and takes no time; keeps what it was to play."""
+
+    id = "kept"
+
+    def __init__(self) -> None:
+        self.sounds: list[Audio] = []
+
+    async def play(self, audio: Audio) -> None:
+        """As promised by `Player`."""
+        self.sounds.append(audio)
+
+    def whole(self, pause: float = 0.25) -> Audio | None:
+        """Everything in one piece, with a pause in between; None when there was nothing."""
+        if not self.sounds:
+            return None
+        rate = max(audio.sample_rate for audio in self.sounds)
+        silence = bytes(int(pause * rate) * 2)
+        return Audio(silence.join(listenable(audio, rate).samples for audio in self.sounds), rate)

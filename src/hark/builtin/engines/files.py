@@ -1,0 +1,121 @@
+"""WAV files in place of a microphone and a loudspeaker."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from hark.builtin.engines.recording import Recording
+from hark.model import Audio
+from hark.model.resample import listenable
+from hark.model.wav import MalformedWav, read_wav
+from hark.plugins.engines import SAMPLE_RATE, Microphone, Player, Unavailable
+
+_BLOCK: Final = 2_048
+"""Bytes at a time: 64 ms."""
+_PER_SECOND: Final = 2 * SAMPLE_RATE
+
+
+class FileMicrophone(Microphone):
+    """Listens to a WAV file of any format, once."""
+
+    id = "file"
+
+    @dataclass(frozen=True)
+    class Settings:
+        """What a deployer may set."""
+
+        path: str = ""
+        """The WAV file."""
+        paced: bool = True
+        """Whether it comes as slowly as it was spoken; else as fast as it is consumed."""
+        silence: Annotated[float, Meta(ge=0, le=3_600)] = 1.5
+        """Seconds of silence after the end, so that it is heard that somebody has finished."""
+
+    settings: Settings
+
+    def load(self) -> None:
+        """As promised by `Engine`."""
+        path = Path(self.settings.path).expanduser()
+        try:
+            sound = listenable(read_wav(path.read_bytes()))
+        except (OSError, MalformedWav) as error:
+            raise Unavailable(f"{path} cannot be read: {error}", "give `path` a WAV file") from error
+        self._samples = sound.samples + bytes(2 * round(self.settings.silence * SAMPLE_RATE))
+
+    def unload(self) -> None:
+        """As promised by `Engine`."""
+        self._samples = b""
+
+    async def blocks(self) -> AsyncIterator[bytes]:
+        """As promised by `Microphone`."""
+        clock, samples = self.host.clock, self._samples
+        began = clock.monotonic()
+        for start in range(0, len(samples), _BLOCK):
+            block = samples[start : start + _BLOCK]
+            if self.settings.paced:
+                due = began + (start + len(block)) / _PER_SECOND
+                await clock.sleep(max(0.0, due - clock.monotonic()))
+            yield block
+
+    def about(self) -> str:
+        """As promised by `Engine`."""
+        return f"{self.settings.path}, {len(self._samples) / _PER_SECOND:.1f} s"
+
+
+class FilePlayer(Player):
+    """Writes what is played into one WAV file: mono, 16 bits. Sounds that play at a time are mixed."""
+
+    id = "recorder"
+
+    @dataclass(frozen=True)
+    class Settings:
+        """What a deployer may set."""
+
+        path: str = ""
+        """The WAV file; one that is there is replaced."""
+        rate: Annotated[int, Meta(ge=8_000, le=192_000)] = 24_000
+        """Samples a second."""
+        gaps: bool = True
+        """Whether the time between two sounds is kept; else one follows on the other."""
+        paced: bool = True
+        """Whether playing takes the time the sound takes; else it is done at once."""
+
+    settings: Settings
+
+    def load(self) -> None:
+        """As promised by `Engine`."""
+        path = Path(self.settings.path).expanduser()
+        if not self.settings.path:
+            raise Unavailable("it does not know which file to write", 'name it: path = "..."')
+        try:
+            self._recording = Recording(path, self.settings.rate)
+        except OSError as error:
+            raise Unavailable(f"{path} cannot be written: {error}", "correct the setting `path`") from error
+        self._began: float | None = None
+
+    def unload(self) -> None:
+        """As promised by `Engine`."""
+        self._recording.close()
+
+    async def play(self, audio: Audio) -> None:
+        """As promised by `Player`. Of what is cancelled, only what would have been heard is written."""
+        clock, settings = self.host.clock, self.settings
+        start = clock.monotonic()
+        self._began = start if self._began is None else self._began
+        heard = 0.0 if settings.paced else audio.seconds
+        try:
+            if settings.paced:
+                await clock.sleep(audio.seconds)
+                heard = audio.seconds
+        finally:
+            heard = heard or min(audio.seconds, clock.monotonic() - start)
+            self._recording.add(audio, heard, start - self._began if settings.gaps else None)
+
+    def about(self) -> str:
+        """As promised by `Engine`."""
+        return f"writes {self.settings.path}"

@@ -1,0 +1,190 @@
+"""Sound cards through PortAudio (extra `sounddevice`; MIT. PortAudio itself comes from the system)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection
+from dataclasses import dataclass
+from threading import Event, Thread
+from typing import Any, Final
+
+from hark.builtin.engines.needs import need
+from hark.builtin.engines.threads import Inbox
+from hark.model import Audio
+from hark.model.audio_form import as_16_bits, as_mono
+from hark.model.resample import Resampler, resample
+from hark.plugins.engines import SAMPLE_RATE, Microphone, Player, Unavailable
+
+_REMEDY: Final = "install PortAudio (Debian: apt-get install libportaudio2), and pip install 'hark[sounddevice]'"
+_BLOCK: Final = 0.03
+"""Seconds of sound at a time."""
+
+
+def _library() -> Any:
+    try:
+        return need("sounddevice", "sounddevice")
+    except Unavailable as missing:
+        raise Unavailable(str(missing), _REMEDY) from missing
+
+
+def _device(library: Any, wanted: str, kind: str) -> Any:
+    """What PortAudio calls the device; raises `Unavailable` when there is none."""
+    device: Any = int(wanted) if wanted.isdecimal() else wanted or None
+    try:
+        return library.query_devices(device, kind)
+    except (ValueError, library.PortAudioError) as error:
+        names = "; ".join(_names(library, kind)) or "none at all"
+        which = f" {wanted!r}" if wanted else ""
+        raise Unavailable(f"there is no {kind} device{which}: {error}", f"name one of these: {names}") from error
+
+
+def _names(library: Any, kind: str) -> tuple[str, ...]:
+    return tuple(
+        f"{number}: {device['name']}"
+        for number, device in enumerate(library.query_devices())
+        if device[f"max_{kind}_channels"] > 0
+    )
+
+
+class SoundDeviceMicrophone(Microphone):
+    """Listens to a sound card, at whatever rate it can."""
+
+    id = "sounddevice"
+    steady = True
+
+    @dataclass(frozen=True)
+    class Settings:
+        """What a deployer may set."""
+
+        device: str = ""
+        """Name, part of a name, or number of the device (`hark devices` lists them); else the system's own choice."""
+
+    settings: Settings
+
+    def load(self) -> None:
+        """As promised by `Engine`."""
+        self._library = _library()
+        self._found = _device(self._library, self.settings.device, "input")
+        try:
+            self._library.check_input_settings(self._found["index"], channels=1, dtype="int16", samplerate=SAMPLE_RATE)
+            self._rate = SAMPLE_RATE
+        except (ValueError, self._library.PortAudioError):
+            self._rate = int(self._found["default_samplerate"])
+
+    async def blocks(self) -> AsyncIterator[bytes]:
+        """As promised by `Microphone`."""
+        inbox = Inbox()
+        resampler = Resampler(self._rate, SAMPLE_RATE) if self._rate != SAMPLE_RATE else None
+        stream = self._library.RawInputStream(
+            samplerate=self._rate,
+            device=self._found["index"],
+            channels=1,
+            dtype="int16",
+            blocksize=int(self._rate * _BLOCK),
+            callback=lambda samples, _frames, _time, _status: inbox.put(bytes(samples)),
+            finished_callback=lambda: inbox.end(),
+        )
+        lost = 0
+        with stream:
+            async for piece in inbox:
+                if inbox.lost > lost:
+                    self.host.log.warning("%d pieces of sound came too fast and are lost", inbox.lost - lost)
+                    lost = inbox.lost
+                if samples := resampler.feed(piece) if resampler else piece:
+                    yield samples
+
+    def devices(self) -> Collection[str]:
+        """As promised by `Microphone`."""
+        return _names(_library(), "input")
+
+    def about(self) -> str:
+        """As promised by `Engine`."""
+        return f"{self._found['name']}, {self._rate} Hz"
+
+
+class SoundDevicePlayer(Player):
+    """Plays on a sound card, at whatever rate it can."""
+
+    id = "sounddevice"
+
+    @dataclass(frozen=True)
+    class Settings:
+        """What a deployer may set."""
+
+        device: str = ""
+        """Name, part of a name, or number of the device (`hark devices` lists them); else the system's own choice."""
+
+    settings: Settings
+
+    def load(self) -> None:
+        """As promised by `Engine`."""
+        self._library = _library()
+        self._found = _device(self._library, self.settings.device, "output")
+        self._playing: set[tuple[Thread, Event]] = set()
+
+    def unload(self) -> None:
+        """As promised by `Engine`."""
+        for thread, stop in list(self._playing):
+            stop.set()
+            thread.join(timeout=2)
+
+    async def play(self, audio: Audio) -> None:
+        """As promised by `Player`. PortAudio waits, so each sound has a thread of its own."""
+        loop, done, stop = asyncio.get_running_loop(), asyncio.Event(), Event()
+        failed: list[Exception] = []
+
+        def run() -> None:
+            try:
+                self._play(audio, stop)
+            except Exception as error:  # noqa: BLE001 - it is raised again where somebody waits for it
+                failed.append(error)
+            finally:
+                self._playing.discard(entry)
+                if not loop.is_closed():
+                    loop.call_soon_threadsafe(done.set)
+
+        entry = Thread(target=run, name="sounddevice player", daemon=True), stop
+        self._playing.add(entry)
+        entry[0].start()
+        try:
+            await done.wait()
+        finally:
+            stop.set()
+        if failed:
+            raise failed[0]
+
+    def _play(self, audio: Audio, stop: Event) -> None:
+        audio = self._playable(audio)
+        frame = 2 * audio.channels
+        step = int(audio.sample_rate * _BLOCK) * frame
+        stream = self._library.RawOutputStream(
+            samplerate=audio.sample_rate, device=self._found["index"], channels=audio.channels, dtype="int16"
+        )
+        with stream:
+            for start in range(0, len(audio.samples), step):
+                if stop.is_set():
+                    stream.abort()
+                    return
+                stream.write(audio.samples[start : start + step])
+            stream.stop()  # plays what is still in its buffer
+
+    def _playable(self, audio: Audio) -> Audio:
+        """As the device can play it."""
+        audio = as_16_bits(audio)
+        if audio.channels > self._found["max_output_channels"]:
+            audio = as_mono(audio)
+        try:
+            self._library.check_output_settings(
+                self._found["index"], channels=audio.channels, dtype="int16", samplerate=audio.sample_rate
+            )
+        except (ValueError, self._library.PortAudioError):
+            audio = resample(audio, int(self._found["default_samplerate"]))
+        return audio
+
+    def devices(self) -> Collection[str]:
+        """As promised by `Player`."""
+        return _names(_library(), "output")
+
+    def about(self) -> str:
+        """As promised by `Engine`."""
+        return str(self._found["name"])

@@ -1,0 +1,52 @@
+"""How a deployment reaches its NATS servers."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from typing import Final
+
+import msgspec
+
+_PREFIX: Final = re.compile(r"(?:[A-Za-z0-9_-]+\.)+")
+
+
+class NatsOptions(msgspec.Struct, frozen=True):
+    """Where the servers are, who we are to them, and how much may wait while they cannot be reached."""
+
+    servers: tuple[str, ...] = ("nats://127.0.0.1:4222",)
+    """One or several of a cluster: any of them will do."""
+    prefix: str = "hark."
+    """What every subject begins with: several assistants can share one broker."""
+    name: str = "hark"
+    """What the servers call this connection in their reports."""
+    token: str | None = None
+    user: str | None = None
+    password: str | None = None
+    credentials: str | None = None
+    """The file with the JWT and the seed of a user, as `nsc` writes it."""
+    tls: ssl.SSLContext | None = None
+    connect_within: float = 10.0
+    """Seconds in which a server must have answered; then `open` says why none did."""
+    retry: float = 0.25
+    """Seconds between two attempts to reach the same server again."""
+    regroup: float = 0.5
+    """Seconds that a connection which broke is given, once it is there again, before anything is sent: the others have
+    to find the broker too, and what is said to nobody is lost.
+    """
+    ping: float = 5.0
+    """Seconds between two questions whether the server is still there; two without an answer and it is not."""
+    outbox: int = 16 * 1024 * 1024
+    """Bytes that may wait for the connection; beyond it the oldest Messages are dropped."""
+    patience: float = 30.0
+    """Seconds for which a Message may wait for it. A worker that others stand in for waits for less than it takes them
+    to notice: see `patience` in `hark.understand.lease`.
+    """
+
+    def __post_init__(self) -> None:
+        if not self.servers:
+            raise ValueError("NATS needs the address of a server")
+        if _PREFIX.fullmatch(self.prefix) is None:
+            raise ValueError(
+                f"{self.prefix!r} is no prefix of subjects: words, each with a dot after it, as in 'hark.'"
+            )

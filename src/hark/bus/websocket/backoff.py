@@ -1,0 +1,27 @@
+"""How long to wait before the next try."""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+_FIRST: Final = 0.1
+_LONGEST: Final = 30.0
+
+
+class Backoff:
+    """Twice as long each time, up to half a minute; each client a little different, so that not all come at once."""
+
+    def __init__(self, dice: random.Random | None = None) -> None:
+        self._dice = dice or random.Random()  # noqa: S311 - nothing secret
+        self._tries = 0
+
+    def next(self) -> float:
+        """Seconds to wait now."""
+        longest = min(_LONGEST, _FIRST * 2.0**self._tries)
+        self._tries = min(self._tries + 1, 20)
+        return longest * (0.5 + self._dice.random() / 2)
+
+    def reset(self) -> None:
+        """It worked."""
+        self._tries = 0

@@ -1,0 +1,123 @@
+"""The engines of one kind, in order of preference: the first that can does the work, the next where it fails."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from hark.hosting.loaded import Loaded
+from hark.hosting.plugin_host import PluginHost
+from hark.hosting.registry import Limits, Refusal, Registry
+from hark.hosting.runner import Outcome, Runner
+from hark.plugins.engines import Engine, EngineKind, Unavailable
+
+log = logging.getLogger("hark.hosting")
+
+E = TypeVar("E", bound=Engine)
+
+LOADING: Final = 120.0
+"""Seconds an engine may take to load its model and warm up."""
+
+Note = Callable[[str, str, float, str], None]
+"""Is told of each engine that was tried: who, how it went, how long it took, why."""
+
+
+class Unusable(ValueError):
+    """An engine returned what its kind may not return; counts as a failure."""
+
+
+class Done(msgspec.Struct, frozen=True):
+    """Work that an engine did."""
+
+    engine: str
+    value: Any
+    seconds: float
+
+
+class Engines(Generic[E]):
+    """`await engines.add(engine, settings, host)` in order of preference, then `await engines.do(...)`."""
+
+    def __init__(self, kind: EngineKind, runner: Runner, limit: float = 30.0) -> None:
+        self.kind = kind
+        self.registry: Registry[E] = Registry(f"{kind} engine", Limits(limit))
+        self._runner = runner
+        self._hosts: dict[str, PluginHost] = {}
+
+    async def add(self, engine: E, settings: dict[str, Any], host: Callable[[E], PluginHost]) -> Refusal | None:
+        """Check, load, warm up and start an engine; why not, if so: then nothing of it is left."""
+        entry = self.registry.judge(engine, settings)
+        refusal = entry if isinstance(entry, Refusal) else await self._begin(entry, host)
+        if refusal is not None:
+            self.registry.refuse(refusal)
+        return refusal
+
+    async def _begin(self, entry: Loaded[E], host: Callable[[E], PluginHost]) -> Refusal | None:
+        engine = entry.plugin
+        engine.host = self._hosts[entry.id] = host(engine)
+        for step in (engine.load, engine.warm_up, engine.begin):
+            outcome = await self._runner.call(Loaded(engine, step, limit=LOADING))
+            if outcome.error is not None:
+                await self._hosts.pop(entry.id).close()
+                return self._refusal(entry, outcome)
+        self.registry.put(entry)
+        return None
+
+    def _refusal(self, entry: Loaded[E], outcome: Outcome) -> Refusal:
+        error = outcome.error
+        if isinstance(error, Unavailable):
+            return Refusal(self.registry.kind, entry.id, str(error), error.remedy)
+        remedy = ""
+        if isinstance(error, ImportError):
+            remedy = f"install what provides {error.name!r}, perhaps by: pip install 'hark[{entry.id}]'"
+        return Refusal(self.registry.kind, entry.id, outcome.failure, remedy, entry.origin)
+
+    def usable(self, lang: str | None = None) -> Iterator[Loaded[E]]:
+        """Those that may be asked now, for a language if one is named."""
+        now = self._runner.clock.monotonic()
+        for entry in self.registry:
+            if entry.available(now) and (lang is None or entry.plugin.serves(lang)):
+                yield entry
+
+    async def do(
+        self, *args: Any, lang: str | None = None, check: Callable[[Any], Any], note: Note | None = None
+    ) -> Done | None:
+        """Have the main method of the first engine that can do it called; None when none of them could.
+
+        `check` returns what to go on with, or raises `Unusable`.
+        """
+        for entry in list(self.usable(lang)):
+            done = await self.ask(entry, *args, check=check, note=note)
+            if done is not None:
+                return done
+        return None
+
+    async def ask(
+        self, entry: Loaded[E], *args: Any, check: Callable[[Any], Any], note: Note | None = None
+    ) -> Done | None:
+        """As `do`, of one of them."""
+        outcome = await self._runner.call(entry, *args)
+        if outcome.error is None:
+            try:
+                value = check(outcome.value)
+            except Unusable as unusable:
+                self._runner.note_misshape(entry, str(unusable))
+                outcome = Outcome(None, unusable, outcome.seconds)
+            else:
+                if entry.failures:
+                    entry.succeeded()
+                return Done(entry.id, value, outcome.seconds)
+        if note is not None:
+            note(entry.id, "late" if outcome.late else "failed", outcome.seconds, outcome.failure)
+        return None
+
+    async def close(self) -> None:
+        """Stop and unload all of them."""
+        for entry in list(self.registry):
+            engine = entry.plugin
+            for step in (engine.end, engine.unload):
+                await self._runner.call(Loaded(engine, step, limit=10.0))
+            self.registry.remove(entry.id)
+            await self._hosts.pop(entry.id).close()

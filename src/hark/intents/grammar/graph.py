@@ -1,0 +1,191 @@
+"""The sentences of a template as ways through a graph of words, as large as what was written.
+
+`turn (on|off) [the] light` is four places in a row: from the second two words lead to the third, from there one word
+and a step without any lead on. Nothing is ever multiplied out, but for parts that touch: `light[s]` is two words.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hark.intents.grammar.errors import Malformed, TemplateError
+from hark.intents.grammar.pieces import END, NOTHING, SPACE, START, Pieces
+from hark.intents.grammar.template import Template
+from hark.intents.grammar.vocabularies import Source, Vocabularies
+from hark.intents.text import words
+
+MAX_WORDS: Final = 20_000
+"""A template with more words than this is refused; parts that touch count as every word they can make."""
+MAX_PLACES: Final = 1_000
+"""And so is one with more places between words: what can be left out or chosen one after the other."""
+
+
+class Graph:
+    """Places are numbers; every step leads to a larger one, from 0 to `end`."""
+
+    __slots__ = ("end", "skips", "slots", "words")
+
+    def __init__(
+        self,
+        end: int,
+        words: dict[str, tuple[tuple[int, int], ...]],
+        slots: tuple[tuple[int, int, str], ...],
+        skips: dict[int, tuple[int, ...]],
+    ) -> None:
+        self.end = end
+        self.words = words
+        """For each word, the steps it stands on: from where to where."""
+        self.slots = slots
+        """Where a slot begins, the place of having said some of it, and its name. That place leads on by a skip."""
+        self.skips = skips
+        """Steps without a word, by the place they lead away from."""
+
+    def steps(self) -> list[list[tuple[str, int]]]:
+        """For each place, what leads on: a word, `{slot}` or nothing, and where to."""
+        found: list[list[tuple[str, int]]] = [[] for _ in range(self.end + 1)]
+        for word, pairs in self.words.items():
+            for begin, to in pairs:
+                found[begin].append((word, to))
+        for begin, to, name in self.slots:
+            found[begin].append((f"{{{name}}}", to))
+        for begin, ends in self.skips.items():
+            found[begin] += [("", to) for to in ends]
+        return found
+
+
+def weave(template: Template, lang: str = "", vocabularies: Source | Vocabularies | None = None) -> Graph:
+    """The graph of a template that is compared with what people say; raises `TemplateError`."""
+    known = Vocabularies.of(vocabularies)
+    template.check(known)
+    return _Weaver(template, Pieces(template.root, known.of_reference), lang).graph()
+
+
+class _Weaver:
+    """Finds the places where words begin, and the words that lead from each to the next."""
+
+    __slots__ = ("_effort", "_lang", "_next", "_pieces", "_steps", "_template")
+
+    def __init__(self, template: Template, pieces: Pieces, lang: str) -> None:
+        self._template = template
+        self._pieces = pieces
+        self._lang = lang
+        self._next = len(pieces.steps)
+        self._effort = 0
+        self._steps: dict[int, dict[tuple[str, int], None]] = {}
+        """For each place where a word begins, what leads on; a slot is `{name}`, nothing is empty."""
+
+    def graph(self) -> Graph:
+        waiting = [START]
+        seen = {START}
+        while waiting:
+            for _, to in self._leading(waiting.pop()):
+                if to not in seen:
+                    seen.add(to)
+                    waiting.append(to)
+        if END in self._silent():
+            raise TemplateError("punctuation alone is no sentence", self._template.text, 0, Malformed.EMPTY_SAMPLE)
+        order = self._ordered()
+        if len(order) > MAX_PLACES:
+            reason = f"this is longer than {MAX_PLACES} words and choices one after the other"
+            raise TemplateError(reason, self._template.text, 0, Malformed.TOO_MANY_SENTENCES)
+        number = {place: count for count, place in enumerate(order)}
+        found: dict[str, list[tuple[int, int]]] = {}
+        slots: list[tuple[int, int, str]] = []
+        skips: dict[int, tuple[int, ...]] = {}
+        for place in order:
+            begin = number[place]
+            for term, to in self._steps[place]:
+                step = begin, number[self._beyond(to)]
+                if term == NOTHING:
+                    skips[begin] = (*skips.get(begin, ()), step[1])
+                elif term[0] == "{":
+                    slots.append((begin, number[to], term[1:-1]))
+                else:
+                    found.setdefault(term, []).append(step)
+        made = {word: tuple(dict.fromkeys(steps)) for word, steps in found.items()}
+        return Graph(number[END], made, tuple(slots), {place: tuple(dict.fromkeys(to)) for place, to in skips.items()})
+
+    def _leading(self, place: int) -> list[tuple[str, int]]:
+        """What leads on from a place where a word begins, or can."""
+        if place >= len(self._pieces.steps):
+            return list(self._steps[place])  # between the words of one that was written in short
+        steps = self._steps[place] = {}
+        if place in self._pieces.slots:
+            name, behind = self._pieces.slots[place]
+            steps[f"{{{name}}}", behind] = None
+        for piece, to in self._pieces.steps[place]:
+            if piece in (NOTHING, SPACE):
+                steps[NOTHING, to] = None
+            else:
+                for text, end in self._completed(piece, to):
+                    self._say(place, text, end)
+        return list(steps)
+
+    def _completed(self, piece: str, place: int) -> list[tuple[str, int]]:
+        """Every text without a space that begins with a piece, and the place behind it."""
+        found: list[tuple[str, int]] = []
+        waiting = [(piece, place)]
+        seen = {(piece, place)}
+        while waiting:
+            text, here = waiting.pop()
+            for more, to in reversed(self._pieces.steps[here]):
+                if more == SPACE:
+                    found.append((text, to))
+                elif (text + more, to) not in seen:
+                    seen.add((text + more, to))
+                    waiting.append((text + more, to))
+            self._effort += 1
+            if self._effort > MAX_WORDS:
+                reason = f"this has more than {MAX_WORDS} words, counting each that touching parts can make"
+                raise TemplateError(reason, self._template.text, 0, Malformed.TOO_MANY_SENTENCES)
+        return found
+
+    def _say(self, place: int, text: str, end: int) -> None:
+        """A text between spaces leads from a place to another: as a word, as several, or as none."""
+        said = words(text, self._lang)
+        for word in said[:-1]:
+            between = self._next
+            self._next += 1
+            self._steps.setdefault(place, {})[word, between] = None
+            place = between
+        self._steps.setdefault(place, {})[said[-1] if said else NOTHING, end] = None
+
+    def _silent(self) -> set[int]:
+        """The places that are reached without a word."""
+        found = {START}
+        waiting = [START]
+        while waiting:
+            for term, to in self._steps[waiting.pop()]:
+                if term == NOTHING and to not in found:
+                    found.add(to)
+                    waiting.append(to)
+        return found
+
+    def _beyond(self, place: int) -> int:
+        """A place from which one skip is all that leads on is as good as the next."""
+        while place != END and len(self._steps[place]) == 1:
+            ((term, to),) = self._steps[place]
+            if term != NOTHING:
+                break
+            place = to
+        return place
+
+    def _ordered(self) -> list[int]:
+        """The places that are needed, each ahead of those it leads to."""
+        done: list[int] = []
+        seen = {START}
+        path = [(START, self._after(START))]
+        while path:
+            place, left = path[-1]
+            if left:
+                to = left.pop()
+                if to not in seen:
+                    seen.add(to)
+                    path.append((to, self._after(to)))
+            else:
+                done.append(place)
+                path.pop()
+        return done[::-1]
+
+    def _after(self, place: int) -> list[int]:
+        return [to if term[:1] == "{" else self._beyond(to) for term, to in self._steps[place]]

@@ -1,0 +1,147 @@
+"""A template that is several sentences, as it is compared with what was said.
+
+Its sentences are never made. All ways through its graph are followed side by side: words times places at most, whatever
+was said. Places are the bits of a number, so that a set of them costs hardly more than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from hark.intents.grammar import Graph, Sentence
+
+_FOLLOWED: Final = 64
+"""Sentences of one template that fit the same words and are told apart; of more, those with most words of their own."""
+_FEW: Final = 4
+_REACHED: Final = 2_048
+"""Places with endings that are followed back from one word to the word before; of more, a few endings only."""
+
+
+class Web:
+    """A template that is several sentences."""
+
+    __slots__ = ("_back", "_reach", "_start", "_stays", "graph")
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._stays = sum(1 << place for _, place, _ in graph.slots)
+        self._reach: dict[int, int] = {}
+        """Of the places that were come to so far, which ones that means; worked out when needed."""
+        self._start = self._reached(0)
+        self._back: dict[int, list[int]] | None = None
+
+    def has(self, word: str) -> bool:
+        """Whether it has a literal word."""
+        return word in self.graph.words
+
+    def fitting(self, said: list[str]) -> list[Sentence]:
+        """The sentences that fit, each once, those with most literal words first."""
+        graph, stays, reach = self.graph, self._stays, self._reach
+        get = graph.words.get
+        here = self._start
+        trail = [here]
+        for word in said:
+            following = 0
+            if stays:
+                if here & stays:
+                    for _, to, _ in graph.slots:
+                        if here >> to & 1:
+                            following |= reach.get(to) or self._reached(to)
+                for begin, to, _ in graph.slots:
+                    if here >> begin & 1:
+                        following |= reach.get(to) or self._reached(to)
+            for begin, to in get(word, ()):
+                if here >> begin & 1:
+                    following |= reach.get(to) or self._reached(to)
+            if not following:
+                return []
+            here = following
+            trail.append(here)
+        return self._sentences(said, trail) if here >> graph.end & 1 else []
+
+    def _reached(self, place: int) -> int:
+        """A place and those it leads to without a word."""
+        skips = self.graph.skips
+        reached = 1 << place
+        left = [place]
+        while left:
+            for to in skips.get(left.pop(), ()):
+                if not reached >> to & 1:
+                    reached |= 1 << to
+                    left.append(to)
+        self._reach[place] = reached
+        return reached
+
+    def _sentences(self, said: list[str], trail: list[int]) -> list[Sentence]:
+        """What can be read between the places that were passed. From the end, every way back leads to the start."""
+        graph, back = self.graph, self._ways_back()
+        opened = {place: (begin, f"{{{name}}}") for begin, place, name in graph.slots}
+        endings: list[tuple[str, int]] = [("", -1)]
+        """What sentences end with: a term, and which of these follows it."""
+        numbers: dict[tuple[str, int], int] = {}
+
+        def ending(term: str, rest: int) -> int:
+            number = numbers.setdefault((term, rest), len(endings))
+            if number == len(endings):
+                endings.append((term, rest))
+            return number
+
+        reached: dict[tuple[int, int], int] = {(graph.end, 0): 0}
+        """Places, and the ending of a sentence from there, with its literal words."""
+        for when in range(len(said), 0, -1):
+            _spread(reached, back, trail[when])
+            word, passed = said[when - 1], trail[when - 1]
+            before: dict[tuple[int, int], int] = {}
+            steps: dict[int, list[int]] = {}
+            for begin, to in graph.words.get(word, ()):
+                if passed >> begin & 1:
+                    steps.setdefault(to, []).append(begin)
+            for (place, rest), literals in reached.items():
+                for begin in steps.get(place, ()):
+                    before[begin, ending(word, rest)] = literals + 1
+                if place in opened:
+                    if passed >> place & 1:
+                        before[place, rest] = literals
+                    begin, term = opened[place]
+                    if passed >> begin & 1:
+                        before[begin, ending(term, rest)] = literals
+            most = _FOLLOWED if len(reached) < _REACHED else _FEW
+            if len(before) > most:
+                before = dict(sorted(before.items(), key=_most_literals)[:most])
+            reached = before
+        _spread(reached, back, trail[0])
+        found = [(-literals, rest) for (place, rest), literals in reached.items() if not place and literals]
+        return [_read(endings, rest) for _, rest in sorted(found)]
+
+    def _ways_back(self) -> dict[int, list[int]]:
+        if self._back is None:
+            back: dict[int, list[int]] = {}
+            for begin, ends in self.graph.skips.items():
+                for to in ends:
+                    back.setdefault(to, []).append(begin)
+            self._back = back
+        return self._back
+
+
+def _most_literals(item: tuple[tuple[int, int], int]) -> tuple[int, tuple[int, int]]:
+    return -item[1], item[0]
+
+
+def _spread(reached: dict[tuple[int, int], int], back: dict[int, list[int]], passed: int) -> None:
+    """Add the places that lead to those reached without a word, of those that were passed."""
+    waiting = list(reached)
+    while waiting:
+        place, rest = waiting.pop()
+        for begin in back.get(place, ()):
+            if passed >> begin & 1 and (begin, rest) not in reached:
+                reached[begin, rest] = reached[place, rest]
+                waiting.append((begin, rest))
+
+
+def _read(endings: Sequence[tuple[str, int]], number: int) -> Sentence:
+    terms = []
+    while number > 0:
+        term, number = endings[number]
+        terms.append(term)
+    return tuple(terms)

@@ -1,0 +1,48 @@
+"""Where sound comes out: the first player that is in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from hark.hosting import Engines, Loaded, Runner
+from hark.model import Audio
+from hark.plugins.engines import Player
+from hark.speak.joining import joined
+
+_SLOW: Final = 1.5
+_GRACE: Final = 10.0
+"""A player may take this many times as long as a sound lasts, and this many seconds more."""
+
+
+Note = Callable[[str, str, float, str], None]
+"""Is told of each player that was tried: who, how it went, how long it took, why."""
+
+
+class Loudspeaker:
+    """Plays with the first player that can; the next one begins the sound anew where it fails."""
+
+    def __init__(self, players: Engines[Player], runner: Runner) -> None:
+        self._players = players
+        self._runner = runner
+
+    @property
+    def usable(self) -> bool:
+        """Whether anybody could play now."""
+        return next(self._players.usable(), None) is not None
+
+    joined = staticmethod(joined)
+
+    async def play(self, audio: Audio, note: Note) -> bool:
+        """Play it to its end; false when nobody could."""
+        for entry in list(self._players.usable()):
+            # A limit for all sounds alike would cut the long ones off.
+            timed = Loaded(entry.plugin, entry.call, limit=audio.seconds * _SLOW + _GRACE)
+            outcome = await self._runner.call(timed, audio)
+            if outcome.error is None:
+                entry.succeeded()
+                note(entry.id, "played", outcome.seconds, "")
+                return True
+            entry.failed(self._runner.clock.monotonic())
+            note(entry.id, "late" if outcome.late else "failed", outcome.seconds, outcome.failure)
+        return False

@@ -1,0 +1,25 @@
+"""Work of our own that would hold up the event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from hark.hosting import Runner
+
+T = TypeVar("T")
+
+_LIMIT: Final = 20.0
+"""Seconds: a file may be on a disk that is asleep, or on none at all any more."""
+
+
+async def off_loop(runner: Runner, work: Callable[[], T]) -> T:
+    """What `work` returns or raises, done on a worker; raises `TimeoutError` when it does not come back."""
+    job = runner.workers.submit(lambda _job: work())
+    try:
+        async with runner.clock.timeout(_LIMIT):
+            result: T = await job.done
+            return result
+    finally:
+        if job.abandon():
+            runner.workers.abandoned(job)

@@ -1,0 +1,102 @@
+"""Where one sentence ends and the next begins.
+
+Better one sentence too few than one too many: two in one breath sound well, half a one does not.
+"""
+
+from __future__ import annotations
+
+# ruff: noqa: RUF001 - marks of many scripts, which is what this is about
+import re
+from collections.abc import Iterator
+from typing import Final
+from unicodedata import category
+
+from hark.speak.abbreviations import ALWAYS, BEFORE_NUMBERS, ORDINALS
+
+_CLOSING: Final = "\"'“”‘’»«›‹)\\]"
+_END: Final = re.compile(
+    rf"[.!?…؟।]+[{_CLOSING}]*(?:[\u00a0\u202f ][»›])?(?=\s|$)"  # a stop, with what it closes, before a space
+    r"|[。！？][」』”’）]*"  # in scripts that put no space between sentences
+    r"|\n"
+)
+_OPENING: Final = re.compile(r"[\s\"'“”„‘’‚»«›‹(\[¿¡*•·–—-]{0,20}")
+_LOOK_BACK: Final = 24
+"""Characters: no abbreviation is longer."""
+_ACRONYM: Final = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+_BREATH: Final = re.compile(r"[,;:–—][\"'”’»)]*\s|\s[–—-]\s")
+
+
+def sentences(text: str, lang: str, longest: int = 300) -> Iterator[str]:
+    """The sentences of a text, one by one, with the spaces around them gone; what has nothing to say is left out.
+
+    None is longer than `longest` characters: those are cut where one would draw breath.
+    """
+    language = lang.split("-")[0].lower()
+    begin = 0
+    for end in _END.finditer(text):
+        if end.end() > begin and _ends(text, begin, end, language):
+            yield from _cut(text[begin : end.end()].strip(), longest)
+            begin = end.end()
+    yield from _cut(text[begin:].strip(), longest)
+
+
+def _ends(text: str, begin: int, end: re.Match[str], language: str) -> bool:
+    """Whether this really is the end of a sentence."""
+    mark = end.group()
+    if mark[0] in "。！？؟।":
+        return True
+    following = _OPENING.match(text, end.end())
+    after = following.end() if following else end.end()
+    follows = text[after : after + 1]
+    if not follows:
+        return True
+    if mark == "\n":
+        # Within a paragraph it is no more than a space.
+        return not follows.islower() or "\n" in text[end.end() : after]
+    if follows.islower():
+        return "\n\n" in text[end.end() : after]
+    if mark[0] != "." or mark.startswith(".."):
+        return True
+    return not _abbreviated(text, begin, end.start(), follows, language)
+
+
+def _abbreviated(text: str, begin: int, stop: int, follows: str, language: str) -> bool:
+    """Whether the full stop at `stop` belongs to the word before it."""
+    words = text[max(begin, stop - _LOOK_BACK) : stop].split()
+    if not words or text[stop - 1].isspace():
+        return False
+    word = words[-1].lstrip("\"'“”„‘’«»([¿¡").lower()
+    if word.isdigit():
+        enumerates = stop - begin < _LOOK_BACK and text[begin:stop].strip() == word
+        return enumerates or (language in ORDINALS and len(word) <= 2)
+    if word in ALWAYS.get(language, ()) or (language == "de" and word.endswith("str")):
+        return True
+    if word in BEFORE_NUMBERS.get(language, ()):
+        return follows.isdigit() or len(word) == 1
+    # An initial, as in J. S. Bach; or U.S., but the afternoon may be over at 5 p.m.
+    return _ACRONYM.fullmatch(word) is not None and word not in ("a.m", "p.m")
+
+
+def _cut(sentence: str, longest: int) -> Iterator[str]:
+    begin, end = 0, len(sentence)
+    while begin < end:
+        at = end
+        if end - begin > longest:
+            at = _breath(sentence, begin, begin + longest)
+        piece = sentence[begin:at].strip()
+        if _says_something(piece):
+            yield piece
+        begin = at
+
+
+def _breath(sentence: str, begin: int, end: int) -> int:
+    """Where to cut between two places: as late as one would draw breath, else as late as a word ends."""
+    earliest = begin + (end - begin) // 3
+    at = 0
+    for breath in _BREATH.finditer(sentence, earliest, end):
+        at = breath.end()
+    return at or sentence.rfind(" ", earliest, end) + 1 or end
+
+
+def _says_something(text: str) -> bool:
+    return any(letter.isalnum() or category(letter)[0] == "S" for letter in text)

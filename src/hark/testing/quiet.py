@@ -1,0 +1,78 @@
+"""Waiting for a network in tests whose time stands still."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from hark.app.script.clock import also_wait_for
+from hark.bus import Carrier, Receive
+
+
+class QuietCarrier:
+    """Another carrier, for which `settle` waits: until what was sent has come back, and nothing comes any more.
+
+    `RemoteBus(QuietCarrier(WebSocketCarrier(...)))`. Works with every carrier that keeps to what `flush` promises.
+    """
+
+    def __init__(self, carrier: Carrier) -> None:
+        self.inner = carrier
+        self._moved = 0
+        """Frames sent and received, and topics followed."""
+        self._seen = 0
+        self._receive: Receive | None = None
+        self._end = also_wait_for(self._arrive)
+
+    async def open(self, receive: Receive) -> None:
+        """As promised by `Carrier`."""
+        self._receive = receive
+        await self.inner.open(self._received)
+
+    def send(self, topic: str, frame: bytes) -> None:
+        """As promised by `Carrier`."""
+        self._moved += 1
+        self.inner.send(topic, frame)
+
+    def follow(self, topic: str, group: str = "") -> None:
+        """As promised by `Carrier`."""
+        self._moved += 1
+        self.inner.follow(topic, group)
+
+    def unfollow(self, topic: str, group: str = "") -> None:
+        """As promised by `Carrier`."""
+        self._moved += 1
+        self.inner.unfollow(topic, group)
+
+    def took(self, group: str) -> None:
+        """As promised by `Carrier`."""
+        self.inner.took(group)
+
+    async def flush(self) -> None:
+        """As promised by `Carrier`."""
+        await self.inner.flush()
+
+    async def close(self) -> None:
+        """As promised by `Carrier`."""
+        self._end()
+        await self.inner.close()
+
+    def _received(self, frame: bytes, way: str) -> None:
+        self._moved += 1
+        if self._receive is not None:
+            self._receive(frame, way)
+
+    async def _flush(self) -> None:
+        flushing = asyncio.ensure_future(self.inner.flush())
+        # A carrier that lost its broker would wait for the clock, which waits for this.
+        while not flushing.done() and getattr(self.inner, "connected", True):
+            await asyncio.wait({flushing}, timeout=0.05)
+        flushing.cancel()
+        with suppress(ConnectionError, asyncio.CancelledError):
+            await flushing
+
+    async def _arrive(self) -> bool:
+        """Whether anything moved since the last look; then it has arrived by now."""
+        if self._receive is not None:
+            await self._flush()
+        moved, self._seen = self._moved != self._seen, self._moved
+        return moved

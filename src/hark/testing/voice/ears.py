@@ -1,0 +1,94 @@
+"""A listener with fake engines."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Final
+
+from hark.bus import Bus
+from hark.chains import Chain
+from hark.hear import Listener, Options
+from hark.hosting import Engines, PluginHost, Runner
+from hark.model.audio_level import Level
+from hark.plugins.engines import Engine, EngineKind, WakeWord
+from hark.spec.names import DEFAULT_SESSION_ID
+from hark.testing.voice.hearing import FakeMicrophone, FakeSTT, FakeVAD, FakeWakeWords, Scene
+from hark.trace import TraceStore
+
+JARVIS: Final = WakeWord("jarvis", "hey_jarvis")
+_KINDS: Final[tuple[EngineKind, ...]] = ("microphone", "vad", "wakeword", "stt")
+_PATIENCE: Final = 30.0
+
+
+def is_default(session_id: str) -> bool:
+    """Whether it is the device's own session."""
+    return session_id == DEFAULT_SESSION_ID
+
+
+class FakeEars:
+    """`async with FakeEars(bus, runner, chain, traces) as ears: await ears.hears(Scene()...)`.
+
+    Engines that are not given are the fake ones; the wake word is "hey jarvis", unless the options say otherwise.
+    """
+
+    def __init__(
+        self,
+        bus: Bus,
+        runner: Runner,
+        audio: Chain,
+        traces: TraceStore,
+        *engines: Engine,
+        serves: Callable[[str], bool] = is_default,
+        on_level: Callable[[Level], None] | None = None,
+        **options: Any,
+    ) -> None:
+        self._bus = bus
+        self._runner = runner
+        self._given = engines
+        self.microphone = FakeMicrophone()
+        self.stt = FakeSTT()
+        self.engines: dict[EngineKind, Engines[Any]] = {kind: Engines(kind, runner) for kind in _KINDS}
+        self.listener = Listener(
+            bus,
+            runner,
+            audio,
+            traces,
+            self.engines["microphone"],
+            self.engines["vad"],
+            self.engines["wakeword"],
+            self.engines["stt"],
+            options=Options(**{"wake_words": (JARVIS,), **options}),
+            serves=serves,
+            on_level=on_level,
+        )
+
+    async def __aenter__(self) -> FakeEars:
+        kinds = {engine.kind for engine in self._given}
+        usual = (self.microphone, FakeVAD(), FakeWakeWords(), self.stt)
+        for engine in (*self._given, *(one for one in usual if one.kind not in kinds)):
+            refusal = await self.engines[engine.kind].add(engine, {}, self._host)
+            assert refusal is None, refusal
+            if isinstance(engine, FakeMicrophone):
+                self.microphone = engine
+            if isinstance(engine, FakeSTT):
+                self.stt = engine
+        await self.listener.start()
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        await self.listener.close()
+        for engines in self.engines.values():
+            await engines.close()
+
+    async def hears(self, scene: Scene) -> None:
+        """Let it hear something, and wait until what was said has its outcome."""
+        async with asyncio.timeout(_PATIENCE):
+            await self.microphone.hears(scene)
+            await self.listener.idle()
+
+    def _host(self, engine: Engine) -> PluginHost:
+        return PluginHost(engine, self._bus, self._runner, None)

@@ -1,0 +1,141 @@
+"""A whole assistant that hears and speaks, in a test."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from hark.app.house import House
+from hark.app.settings import Settings, settings_from
+from hark.app.voice.aloud import Aloud
+from hark.app.voice.choosing import Choice, Chosen
+from hark.app.voice.following import Following
+from hark.app.voice.recorded import Kept
+from hark.builtin import MATCHERS
+from hark.bus import LocalBus
+from hark.model import Audio, Clock, Message, SystemClock
+from hark.model.resample import listenable
+from hark.plugins import PipelinePlugin, Plugin
+from hark.plugins.engines import SAMPLE_RATE, Engine, EngineKind
+from hark.speak import Spoken
+from hark.spec import DEFAULT_SESSION_ID
+from hark.testing.clock import FakeClock
+from hark.testing.voice.hearing import FakeMicrophone, FakeSTT, FakeVAD, FakeWakeWords, Scene
+from hark.testing.voice.speaking import FakeTTS
+from hark.trace import render
+
+_PATIENCE = 60.0
+_SILENCE = bytes(2 * SAMPLE_RATE)
+"""A second of it: what somebody said is over."""
+
+
+class TalkingHouse:
+    """`async with TalkingHouse(MySkill(), engines=[MySTT()]) as house: await house.hears(audio)`.
+
+    Of each kind of engine there are those it is given, in order of preference, or a fake one. Whatever is heard is a
+    command, unless `wakes`. The loudspeaker keeps what it plays and takes no time. `matchers` are those it has besides
+    the plugins it is given.
+    """
+
+    def __init__(
+        self,
+        *plugins: Plugin,
+        engines: Sequence[Engine] = (),
+        settings: Settings | Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+        wakes: bool = False,
+        matchers: Sequence[type[PipelinePlugin]] = MATCHERS,
+        **listening: Any,
+    ) -> None:
+        self.clock: Any = clock or SystemClock()
+        self.bus = LocalBus()
+        self.microphone = FakeMicrophone()
+        self.player = Kept()
+        self.messages: list[Message] = []
+        """Every Message on the bus, in order."""
+        self.shown: list[str] = []
+        """What was said, as text."""
+        self.bus.tap(self.messages.append)
+        settings = settings if isinstance(settings, Settings) else settings_from(settings or {})
+        fakes = (self.microphone, FakeVAD(), FakeWakeWords(), FakeSTT(), FakeTTS(), self.player)
+        given = {engine.kind for engine in engines}
+        chosen = (*engines, *(fake for fake in fakes if fake.kind not in given))
+        kinds: set[EngineKind] = {engine.kind for engine in chosen}
+        tables = settings.engine
+        instead = {
+            kind: [Chosen(one, dict(tables.get(one.id, {}))) for one in chosen if one.kind == kind] for kind in kinds
+        }
+        aloud = Aloud(choice=Choice(settings, installed=False), instead=instead, earcons=False)
+        if not wakes:
+            listening = {"opens_by": "speech", "wake_words": (), **listening}
+        self.house = House(
+            settings,
+            self.bus,
+            self.clock,
+            [*(matcher() for matcher in matchers), *plugins],
+            render=self._rendered,
+            serves=lambda session_id: session_id == DEFAULT_SESSION_ID,
+            aloud=aloud.listening(aloud.hear_options(settings), **listening),
+        )
+        self.following = Following(self.bus)
+
+    async def __aenter__(self) -> TalkingHouse:
+        try:
+            await self.house.start()
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    async def hears(self, *sounds: Audio | Scene) -> list[Audio]:
+        """Let it hear something, and then silence; what it played once everything that follows has happened."""
+        before = len(self.player.sounds)
+        await self.takes_in(*sounds)
+        await self.settled()
+        return self.player.sounds[before:]
+
+    async def settled(self) -> None:
+        """Wait until everything that was said has its outcome, and every answer was heard."""
+        async with asyncio.timeout(_PATIENCE):
+            await self.house.listener.idle()
+            await self.following.quiet()
+
+    async def takes_in(self, *sounds: Audio | Scene) -> None:
+        """As `hears`, without waiting for what becomes of it."""
+        for sound in sounds:
+            self.microphone.give(sound.samples if isinstance(sound, Scene) else listenable(sound, SAMPLE_RATE).samples)
+        self.microphone.give(_SILENCE)
+        async with asyncio.timeout(_PATIENCE):
+            await self.microphone.heard()
+
+    def of(self, topic: str) -> list[Message]:
+        """The Messages on one topic."""
+        return [message for message in self.messages if message.type == topic]
+
+    def why(self, utterance_id: str = "") -> str:
+        """The story of the last turn, or of what never became one."""
+        trace = self.house.traces.find(utterance_id)
+        if trace is None:
+            raise LookupError("nothing was heard")
+        return render(trace.record())
+
+    def _rendered(self, spoken: Spoken) -> None:
+        self.shown.append(spoken.text)
+
+    async def _close(self) -> None:
+        self.following.close()
+        closing = asyncio.create_task(self.house.stop(), name="closing the house")
+        while not closing.done():
+            if isinstance(self.clock, FakeClock):
+                await self.clock.advance(1.0)  # its grace periods are time too
+            else:
+                await asyncio.wait({closing}, timeout=0.05)
+        await closing
+        await self.bus.close()

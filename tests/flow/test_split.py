@@ -1,0 +1,207 @@
+"""An assistant in several processes: it talks as one does, and survives the death of any of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flow.hark_process import PATIENCE, Running, World, eventually
+from hark.app.connecting import connected
+from hark.app.settings.bus_tables import BusTable
+from hark.model import Message, Session, SystemClock
+from hark.spec import topics
+
+ROOMS = ("bus", "hear", "understand", "act", "speak")
+
+STALLING = """
+import time
+from hark.skills import Skill, intent
+
+class Stalling(Skill):
+    id = "stalling.skill"
+
+    @intent("hang the house")
+    async def hang(self, turn):
+        time.sleep(60)
+"""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    """An address nobody has; at the end, no process is left that was given it."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        address = f"ws://127.0.0.1:{found.getsockname()[1]}/core"
+    yield address
+    eventually(lambda: not children(address))
+
+
+def children(url: str) -> dict[str, int]:
+    """The processes of an assistant, by room."""
+    found: dict[str, int] = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            is_dead = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        except OSError:
+            continue
+        if url in words and "--room" in words and not is_dead:
+            found[words[words.index("--room") + 1]] = int(entry.name)
+    return found
+
+
+def restarted(url: str, room: str, before: int) -> None:
+    eventually(lambda: children(url).get(room, before) != before)
+
+
+def test_lines_on_standard_input_are_answered_and_then_all_is_over(world: World, url: str) -> None:
+    done = world.hark("run", "--split", "--bus", url, said="say hello world\nwhat nobody understands\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "hello world"
+    assert len(done.stdout.splitlines()) == 2
+    assert done.stderr == ""
+    told = world.hark("why")
+    assert '"what nobody understands"' in told.stdout
+
+
+def test_say_why_and_doctor_talk_to_all_rooms_as_to_one(world: World, url: str) -> None:
+    with world.running("run", "--split", "--bus", url) as running:
+        assert running.say("say hello") == "hello"
+        said = world.hark("say", "say", "good", "morning", "--why")
+        assert (said.returncode, said.stdout.splitlines()[0]) == (0, "good morning")
+        stages = [line.split()[2] for line in said.stdout.splitlines()[2:-1]]
+        assert stages[-3:] == ["intent", "handler", "speak"]
+        told = world.hark("why").stdout
+        assert '"say good morning"' in told
+        assert "rendered" in told
+        looked = world.hark("doctor")
+        assert looked.returncode == 0, looked.stdout
+        assert all(
+            f"{room} room: process {pid} on " in looked.stdout for room, pid in children(url).items() if room != "bus"
+        )
+        taken = world.hark("run", "--room", "act", "--bus", url, "--state", str(world.home / "other"))
+        assert taken.returncode == 2
+        assert f"the room act is taken on this bus by process {children(url)['act']}" in taken.stderr
+        status, errors = running.end()
+    assert (status, errors) == (0, "")
+    # What is on disk is told in one piece as well, when nobody runs any more.
+    assert "rendered" in world.hark("why").stdout
+
+
+def test_whichever_process_is_killed_it_comes_back_by_itself(world: World, url: str) -> None:
+    with world.running("run", "--split", "--bus", url) as running:
+        assert running.say("say first") == "first"
+        for room in ROOMS:
+            pid = children(url)[room]
+            os.kill(pid, signal.SIGKILL)
+            restarted(url, room, pid)
+            said = eventually(lambda: _answered(world, f"say {room} is back"))  # noqa: B023
+            assert said == f"{room} is back"
+        assert running.say("say last") == "last"
+        status, errors = running.end()
+    assert status == 0
+    for room in ROOMS:
+        assert f"{room} was ended by SIGKILL; it is started again in 0.1 s" in errors
+
+
+def _answered(world: World, text: str) -> str | None:
+    done = world.hark("say", text)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_one_signal_ends_all_of_them(world: World, url: str, number: signal.Signals) -> None:
+    with world.running("run", "--split", "--stay", "--bus", url) as running:
+        assert running.say("say hello") == "hello"
+        assert set(children(url)) == set(ROOMS)
+        running.signal(number)
+        status, errors = running.end(hang_up=False)
+    assert (status, errors) == (0, "")
+    assert not (world.state / "control.sock").exists()
+
+
+def test_when_the_supervisor_is_killed_nobody_is_left(world: World, url: str) -> None:
+    with world.running("run", "--split", "--bus", url) as running:
+        assert running.say("say hello") == "hello"
+        running.signal(signal.SIGKILL)
+        eventually(lambda: not children(url))
+
+
+def test_a_process_that_stands_still_is_started_again_and_the_culprit_named(world: World, url: str) -> None:
+    world.install("stalling", STALLING, "skill: Stalling")
+    world.write_settings("[rooms]\nstalled = 2.0\n")
+    with world.running("run", "--split", "--bus", url) as running:
+        assert running.say("say hello") == "hello"
+        pid = children(url)["act"]
+        assert "handler host lost" in running.say("hang the house")
+        restarted(url, "act", pid)
+        assert eventually(lambda: _answered(world, "say again")) == "again"
+        running.end()
+        errors = running.errors
+    assert "act: ERROR hark.watchdog: the event loop has stood still" in errors
+    assert "stalling.skill:hang" in errors
+    assert "ERROR hark.split: act has stood still for" in errors
+
+
+def test_a_room_that_cannot_be_started_ends_the_whole_with_its_reason(world: World, url: str) -> None:
+    host = url.removeprefix("ws://").removesuffix("/core").split(":")
+    with socket.socket() as taken:
+        taken.bind((host[0], int(host[1])))
+        taken.listen()
+        done = world.hark("run", "--split", "--bus", url)
+    assert done.returncode == 2
+    assert "bus: hark: " in done.stderr
+    assert "bus cannot be started; see above" in done.stderr
+
+
+@pytest.mark.parametrize("room", ["understand", "act"])
+async def test_each_utterance_ends_once_although_a_process_is_killed_in_the_middle(
+    world: World, url: str, room: str
+) -> None:
+    """Seventy at once, a kill, and seventy more while nobody is there: all of them end, and once."""
+    with world.running("run", "--split", "--stay", "--bus", url) as running:
+        await asyncio.to_thread(running.say, "say hello")
+        bus = await connected(BusTable(url=url), SystemClock())
+        ended: dict[str, int] = {}
+        all_ended = asyncio.Event()
+
+        def handled(message: Message) -> None:
+            if not message.session_id.startswith("visitor-"):
+                return  # the greeting's own marker may come after its answer was printed
+            ended[message.session_id] = ended.get(message.session_id, 0) + 1
+            if len(ended) == 140:
+                all_ended.set()
+
+        bus.on(topics.UTTERANCE_HANDLED, handled)
+        await bus.settled()
+        pid = children(url)[room]
+        for number in range(140):
+            if number == 70:
+                await bus.carrier.flush()
+                os.kill(pid, signal.SIGKILL)
+            session = Session(f"visitor-{number}")
+            bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": ["say hello"]}, {}, session))
+        async with asyncio.timeout(PATIENCE):
+            await all_ended.wait()
+        await bus.settled()
+        assert ended == {f"visitor-{number}": 1 for number in range(140)}
+        await bus.close()
+        await asyncio.to_thread(_end, running)
+
+
+def _end(running: Running) -> None:
+    running.signal(signal.SIGTERM)
+    running.end(hang_up=False)

@@ -1,0 +1,151 @@
+"""`hark bus` and `hark token`, as processes."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import signal
+import ssl
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from flow.hark_process import World
+from hark.bus import RemoteBus
+from hark.bus.websocket import NoBus, WebSocketCarrier
+from hark.model import Message, SystemClock
+
+T = TypeVar("T")
+TLS = Path(__file__).parents[1] / "unit" / "bus" / "tls"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path / "home")
+
+
+async def talks(url: str, token: str = "", tls: ssl.SSLContext | None = None) -> bool:
+    """Whether a Message comes back over the bus."""
+    bus = RemoteBus(WebSocketCarrier(url, SystemClock(), token=token, tls=tls, patience=0.0))
+    await bus.open()
+    heard = asyncio.Event()
+    bus.on("test.note", lambda _: heard.set())
+    bus.emit(Message("test.note"))
+    async with asyncio.timeout(20):
+        await heard.wait()
+    await bus.close()
+    return True
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_the_bus_says_where_it_listens_and_ends_when_it_is_told_to(world: World, number: signal.Signals) -> None:
+    with world.running("bus", "--port", "0") as bus:
+        line = await asyncio.to_thread(bus.line)
+        assert line.startswith("the bus listens at ws://127.0.0.1:")
+        assert await talks(line.split()[-1])
+        bus.signal(number)
+        assert await asyncio.to_thread(bus.end) == (0, "")
+
+
+async def test_a_port_that_is_taken_is_told_with_its_remedy(world: World) -> None:
+    with world.running("bus", "--port", "0") as bus:
+        port = (await asyncio.to_thread(bus.line)).split(":")[-1].split("/")[0]
+        done = await asyncio.to_thread(world.hark, "bus", "--port", port)
+        assert done.returncode == 2
+        assert f"port {port} of 127.0.0.1 is taken" in done.stderr
+        assert "--port" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_bus_is_not_opened_to_others_by_accident(world: World) -> None:
+    done = world.hark("bus", "--host", "0.0.0.0", "--port", "0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "certificate and key" in done.stderr
+    world.write_settings(f'[bus]\ncertificate = "{TLS}/certificate.pem"\nkey = "{TLS}/key.pem"\n')
+    done = world.hark("bus", "--host", "0.0.0.0", "--port", "0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "hark token add NAME" in done.stderr
+
+
+async def test_from_elsewhere_one_comes_in_with_a_token_until_it_is_revoked(world: World) -> None:
+    world.write_settings(
+        f'[bus]\nport = 0\nremote_host = "0.0.0.0"\nremote_port = 0\n'
+        f'certificate = "{TLS}/certificate.pem"\nkey = "{TLS}/key.pem"\n'
+    )
+    token = world.hark("token", "add", "satellite").stdout.strip()
+    tls = ssl.create_default_context(cafile=TLS / "certificate.pem")
+    with world.running("bus") as bus:
+        local, _, remote = (await asyncio.to_thread(bus.line)).removeprefix("the bus listens at ").split()
+        remote = remote.replace("0.0.0.0", "127.0.0.1")
+        assert await talks(local)
+        assert await talks(remote, token, tls)
+        assert await talks(f"{remote}/{token}", tls=tls)
+        for wrong in ("", "wrong", token[:-1]):
+            with pytest.raises(NoBus, match="needs a token"):
+                await talks(remote, wrong, tls)
+        carrier = WebSocketCarrier(remote, SystemClock(), token=token, tls=tls)
+        await carrier.open(lambda _frame, _way: None)
+        assert (await asyncio.to_thread(world.hark, "token", "revoke", "satellite")).returncode == 0
+        await until(lambda: not carrier.connected)
+        await carrier.close()
+        with pytest.raises(NoBus, match="needs a token"):
+            await talks(remote, token, tls)
+        assert await talks(local)
+        bus.signal(signal.SIGTERM)
+        status, errors = await asyncio.to_thread(bus.end)
+        assert status == 0
+        assert "satellite at 127.0.0.1" in errors
+        assert token not in errors
+
+
+def test_tokens_are_listed_without_themselves(world: World) -> None:
+    first = world.hark("token", "add", "kitchen")
+    assert (first.returncode, first.stdout.startswith("hark_")) == (0, True)
+    world.hark("token", "add", "door", "--emit", "ovos.utterance.handle", "--emit", "a.*", "--receive", "ovos.*")
+    listed = world.hark("token", "list").stdout
+    assert first.stdout.strip() not in listed
+    kitchen, door = listed.splitlines()
+    assert kitchen.endswith("emits everything  receives everything")
+    assert door.endswith("emits ovos.utterance.handle, a.*  receives ovos.*")
+    assert world.hark("token", "revoke", "nobody").returncode == 2
+    assert world.hark("token").returncode == 2
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110 - nobody tells when the network is through
+            await asyncio.sleep(0.01)
+
+
+def test_without_the_extra_the_remedy_is_told(world: World) -> None:
+    program = "import sys; sys.modules['picows'] = None; from hark.app.cli import main; sys.exit(main(['bus']))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=world.environment, timeout=30
+    )
+    assert done.returncode == 2
+    assert done.stderr == "hark: the websocket bus needs picows; install it with: pip install 'hark[websocket]'\n"
+
+
+async def test_without_file_descriptors_left_the_others_go_on_and_the_log_is_short(world: World) -> None:
+    with world.running("bus", "--port", "0") as bus:
+        url = (await asyncio.to_thread(bus.line)).split()[-1]
+        _, hard = resource.prlimit(bus.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(bus.pid, resource.RLIMIT_NOFILE, (40, hard))
+        carrier = WebSocketCarrier(url, SystemClock())
+        await carrier.open(lambda _frame, _way: None)
+        port = int(url.split(":")[-1].split("/")[0])
+        idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(60)]
+        await carrier.flush()
+        for _, writer in idle:
+            writer.close()
+        assert await talks(url)
+        await carrier.close()
+        bus.signal(signal.SIGTERM)
+        status, errors = await asyncio.to_thread(bus.end)
+    assert status == 0
+    assert "no file descriptor is left" in errors
+    assert len(errors.splitlines()) == 1

@@ -1,0 +1,56 @@
+"""The way to NATS as the settings have it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hark.app.connecting_nats import connected_to_nats, options_of
+from hark.app.settings.bus_tables import NatsTable
+from hark.app.trouble import Trouble
+from hark.model import Message, SystemClock
+from hark.testing.nats_server import NatsServer
+from hark.understand import Pace
+
+TLS = Path(__file__).parents[1] / "bus" / "nats_tls"
+
+
+async def test_a_bus_where_the_settings_say(nats_server: NatsServer) -> None:
+    bus = await connected_to_nats(NatsTable(servers=(nats_server.url,), prefix="settings."), SystemClock())
+    heard: list[str] = []
+    bus.on("a", lambda message: heard.append(message.type))
+    bus.emit(Message("a"))
+    await bus.carrier.flush()
+    assert heard == ["a"]
+    await bus.close()
+
+
+def test_what_is_in_files_is_read(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("sesame\n")
+    cert, key = str(TLS / "cert.pem"), str(TLS / "key.pem")
+    options = options_of(NatsTable(servers=("nats://a",), token=str(token), authority=cert, certificate=cert, key=key))
+    assert options.token == "sesame"
+    assert options.tls is not None
+    assert options_of(NatsTable(servers=("tls://a",))).tls is not None
+    assert options_of(NatsTable(servers=("nats://a",))).tls is None
+
+
+def test_what_a_worker_sends_waits_no_longer_than_the_others_do() -> None:
+    table = NatsTable(servers=("nats://a",))
+    assert options_of(table, is_worker=True).patience == Pace().patience < Pace().lost
+    assert options_of(table).patience > Pace().lost
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (NatsTable(servers=("nats://a",), token="/no/such/file"), r"\[nats\] token: .* cannot be read"),
+        (NatsTable(servers=("nats://a",), authority=__file__), "certificates cannot be used"),
+        (NatsTable(servers=("nats://a",), prefix="no prefix"), "no prefix"),
+    ],
+)
+def test_what_cannot_be_used_is_named(table: NatsTable, said: str) -> None:
+    with pytest.raises(Trouble, match=said):
+        options_of(table)

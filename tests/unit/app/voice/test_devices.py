@@ -1,0 +1,66 @@
+"""`hark devices`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from hark.app.cli import main
+from hark.builtin.engines.null import NullPlayer
+from hark.builtin.engines.sounddevice import SoundDeviceMicrophone
+from hark.plugins.engines import Unavailable
+
+
+def listed(tmp_path: Path, capsys: pytest.CaptureFixture[str], microphone: str, player: str) -> tuple[int, list[str]]:
+    (tmp_path / "hark.toml").write_text(f'[voice]\nmicrophone = ["{microphone}"]\nplayer = ["{player}"]\n')
+    status = main(["devices", "--settings", str(tmp_path / "hark.toml"), "--no-plugins"])
+    return status, capsys.readouterr().out.splitlines()
+
+
+def test_devices_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def two(_self: object) -> Collection[str]:
+        return "0: Built-in\n", "1: USB"
+
+    monkeypatch.setattr(SoundDeviceMicrophone, "devices", two)
+    monkeypatch.setattr(NullPlayer, "devices", two)
+    assert listed(tmp_path, capsys, "sounddevice", "null") == (
+        0,
+        [
+            "to listen to:",
+            "  sounddevice: 0: Built-in",
+            "  sounddevice: 1: USB",
+            "to play on:",
+            "  null: 0: Built-in",
+            "  null: 1: USB",
+        ],
+    )
+
+
+def test_what_keeps_them_away_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(_self: object) -> Collection[str]:
+        raise Unavailable("there is no PortAudio", "install it")
+
+    monkeypatch.setattr(SoundDeviceMicrophone, "devices", none)
+    assert listed(tmp_path, capsys, "sounddevice", "trumpet") == (
+        1,
+        [
+            "to listen to:",
+            "  sounddevice: there is no PortAudio; remedy: install it",
+            "to play on:",
+            "  trumpet: there is no player engine 'trumpet'; [voice] player can name: null, recorder, sounddevice; "
+            "others can be installed",
+        ],
+    )
+
+
+def test_an_engine_without_devices_has_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert listed(tmp_path, capsys, "pipe", "null") == (
+        1,
+        ["to listen to:", "  pipe: no device", "to play on:", "  null: no device"],
+    )

@@ -1,0 +1,62 @@
+"""What the doctor says about engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hark.app.doctor.examine import engines_in
+from hark.app.doctor.render import render
+from hark.app.doctor.report import Report
+from hark.app.settings import settings_from
+from hark.app.voice.examining import with_engines
+from hark.bus import LocalBus
+from hark.hosting import Engines, PluginHost, Runner
+from hark.model import Audio
+from hark.model.wav import write_wav
+from hark.plugins.engines import TTSEngine
+from hark.testing import FakeClock
+
+NOTHING: dict[str, list[Any]] = {
+    "chains": [],
+    "pipeline": [],
+    "never_asked": [],
+    "skills": [],
+    "missing": [],
+    "advice": [],
+}
+EMPTY = Report(version="1", settings_file="-", lang="en-US", langs=[], **NOTHING)
+
+
+async def test_engines_are_told_with_what_keeps_the_others_away(tmp_path: Path) -> None:
+    (tmp_path / "in.wav").write_bytes(write_wav(Audio(bytes(3200), 16_000)))
+    kinds = {"stt": [], "tts": [], "vad": [], "wakeword": [], "microphone": ["file"], "player": ["trumpet", "null"]}
+    tables = {"voice": kinds, "engine": {"file": {"path": str(tmp_path / "in.wav")}}}
+    report = await with_engines(EMPTY, settings_from(tables), installed=False)
+    assert [(engine.kind, engine.member.id) for engine in report.engines] == [
+        ("microphone", "file"),
+        ("player", "null"),
+    ]
+    assert [missing.reason for missing in report.missing] == ["there is no player engine 'trumpet'"]
+    assert not report.healthy
+    assert "engines, those of a kind in order of preference:" in render(report)
+
+
+async def test_an_engine_that_cannot_speak_of_itself_is_told_all_the_same() -> None:
+    class Shy(TTSEngine):
+        id = "shy"
+
+        def synthesize(self, text: str, lang: str, voice: str | None = None) -> Audio:
+            raise NotImplementedError
+
+        def about(self) -> str:
+            raise RuntimeError("no comment")
+
+    bus, runner = LocalBus(), Runner(FakeClock())
+    engines: Engines[TTSEngine] = Engines("tts", runner)
+    await engines.add(Shy(), {}, lambda engine: PluginHost(engine, bus, runner, None))
+    [told] = engines_in(engines, runner)
+    assert told.about.startswith("RuntimeError: no comment")
+    await engines.close()
+    runner.workers.close()
+    await bus.close()

@@ -1,0 +1,117 @@
+"""What a broker keeps for groups whose members come and go."""
+
+from __future__ import annotations
+
+import pytest
+
+from hark.bus import Exchange
+from hark.bus.custody import MOST, PATIENCE
+
+
+class Client:
+    def __init__(self) -> None:
+        self.got: list[tuple[bytes, str]] = []
+
+    def deliver(self, topic: str, frame: bytes, way: str) -> None:
+        self.got.append((frame, way))
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def exchange(time: Time) -> Exchange[Client]:
+    return Exchange(time)
+
+
+def worker(exchange: Exchange[Client], topic: str = "a.b") -> Client:
+    client = Client()
+    exchange.join(client)
+    exchange.follow(client, topic, "workers")
+    return client
+
+
+def test_what_a_member_has_not_taken_goes_to_another_when_it_is_gone(exchange: Exchange[Client]) -> None:
+    first, second = worker(exchange), worker(exchange)
+    for number in range(4):
+        exchange.publish("a.b", b"%d" % number)
+    exchange.took(first, "workers")
+    exchange.leave(first)
+    assert first.got == [(b"0", "workers"), (b"2", "workers")]
+    assert [frame for frame, _ in second.got] == [b"1", b"3", b"2"]
+
+
+def test_what_is_sent_while_a_group_is_empty_waits_for_the_next_member(exchange: Exchange[Client]) -> None:
+    exchange.leave(worker(exchange))
+    exchange.publish("a.b", b"early")
+    assert worker(exchange).got == [(b"early", "workers")]
+    assert worker(exchange).got == [], "once"
+
+
+def test_a_member_that_follows_no_longer_leaves_what_it_has_not_taken_to_the_next(exchange: Exchange[Client]) -> None:
+    first = worker(exchange)
+    exchange.publish("a.b", b"x")
+    exchange.unfollow(first, "a.b", "workers")
+    assert worker(exchange).got == [(b"x", "workers")]
+
+
+def test_a_group_that_was_never_there_misses_what_was_sent_before_unless_it_is_expected(
+    exchange: Exchange[Client],
+) -> None:
+    exchange.publish("a.b", b"nobody")
+    assert worker(exchange).got == []
+    exchange.expect("c.d", "workers")
+    exchange.publish("c.d", b"for the workers")
+    assert worker(exchange, "c.d").got == [(b"for the workers", "workers")]
+
+
+def test_what_is_too_old_is_not_delivered_and_said_to_be_lost(
+    exchange: Exchange[Client], time: Time, caplog: pytest.LogCaptureFixture
+) -> None:
+    exchange.leave(worker(exchange))
+    exchange.publish("a.b", b"old")
+    time.now = PATIENCE + 1
+    assert worker(exchange).got == []
+    assert "1 messages on a.b are too old for workers" in caplog.text
+
+
+def test_a_group_that_does_not_come_back_is_given_up(
+    exchange: Exchange[Client], time: Time, caplog: pytest.LogCaptureFixture
+) -> None:
+    exchange.leave(worker(exchange))
+    exchange.publish("a.b", b"old")
+    time.now = PATIENCE + 1
+    for _ in range(10):
+        exchange.publish("a.b", b"new")
+    assert caplog.text.count("nobody of workers has come; 1 messages on a.b are dropped") == 1
+    assert worker(exchange).got == []
+
+
+def test_memory_is_bounded_whoever_never_takes_anything(exchange: Exchange[Client]) -> None:
+    exchange.leave(worker(exchange))
+    for number in range(MOST + 5):
+        exchange.publish("a.b", b"%d" % number)
+    lazy = worker(exchange)
+    assert len(lazy.got) == MOST
+    assert lazy.got[0] == (b"5", "workers")
+
+
+def test_those_who_are_in_no_group_are_not_kept_anything_for(exchange: Exchange[Client]) -> None:
+    client = Client()
+    exchange.join(client)
+    exchange.follow(client, "a.b")
+    exchange.leave(client)
+    exchange.publish("a.b", b"x")
+    exchange.join(client)
+    exchange.follow(client, "a.b")
+    assert client.got == []

@@ -1,0 +1,291 @@
+"""What comes over the wire and should not."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+from picows import WSMsgType
+from websocket_fixtures import Raw, connected, eventually, raw, serving
+
+from hark.bus import RemoteBus
+from hark.bus.websocket import Limits
+from hark.bus.websocket.limits import Bucket
+from hark.bus.websocket.protocol import Malformed, read_command
+from hark.model import Message
+from hark.testing import FakeClock
+
+NOTE = b'{"type":"test.note"}'
+
+MALFORMED = [
+    b"",
+    b"no json",
+    b"[]",
+    b"7",
+    b"null",
+    b"{}",
+    b'{"type":""}',
+    b'{"type":7}',
+    b'{"type":"a b"}',
+    b'{"type":"a","data":null}',
+    b'{"type":"a","data":[]}',
+    b'{"type":"a","context":7}',
+    b'{"type":"a"',
+    b'{"type":"a","data":{"x":NaN}}',
+    b'{"type":"\xff"}',
+    b"\x00\x01\x02",
+    b"[" * 100_000,
+    b'{"type":"a","data":' + b'{"x":' * 5_000 + b"1" + b"}" * 5_000 + b"}",
+]
+
+
+async def survives(url: str, listener: RemoteBus, client: Raw) -> None:
+    """The same connection still works, and everybody else's."""
+    heard = asyncio.Event()
+    subscription = listener.on("test.note", lambda _: heard.set())
+    await listener.carrier.flush()
+    client.send(NOTE)
+    async with asyncio.timeout(20):
+        await heard.wait()
+    subscription.close()
+
+
+@pytest.mark.spec("MSG-1/6.1.a")
+@pytest.mark.spec("MSG-1/6.1.b")
+@pytest.mark.spec("MSG-1/6.1.c")
+@pytest.mark.spec("MSG-1/6.1.d")
+@pytest.mark.parametrize("kind", [WSMsgType.TEXT, WSMsgType.BINARY])
+async def test_what_is_no_message_reaches_nobody_and_harms_nobody(
+    kind: WSMsgType, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving() as (server, url), connected(url) as listener:
+        seen: list[str] = []
+        listener.tap(lambda message: seen.append(message.type))
+        client = await raw(url)
+        for garbage in MALFORMED:
+            client.send(garbage, kind)
+        await survives(url, listener, client)
+        assert seen == ["test.note"]
+        assert caplog.text.count("dropped what is no Message") == 1, "one line for all of them"
+        assert [b"connected" in frame for frame in client.frames[:1]] == [True]
+        assert [frame for frame in client.frames[1:] if frame != NOTE] == []
+        assert len(server) == 2
+        await client.end()
+
+
+async def test_commands_that_are_none_are_dropped() -> None:
+    async with serving() as (server, url), connected(url) as bus:
+        carrier: Any = bus.carrier
+        for garbage in (b"", b"[]", b'["dance"]', b'["follow"]', b'["follow",7,""]', b'["follow","a b",""]', b"\xff"):
+            carrier._transport.send(WSMsgType.BINARY, garbage)
+        await bus.carrier.flush()
+        assert [server.exchange.count(client) for client in server.exchange] == [0]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"", b"{}", b"7", b'["follow","a"]', b'["follow","a","b","c"]', b'["follow","a","*"]', b'["flush","x"]',
+        b'["follow","*","group"]', b'["follow","a","two\\nlines"]', b'["unfollow",1,2]', b'["flushed"]', b'[1,"a",""]',
+    ],
+)  # fmt: skip
+def test_what_is_no_command(frame: bytes) -> None:
+    with pytest.raises(Malformed):
+        read_command(frame)
+
+
+@pytest.mark.parametrize(
+    ("bytes_sent", "code"),
+    [
+        (b"\x81\x05hello", 1002),  # not masked
+        (b"\xf1\x80aaaa", 1002),  # reserved bits
+        (b"\x83\x80aaaa", 1002),  # no such kind of frame
+        (b"\x80\x80aaaa", 1002),  # the end of nothing
+        (b"\x01\x80aaaa\x81\x80aaaa", 1002),  # a message in the middle of another
+        (b"\x09\x80aaaa", 1002),  # a ping in parts
+        (b"\x81\xff\x00\x00\x00\x01\x00\x00\x00\x00aaaa", 1009),  # 4 GiB
+        (b"\x81\xff\xff\xff\xff\xff\xff\xff\xff\xffaaaa", 1002),
+    ],
+)
+async def test_who_does_not_keep_to_the_protocol_is_disconnected_alone(bytes_sent: bytes, code: int) -> None:
+    async with serving() as (server, url), connected(url) as listener:
+        client, other = await raw(url), await raw(url)
+        client.transport.underlying_transport.write(bytes_sent)
+        await eventually(client.closed.is_set)
+        assert client.close_code == code
+        await survives(url, listener, other)
+        await eventually(lambda: len(server) == 2)
+        await other.end()
+
+
+async def test_a_message_that_is_too_large_disconnects_its_sender_alone() -> None:
+    async with serving(limits=Limits(message=1_000)) as (_, url), connected(url) as listener:
+        whole, parts, fitting = [await raw(url) for _ in range(3)]
+        whole.send(b"x" * 1_001)
+        for n in range(11):
+            parts.transport.send(WSMsgType.CONTINUATION if n else WSMsgType.TEXT, b"x" * 100, fin=False)
+        for client in (whole, parts):
+            await eventually(client.closed.is_set)
+            assert client.close_code == 1009
+        fitting.send(b'{"type":"test.large","data":{"x":"%b"}}' % (b"x" * 900))
+        await survives(url, listener, fitting)
+        await fitting.end()
+
+
+async def test_our_own_clients_do_not_send_what_is_too_large(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving(limits=Limits(message=1_000)) as (_, url), connected(url) as bus:
+        heard: list[str] = []
+        bus.on(("test.large", "test.small"), lambda message: heard.append(message.type))
+        bus.emit(Message("test.large", {"x": "x" * 1_000}))
+        bus.emit(Message("test.small"))
+        await bus.carrier.flush()
+        assert heard == ["test.small"]
+        assert "dropped test.large: 1" in caplog.text
+
+
+async def test_who_does_not_read_is_disconnected_and_the_others_are_not(caplog: pytest.LogCaptureFixture) -> None:
+    heard = 0
+
+    def count(_: Message) -> None:
+        nonlocal heard
+        heard += 1
+
+    async with serving(limits=Limits(backlog=1_000_000)) as (server, url), connected(url) as bus:
+        bus.on("test.note", count)
+        deaf = await raw(url)
+        line: Any = deaf.transport.underlying_transport
+        line.pause_reading()
+        message = Message("test.note", {"x": "x" * 50_000})
+        for n in range(200):
+            bus.emit(message)
+            if n % 10 == 9:
+                await bus.carrier.flush()
+        await eventually(lambda: len(server) == 1)
+        assert heard == 200
+        assert "bytes wait to be read" in caplog.text
+        await deaf.end()
+
+
+async def test_when_too_much_waits_in_all_the_slowest_goes() -> None:
+    async with serving(limits=Limits(backlogs=2_000_000)) as (server, url), connected(url) as bus:
+        deaf = [await raw(url) for _ in range(4)]
+        for client in deaf:
+            line: Any = client.transport.underlying_transport
+            line.pause_reading()
+        message = Message("test.note", {"x": "x" * 100_000})
+        for _ in range(100):
+            bus.emit(message)
+            await bus.carrier.flush()
+        assert 1 <= len(server) < 5
+        assert sum(client.backlog() for client in server.exchange) <= 2_000_000
+        for client in deaf:
+            await client.end()
+
+
+async def test_more_clients_than_there_may_be_are_turned_away() -> None:
+    async with serving(limits=Limits(connections=3)) as (server, url):
+        clients = [await raw(url) for _ in range(3)]
+        with pytest.raises(Exception, match="503"):
+            await raw(url)
+        await clients[0].end()
+        await eventually(lambda: len(server) == 2)
+        clients[0] = await raw(url)
+        for client in clients:
+            await client.end()
+
+
+async def test_who_sends_too_much_is_read_more_slowly_and_nothing_is_lost(caplog: pytest.LogCaptureFixture) -> None:
+    clock = FakeClock()
+    heard: list[int] = []
+    async with serving(clock, Limits(rate=10, burst=20)) as (_, url), connected(url) as listener:
+        listener.on("test.note", lambda message: heard.append(message.data["n"]))
+        await listener.carrier.flush()
+        flood = await raw(url)
+        for n in range(5_000):
+            flood.send(b'{"type":"test.note","data":{"n":%d,"x":"%b"}}' % (n, b"x" * 200))
+        await eventually(lambda: len(heard) > 20)
+        before = 0
+        while before != len(heard):
+            before = len(heard)
+            for _ in range(3):
+                await asyncio.sleep(0.01)
+        assert before < 2_000
+        while len(heard) < 5_000:
+            await clock.advance(30)
+            await asyncio.sleep(0)
+        assert heard == list(range(5_000))
+        assert caplog.text.count("sends more than it may") >= 1
+        await flood.end()
+
+
+def test_a_bucket_fills_again() -> None:
+    bucket = Bucket(10.0, 5, 0.0)
+    assert [bucket.take(1, 0.0) for _ in range(5)] == [0.0] * 5
+    assert bucket.take(1, 0.0) == pytest.approx(0.1)
+    assert bucket.take(1, 0.1) == pytest.approx(0.1)
+    assert bucket.take(5, 100.0) == 0.0
+    assert Bucket(0.0, 1, 0.0).take(1_000, 0.0) == 0.0
+
+
+async def test_who_says_nothing_is_not_waited_for_for_ever() -> None:
+    async with serving(limits=Limits(handshake=0.05)) as (server, url):
+        port = int(url.split(":")[2].split("/")[0])
+        for said in (b"", b"GET /core HTTP/1.1\r\nHost: 127.0.0.1\r\n", b"GET /core HTTP/1.1\r\n" + b"x" * 20_000):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(said)
+            async with asyncio.timeout(20):
+                assert await reader.read() == b""
+            writer.close()
+        assert len(server) == 0
+
+
+@pytest.mark.parametrize(
+    "request_head",
+    [
+        b"POST /core HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET /core HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET /core HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET /core HTTP/1.1\r\n\r\n",
+        b"GET /core HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+        b"garbage\r\n\r\n",
+    ],
+)
+async def test_what_is_no_handshake_gets_an_answer_and_no_connection(request_head: bytes) -> None:
+    async with serving() as (server, url):
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.split(":")[2].split("/")[0]))
+        writer.write(request_head)
+        async with asyncio.timeout(20):
+            answer = await reader.read()
+        assert answer.startswith((b"HTTP/1.1 400", b"HTTP/1.1 403"))
+        assert len(server) == 0
+        writer.close()
+
+
+@pytest.mark.spec("SESSION-1/2.5.b")
+@pytest.mark.spec("SESSION-1/2.5.c")
+async def test_a_malformed_session_is_told_once_however_many_receive(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving() as (_, url), connected(url) as one, connected(url) as other:
+        heard: list[tuple[str, str]] = []
+        for name, bus in (("one", one), ("other", other)):
+            for topic in ("test.odd", "ovos.session.rejected", "ovos.utterance.handle"):
+                bus.on(topic, lambda message, name=name: heard.append((name, message.type)))  # type: ignore[misc]
+            await bus.carrier.flush()
+        client = await raw(url)
+        with caplog.at_level(logging.WARNING):
+            client.send(b'{"type":"test.odd","context":{"session":"text","utterance_id":"u1"}}')
+            client.send(b'{"type":"ovos.utterance.handle","context":{"session":7}}')
+            frames = await client.until(lambda frames: len(frames) == 3)
+            await one.carrier.flush()
+            await other.carrier.flush()
+        assert sorted(heard) == [
+            ("one", "ovos.session.rejected"),
+            ("one", "ovos.utterance.handle"),
+            ("other", "ovos.session.rejected"),
+            ("other", "ovos.utterance.handle"),
+        ]
+        assert [b"ovos.session.rejected" in frame for frame in frames] == [False, True, False]
+        assert caplog.text.count("dropped test.odd") == 1
+        await client.end()

@@ -1,0 +1,58 @@
+"""The bus over TLS, with a certificate that is good for nothing else."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+
+import pytest
+from bus_fixtures import keep, note
+from websocket_fixtures import connected, eventually, serving
+
+from hark.bus.websocket import Key, NoBus, WebSocketCarrier
+from hark.model import SystemClock
+
+FILES = Path(__file__).parent / "tls"
+
+
+def server_side() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(FILES / "certificate.pem", FILES / "key.pem")
+    return context
+
+
+class OneKey:
+    def find(self, token: str) -> Key | None:
+        return Key("satellite") if token == "right" else None
+
+    def holds(self, key: Key) -> bool:
+        return True
+
+
+async def test_a_client_that_knows_the_certificate_talks_over_tls() -> None:
+    client_side = ssl.create_default_context(cafile=FILES / "certificate.pem")
+    async with serving(tls=server_side(), keys=OneKey(), trusting=False) as (server, url):
+        assert url.startswith("wss://")
+        heard: list[int] = []
+        async with (
+            connected(url, tls=client_side, token="right") as one,
+            connected(f"{url}/right", tls=client_side) as other,
+        ):
+            other.on("test.note", keep(heard))
+            await other.carrier.flush()
+            for n in range(500):
+                one.emit(note(n, x="x" * 2_000))
+            await one.carrier.flush()
+            await other.carrier.flush()
+            assert heard == list(range(500))
+        with pytest.raises(NoBus, match="needs a token"):
+            await WebSocketCarrier(url, SystemClock(), tls=client_side, token="wrong").open(lambda _f, _w: None)
+        await eventually(lambda: len(server) == 0)
+
+
+async def test_a_client_that_does_not_know_the_certificate_goes_away() -> None:
+    async with serving(tls=server_side(), keys=OneKey()) as (server, url):
+        for address in (url, url.replace("wss:", "ws:")):
+            with pytest.raises(NoBus, match="no bus at"):
+                await WebSocketCarrier(address, SystemClock(), patience=0.0).open(lambda _f, _w: None)
+        assert len(server) == 0

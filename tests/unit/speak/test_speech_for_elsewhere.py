@@ -1,0 +1,93 @@
+"""Speech for somebody else's loudspeaker."""
+
+from __future__ import annotations
+
+import base64
+import logging
+from typing import Any
+
+import pytest
+
+from flow.sounding import LISTEN, Sounding
+from hark.bus import LocalBus
+from hark.model import Audio, Message
+from hark.model.wav import read_wav
+from hark.spec import topics
+from hark.testing import settle
+from hark.testing.voice.speaking import FakeTTS, SlowTTS, read, voiced
+
+B64, SPEECH = topics.UTTERANCE_SPEAK_B64, topics.AUDIO_SPEECH
+
+
+def sound_of(message: Message) -> Audio:
+    return read_wav(base64.b64decode(message.data["audio"]))
+
+
+@pytest.mark.parametrize("text", [None, 7, ["hello"], {"a": 1}])
+async def test_what_is_no_text_is_dropped_and_told(bus: LocalBus, text: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async with Sounding(bus) as room:
+        with caplog.at_level(logging.WARNING, "hark.speak"):
+            room.say(text, "sat-3", B64, listen=True)
+            room.say("next", "sat-3", B64)
+            await settle()
+        assert room.signals("sat-3") == [SPEECH]
+        assert "no text" in caplog.text
+
+
+async def test_each_satellite_is_spoken_to_in_order_and_none_waits_for_another(bus: LocalBus) -> None:
+    voice = SlowTTS()
+    async with Sounding(bus, voice) as room:
+        room.say("Long for three.", "sat-3", B64)
+        room.say("Short.", "sat-3", B64)
+        room.say("For four.", "sat-4", B64)
+        await settle()
+        assert voice.texts == ["Long for three.", "For four."]
+        voice.release(3)
+        await settle()
+        assert [read(sound_of(m)) for m in room.of(SPEECH, "sat-3")] == ["Long for three.", "Short."]
+        assert [read(sound_of(m)) for m in room.of(SPEECH, "sat-4")] == ["For four."]
+
+
+async def test_a_stop_reaches_what_is_being_made(bus: LocalBus) -> None:
+    voice = SlowTTS()
+    async with Sounding(bus, voice) as room:
+        room.say("One. Two.", "sat-3", B64, listen=True)
+        room.say("Three.", "sat-3", B64, listen=True)
+        room.say("Four.", "sat-4", B64, listen=True)
+        await settle()
+        room.emit(topics.STOP, "sat-3")
+        room.say("Stopped.", "sat-3", B64)
+        voice.release(9)
+        await settle()
+        assert [read(sound_of(m)) for m in room.of(SPEECH, "sat-3")] == ["Stopped."]
+        assert room.signals("sat-4") == [SPEECH, LISTEN]
+        assert "Two." not in voice.texts
+
+
+async def test_sentences_of_different_engines_become_one_sound(bus: LocalBus) -> None:
+    def choosy(text: str) -> Any:
+        return None if "Two" in text else voiced(text)
+
+    first, second = FakeTTS(choosy, id="first"), FakeTTS(lambda text: Audio(bytes(3_200), 16_000), id="second")
+    async with Sounding(bus, first, second) as room:
+        room.say("One. Two.", "sat-3", B64)
+        await room.quiet()
+        [speech] = room.of(SPEECH)
+        audio = sound_of(speech)
+        assert audio.sample_rate == 8_000
+        assert audio.seconds == pytest.approx(4 / 8_000 + 0.1)
+
+
+async def test_it_can_be_left_to_another_service(bus: LocalBus) -> None:
+    async with Sounding(bus, remote=False) as room:
+        room.say("hello", "sat-3", B64)
+        await settle()
+        assert (room.of(SPEECH), room.tts.asked) == ([], [])
+
+
+async def test_the_trace_tells_that_it_was_heard_elsewhere(bus: LocalBus) -> None:
+    async with Sounding(bus) as room:
+        trace = room.trace()
+        room.say("hello", "sat-3", B64)
+        await settle()
+        assert [(step.stage, step.outcome) for step in trace.steps] == [("tts", "made"), ("speak", "rendered")]

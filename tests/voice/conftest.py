@@ -1,0 +1,92 @@
+"""Real engines, loaded once for all tests of this folder. Their models come inside packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flow.hark_process import World
+from hark.app.script.aloud.ensemble import Ensemble
+from hark.app.settings import settings_from
+from hark.app.voice.choosing import Choice, Chosen
+from hark.model import Audio
+from hark.model.resample import listenable
+from hark.plugins.engines import Engine, EngineKind, Transcript
+from voice_samples import whisper_tiny
+
+
+def inside(package: str) -> Path:
+    """The folder of a package of which only files are wanted: nothing of it is imported."""
+    spec = find_spec(package)
+    assert spec is not None, f"{package} is not installed"
+    assert spec.submodule_search_locations is not None
+    return Path(spec.submodule_search_locations[0])
+
+
+MODEL = whisper_tiny()
+
+
+def voice_settings(tts: str = "nanotts") -> dict[str, Any]:
+    """Settings with a recogniser whose model is there, and a voice; users have the clearer one by default."""
+    recogniser = {"model": MODEL, "download": False, "threads": 1}
+    return {"engine": {"faster-whisper": recogniser}, "voice": {"tts": [tts]}}
+
+
+class Real:
+    """Real engines: `real.engines(("stt", "faster-whisper"))`, and what they say and understand outside of a house."""
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        self._ensemble = ensemble
+        self._choice = Choice(settings_from(voice_settings()), installed=False)
+        self._outside: dict[str, Any] = {}
+
+    def engines(self, *wanted: tuple[EngineKind, str]) -> list[Engine]:
+        """These, for one house; their models are loaded once."""
+        lent = [self._ensemble.lend(one) for kind, name in wanted for one in self._choice.of(kind, [name])]
+        assert all(isinstance(one, Chosen) for one in lent), lent
+        return [one.engine for one in lent if isinstance(one, Chosen)]
+
+    def says(self, text: str, engine: str) -> Audio:
+        """Text as speech."""
+        audio: Audio = self._alone("tts", engine).synthesize(text, "en-US")
+        return audio
+
+    def understands(self, *sounds: Audio) -> str:
+        """Speech as text."""
+        pause = bytes(16_000)
+        whole = Audio(pause.join(listenable(sound, 16_000).samples for sound in sounds), 16_000)
+        transcript: Transcript = self._alone("stt", "faster-whisper").transcribe(whole, "en-US")
+        return " ".join(transcript.utterances)
+
+    def _alone(self, kind: EngineKind, name: str) -> Any:
+        if name not in self._outside:
+            [chosen] = [one for one in self._choice.of(kind, [name]) if isinstance(one, Chosen)]
+            engine = chosen.engine
+            engine.settings = engine.Settings(**chosen.settings)
+            engine.load()
+            self._outside[name] = engine
+        return self._outside[name]
+
+
+@pytest.fixture(scope="session")
+def ensemble() -> Iterator[Ensemble]:
+    """Engines that stay loaded from test to test; every answer is listened to."""
+    made = Ensemble(listen_back=True)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """A home directory."""
+    return World(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def real(ensemble: Ensemble) -> Real:
+    """Real engines."""
+    return Real(ensemble)
