@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from hark.app.settings.bus_tables import BusTable
+from hark.app.state.guest_file import GuestFile
 from hark.app.tokens import TokenFile
 from hark.app.trouble import Trouble
 from hark.bus.websocket import Door, Key, Limits, NotClosed, Rights, WebSocketServer
@@ -68,9 +69,11 @@ def limits(table: BusTable) -> Limits:
     )
 
 
-async def listen(table: BusTable, tokens: TokenFile, clock: Clock) -> tuple[WebSocketServer, list[str]]:
-    """A server that listens, and its addresses; raises `BusTrouble`."""
-    server = WebSocketServer(clock, limits(table))
+async def listen(
+    table: BusTable, tokens: TokenFile, clock: Clock, state: Path | None = None
+) -> tuple[WebSocketServer, list[str]]:
+    """A server that listens, and its addresses; raises `BusTrouble`. It notes in `state` who is connected."""
+    server = WebSocketServer(clock, limits(table), GuestFile(state, table.port) if state is not None else None)
     for topic, group in _SHARED:
         server.exchange.expect(topic, group)
     addresses = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final, Generic, NamedTuple, TypeVar
 
 log = logging.getLogger("hark.bus")
@@ -15,33 +15,34 @@ PATIENCE: Final = 30.0
 """Seconds for which frames wait for a group that has lost its last member. What was said longer ago is not said now."""
 
 K = TypeVar("K")
+F = TypeVar("F")
 
 
-class Parked(NamedTuple):
+class Parked(NamedTuple, Generic[F]):
     """A frame on its way to a group."""
 
     topic: str
-    frame: bytes
+    frame: F
     since: float
 
 
-class _Vacancy:
+class _Vacancy(Generic[F]):
     """What waits for a group that has no member."""
 
     def __init__(self, since: float) -> None:
         self.since = since
-        self.waiting: deque[Parked] = deque(maxlen=MOST)
+        self.waiting: deque[Parked[F]] = deque(maxlen=MOST)
 
 
-class Custody(Generic[K]):
+class Custody(Generic[K, F]):
     """Frames that were handed to a member of a group and not taken yet, and those for which no member was there."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._handed: dict[tuple[K, str], deque[Parked]] = {}
-        self._vacant: dict[tuple[str, str], _Vacancy] = {}
+        self._handed: dict[tuple[K, str], deque[Parked[F]]] = {}
+        self._vacant: dict[tuple[str, str], _Vacancy[F]] = {}
 
-    def handed(self, member: K, group: str, topic: str, frame: bytes) -> None:
+    def handed(self, member: K, group: str, topic: str, frame: F) -> None:
         """A member was handed a frame."""
         self._handed.setdefault((member, group), deque(maxlen=MOST)).append(Parked(topic, frame, self._now()))
 
@@ -51,7 +52,7 @@ class Custody(Generic[K]):
         if waiting:
             waiting.popleft()
 
-    def untaken(self, member: K, groups: Iterable[str]) -> list[tuple[str, Parked]]:
+    def untaken(self, member: K, groups: Iterable[str]) -> list[tuple[str, Parked[F]]]:
         """What a member that is gone leaves to the others of its groups."""
         return [(group, parked) for group in groups for parked in self._handed.pop((member, group), ())]
 
@@ -59,12 +60,15 @@ class Custody(Generic[K]):
         """The last member of a group is gone."""
         self._vacant.setdefault((topic, group), _Vacancy(self._now()))
 
-    def park(self, group: str, parked: Parked) -> None:
+    def park(self, group: str, parked: Parked[F]) -> None:
         """Keep a frame for whoever comes."""
         self._vacant.setdefault((parked.topic, group), _Vacancy(self._now())).waiting.append(parked)
 
-    def missed(self, topic: str, frame: bytes) -> None:
-        """Somebody sent a frame: it waits for the groups that have lost their last member, for a while."""
+    def missed(self, topic: str, frame: F, had: Collection[str] = ()) -> None:
+        """Somebody sent a frame: it waits for the groups that have lost their last member, for a while.
+
+        Not for those that had it.
+        """
         if not self._vacant:
             return
         now = self._now()
@@ -73,10 +77,10 @@ class Custody(Generic[K]):
                 del self._vacant[vacant, group]
                 lost = len(vacancy.waiting)
                 log.error("bus: nobody of %s has come; %d messages on %s are dropped", group, lost, vacant)
-            elif vacant == topic:
+            elif vacant == topic and group not in had:
                 vacancy.waiting.append(Parked(topic, frame, now))
 
-    def claim(self, topic: str, group: str) -> list[bytes]:
+    def claim(self, topic: str, group: str) -> list[F]:
         """A group has a member again: what waited for it, but for what is too old."""
         vacancy = self._vacant.pop((topic, group), None)
         waiting = vacancy.waiting if vacancy is not None else ()

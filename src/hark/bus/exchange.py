@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Generic, Protocol, TypeVar
 
 from hark.bus.carrier import EVERYTHING
 from hark.bus.custody import Custody
 
+F = TypeVar("F")
+F_contra = TypeVar("F_contra", contravariant=True)
 
-class Member(Protocol):
+
+class Member(Protocol[F_contra]):
     """Somebody who is connected to the exchange."""
 
-    def deliver(self, topic: str, frame: bytes, way: str) -> None:
+    def deliver(self, topic: str, frame: F_contra, way: str) -> None:
         """Take a frame on a topic and how it came; see `Receive`. Never blocks, never raises."""
 
 
-M = TypeVar("M", bound=Member)
+M = TypeVar("M", bound=Member[Any])
 
 
-class Exchange(Generic[M]):
+class Exchange(Generic[M, F]):
     """Hands every frame to all who follow its topic, and to one of each group that does, in turn.
 
     A member of a group says that it `took` each frame it was handed so. When it goes without, another of the group gets
@@ -27,7 +30,7 @@ class Exchange(Generic[M]):
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
-        self._custody: Custody[M] = Custody(now)
+        self._custody: Custody[M, F] = Custody(now)
         self._topics: dict[str, dict[str, list[M]]] = {}
         """Who follows a topic: by itself (""), or in each group."""
         self._follows: dict[M, set[tuple[str, str]]] = {}
@@ -73,26 +76,30 @@ class Exchange(Generic[M]):
         if (topic, group) in self._follows.get(member, ()):
             self._follows[member].discard((topic, group))
             self._remove(member, topic, group)
-            if group and all(group != other for _, other in self._follows[member]):
+            if group and not self.is_member(member, group):
                 self._pass_on(member, {group})
 
     def count(self, member: M) -> int:
         """How many topics a member follows; one that it follows in two groups counts twice."""
         return len(self._follows.get(member, ()))
 
-    def publish(self, topic: str, frame: bytes) -> None:
-        """Deliver a frame; those who want everything get it first."""
+    def is_member(self, member: M, group: str) -> bool:
+        """Whether a member follows something in this group."""
+        return any(group == other for _, other in self._follows.get(member, ()))
+
+    def publish(self, topic: str, frame: F, had: Collection[str] = ()) -> None:
+        """Deliver a frame, but to no group that had it; those who want everything get it first."""
         for member in tuple(self._topics.get(EVERYTHING, {}).get("", ())):
             member.deliver(topic, frame, EVERYTHING)
         for group, members in tuple(self._topics.get(topic, {}).items()):
             if not group:
                 for member in tuple(members):
                     member.deliver(topic, frame, "")
-            elif members:
+            elif members and group not in had:
                 self._hand(members, group, topic, frame)
-        self._custody.missed(topic, frame)
+        self._custody.missed(topic, frame, had)
 
-    def _hand(self, members: list[M], group: str, topic: str, frame: bytes) -> None:
+    def _hand(self, members: list[M], group: str, topic: str, frame: F) -> None:
         member = members.pop(0)
         members.append(member)  # next time it is another's turn
         self._custody.handed(member, group, topic, frame)

@@ -96,8 +96,12 @@ class RemoteBus(LocalBus):
     def _received(self, frame: bytes, way: str) -> None:
         if self._deaf:
             return
+        self._deliver(frame, way)
         if way and way != EVERYTHING:
+            # Only now: whoever notes what it took has done so, and if we were killed before, another one gets it.
             self.carrier.took(way)
+
+    def _deliver(self, frame: bytes, way: str) -> None:
         try:
             message = decode(frame)
         except MalformedMessage as error:

@@ -10,7 +10,7 @@ from hark.testing.memory_broker import MemoryBroker, MemoryCarrier
 class CutCarrier(MemoryCarrier):
     """While it is cut, nothing comes and what is sent waits; it goes out afterwards unless it is too old."""
 
-    def __init__(self, exchange: Exchange[MemoryCarrier], clock: Clock, patience: float) -> None:
+    def __init__(self, exchange: Exchange[MemoryCarrier, bytes], clock: Clock, patience: float) -> None:
         super().__init__(exchange)
         self._clock = clock
         self._patience = patience

@@ -12,7 +12,7 @@ class MemoryBroker:
     """`RemoteBus(MemoryBroker().carrier())`: buses that share a broker without a network."""
 
     def __init__(self) -> None:
-        self.exchange: Exchange[MemoryCarrier] = Exchange(SystemClock.monotonic)
+        self.exchange: Exchange[MemoryCarrier, bytes] = Exchange(SystemClock.monotonic)
 
     def carrier(self) -> MemoryCarrier:
         """A way to this broker, for one bus."""
@@ -22,7 +22,7 @@ class MemoryBroker:
 class MemoryCarrier:
     """See `Carrier` for what it promises; frames arrive in the event loop's next round, as over a network."""
 
-    def __init__(self, exchange: Exchange[MemoryCarrier]) -> None:
+    def __init__(self, exchange: Exchange[MemoryCarrier, bytes]) -> None:
         self._exchange = exchange
         self._receive: Receive | None = None
         self._closed = False

@@ -30,18 +30,18 @@ def time() -> Time:
 
 
 @pytest.fixture
-def exchange(time: Time) -> Exchange[Client]:
+def exchange(time: Time) -> Exchange[Client, bytes]:
     return Exchange(time)
 
 
-def worker(exchange: Exchange[Client], topic: str = "a.b") -> Client:
+def worker(exchange: Exchange[Client, bytes], topic: str = "a.b") -> Client:
     client = Client()
     exchange.join(client)
     exchange.follow(client, topic, "workers")
     return client
 
 
-def test_what_a_member_has_not_taken_goes_to_another_when_it_is_gone(exchange: Exchange[Client]) -> None:
+def test_what_a_member_has_not_taken_goes_to_another_when_it_is_gone(exchange: Exchange[Client, bytes]) -> None:
     first, second = worker(exchange), worker(exchange)
     for number in range(4):
         exchange.publish("a.b", b"%d" % number)
@@ -51,14 +51,16 @@ def test_what_a_member_has_not_taken_goes_to_another_when_it_is_gone(exchange: E
     assert [frame for frame, _ in second.got] == [b"1", b"3", b"2"]
 
 
-def test_what_is_sent_while_a_group_is_empty_waits_for_the_next_member(exchange: Exchange[Client]) -> None:
+def test_what_is_sent_while_a_group_is_empty_waits_for_the_next_member(exchange: Exchange[Client, bytes]) -> None:
     exchange.leave(worker(exchange))
     exchange.publish("a.b", b"early")
     assert worker(exchange).got == [(b"early", "workers")]
     assert worker(exchange).got == [], "once"
 
 
-def test_a_member_that_follows_no_longer_leaves_what_it_has_not_taken_to_the_next(exchange: Exchange[Client]) -> None:
+def test_a_member_that_follows_no_longer_leaves_what_it_has_not_taken_to_the_next(
+    exchange: Exchange[Client, bytes],
+) -> None:
     first = worker(exchange)
     exchange.publish("a.b", b"x")
     exchange.unfollow(first, "a.b", "workers")
@@ -66,7 +68,7 @@ def test_a_member_that_follows_no_longer_leaves_what_it_has_not_taken_to_the_nex
 
 
 def test_a_group_that_was_never_there_misses_what_was_sent_before_unless_it_is_expected(
-    exchange: Exchange[Client],
+    exchange: Exchange[Client, bytes],
 ) -> None:
     exchange.publish("a.b", b"nobody")
     assert worker(exchange).got == []
@@ -76,7 +78,7 @@ def test_a_group_that_was_never_there_misses_what_was_sent_before_unless_it_is_e
 
 
 def test_what_is_too_old_is_not_delivered_and_said_to_be_lost(
-    exchange: Exchange[Client], time: Time, caplog: pytest.LogCaptureFixture
+    exchange: Exchange[Client, bytes], time: Time, caplog: pytest.LogCaptureFixture
 ) -> None:
     exchange.leave(worker(exchange))
     exchange.publish("a.b", b"old")
@@ -86,7 +88,7 @@ def test_what_is_too_old_is_not_delivered_and_said_to_be_lost(
 
 
 def test_a_group_that_does_not_come_back_is_given_up(
-    exchange: Exchange[Client], time: Time, caplog: pytest.LogCaptureFixture
+    exchange: Exchange[Client, bytes], time: Time, caplog: pytest.LogCaptureFixture
 ) -> None:
     exchange.leave(worker(exchange))
     exchange.publish("a.b", b"old")
@@ -97,7 +99,7 @@ def test_a_group_that_does_not_come_back_is_given_up(
     assert worker(exchange).got == []
 
 
-def test_memory_is_bounded_whoever_never_takes_anything(exchange: Exchange[Client]) -> None:
+def test_memory_is_bounded_whoever_never_takes_anything(exchange: Exchange[Client, bytes]) -> None:
     exchange.leave(worker(exchange))
     for number in range(MOST + 5):
         exchange.publish("a.b", b"%d" % number)
@@ -106,7 +108,7 @@ def test_memory_is_bounded_whoever_never_takes_anything(exchange: Exchange[Clien
     assert lazy.got[0] == (b"5", "workers")
 
 
-def test_those_who_are_in_no_group_are_not_kept_anything_for(exchange: Exchange[Client]) -> None:
+def test_those_who_are_in_no_group_are_not_kept_anything_for(exchange: Exchange[Client, bytes]) -> None:
     client = Client()
     exchange.join(client)
     exchange.follow(client, "a.b")

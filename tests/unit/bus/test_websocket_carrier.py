@@ -61,7 +61,7 @@ async def test_tries_come_less_and_less_often_and_go_on_for_ever(caplog: pytest.
         await server.close()
         await eventually(lambda: not carrier_of(bus).connected)
         waits: list[float] = []
-        while len(waits) < 12:
+        while len(waits) < 64:
             await eventually(lambda: clock.due is not None)
             waits.append(clock.due or 0.0)
             await clock.advance(waits[-1])
@@ -74,12 +74,15 @@ async def test_tries_come_less_and_less_often_and_go_on_for_ever(caplog: pytest.
         assert caplog.text.count("trying again") == 2  # once that it is lost, once that nobody answers
 
 
-def test_backoff_doubles_up_to_a_bound_with_jitter() -> None:
+def test_backoff_is_short_for_some_seconds_then_doubles_up_to_a_bound_with_jitter() -> None:
     backoff = Backoff(random.Random(7))
-    waits = [backoff.next() for _ in range(40)]
-    assert all(0.05 * 2**n <= wait <= 0.1 * 2**n for n, wait in enumerate(waits[:8]))
-    assert all(15 <= wait <= 30 for wait in waits[10:])
-    assert len(set(waits[10:])) > 20
+    waits = [backoff.next() for _ in range(60)]
+    assert waits[0] <= 0.1
+    assert all(0.125 <= wait <= 0.25 for wait in waits[1:24])
+    assert 4 <= sum(waits[:24]) <= 6
+    assert all(0.125 * 2**n <= wait <= 0.25 * 2**n for n, wait in enumerate(waits[24:30]))
+    assert all(15 <= wait <= 30 for wait in waits[32:])
+    assert len(set(waits[32:])) > 20
     backoff.reset()
     assert backoff.next() <= 0.1
 

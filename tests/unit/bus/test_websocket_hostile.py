@@ -89,6 +89,9 @@ async def test_commands_that_are_none_are_dropped() -> None:
     [
         b"", b"{}", b"7", b'["follow","a"]', b'["follow","a","b","c"]', b'["follow","a","*"]', b'["flush","x"]',
         b'["follow","*","group"]', b'["follow","a","two\\nlines"]', b'["unfollow",1,2]', b'["flushed"]', b'[1,"a",""]',
+        b'["hello"]', b'["hello","x"]', b'["hello","0123456789ABCDEF"]', b'["again","0123456789abcdef"]', b'["back",1]',
+        b'["again","0123456789abcdef",0,1]', b'["again","0123456789abcdef",2,1]', b'["again","0123456789abcdef","1",1]',
+        b'["had"]', b'["had","*","a:1"]', b'["had","g","a"]', b'["had","g",1]', b'["have","x"]', b'[["hello"]]',
     ],
 )  # fmt: skip
 def test_what_is_no_command(frame: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from pathlib import Path
 
 import msgspec
 
@@ -23,17 +24,18 @@ def run_bus(options: argparse.Namespace) -> None:
     table = read_settings(path, named=named).bus
     changes = {name: getattr(options, name) for name in ("host", "port") if getattr(options, name) is not None}
     table = msgspec.structs.replace(table, **changes)
-    asyncio.run(_serve(table, TokenFile(tokens_file(table.tokens, state_of(options)))))
+    asyncio.run(_serve(table, state_of(options)))
 
 
-async def _serve(table: BusTable, tokens: TokenFile) -> None:
+async def _serve(table: BusTable, state: Path) -> None:
     try:
         from hark.app.doors import listen
     except ImportError as error:
         raise Trouble(str(error)) from None
     stop = asyncio.Event()
     on_signals(stop.set)
-    server, addresses = await listen(table, tokens, SystemClock())
+    tokens = TokenFile(tokens_file(table.tokens, state))
+    server, addresses = await listen(table, tokens, SystemClock(), state)
     asyncio.get_running_loop().set_exception_handler(server.trouble)
     try:
         print(f"the bus listens at {' and '.join(addresses)}", flush=True)

@@ -24,11 +24,11 @@ def run_bus(table: BusTable, state: Path, leash: str | None, grace: float) -> in
     if place.hostname is not None:
         where = {"host": place.hostname, "port": place.port or 80, "path": place.path or "/"}
         table = msgspec.structs.replace(table, **where)
-    asyncio.run(_serve(table, TokenFile(tokens_file(table.tokens, state)), leash, grace))
+    asyncio.run(_serve(table, state, leash, grace))
     return ANSWERED
 
 
-async def _serve(table: BusTable, tokens: TokenFile, leash: str | None, grace: float) -> None:
+async def _serve(table: BusTable, state: Path, leash: str | None, grace: float) -> None:
     try:
         from hark.app.doors import listen
     except ImportError as error:
@@ -37,7 +37,7 @@ async def _serve(table: BusTable, tokens: TokenFile, leash: str | None, grace: f
     on_signals(stop.set)
     if leash is not None:
         Leash(leash, clock, stop.set, grace)
-    server, _ = await listen(table, tokens, clock)
+    server, _ = await listen(table, TokenFile(tokens_file(table.tokens, state)), clock, state)
     try:
         await stop.wait()
     finally:

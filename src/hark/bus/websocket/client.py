@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import ssl
 from contextlib import suppress
 from itertools import count
@@ -11,11 +12,13 @@ from typing import Final
 
 from picows import WSError, WSMsgType, WSTransport
 
-from hark.bus.carrier import Receive
+from hark.bus.carrier import EVERYTHING, Receive
 from hark.bus.websocket.backoff import Backoff
 from hark.bus.websocket.link import Link, NoBus, connect
 from hark.bus.websocket.outbox import Outbox
-from hark.bus.websocket.protocol import FLUSH, FOLLOW, TOOK, UNFOLLOW, command
+from hark.bus.websocket.protocol import AGAIN, BACK, FLUSH, FOLLOW, HAD, HELLO, TOOK, UNFOLLOW, command
+from hark.bus.websocket.seen import Seen
+from hark.bus.websocket.unconfirmed import Unconfirmed
 from hark.model import Clock, Message, encode
 from hark.spec import topics
 
@@ -61,6 +64,11 @@ class WebSocketCarrier:
         self._largest = outbox
         self._backoff = backoff or Backoff()
         self._receive: Receive = _nobody
+        self._origin = os.urandom(8).hex()
+        self._is_known = False
+        """Whether a server was told of us, be it this one or one before."""
+        self._unconfirmed = Unconfirmed(outbox)
+        self._seen = Seen()
         self._followed: dict[tuple[str, str], None] = {}
         """What is followed, in order."""
         self._transport: WSTransport | None = None
@@ -96,6 +104,7 @@ class WebSocketCarrier:
         if len(frame) > self._largest:
             log.error("bus: dropped %s: %d bytes, and the bus takes %d", topic, len(frame), self._largest)
         elif self._transport is not None and self._writable and not self._outbox:
+            self._unconfirmed.sent(frame)
             self._transport.send(WSMsgType.TEXT, frame)
         elif not self._closed:
             self._outbox.put(frame, self._room())
@@ -155,10 +164,18 @@ class WebSocketCarrier:
 
     # What the connection calls.
 
-    def arrived(self, frame: bytes, way: str) -> None:
-        """A Message came."""
-        if not self._closed:
+    def arrived(self, frame: bytes, way: str, mark: str) -> None:
+        """A Message came; it may have come before, from a server that is no more."""
+        if self._closed:
+            return
+        if not mark or self._seen.is_new(mark, way):
             self._receive(frame, way)
+        elif way and way != EVERYTHING:
+            self.took(way)
+
+    def confirmed(self, number: int) -> None:
+        """The server has had all Messages up to this one for a while."""
+        self._unconfirmed.confirmed(number)
 
     def flushed(self, number: int) -> None:
         """The server has taken in everything before this number."""
@@ -210,12 +227,24 @@ class WebSocketCarrier:
         self._largest = link.largest
         self._writable = True
         self._since = self._clock.monotonic()
-        # First what is followed: so nobody misses the answers to what was emitted meanwhile.
-        for topic, group in self._followed:
-            transport.send(WSMsgType.BINARY, command(FOLLOW, topic, group))
+        self._introduce(transport)
         for number in self._flushes:
             self._outbox.put_command(command(FLUSH, number))
         self._send_waiting()
+
+    def _introduce(self, transport: WSTransport) -> None:
+        first, fresh = self._unconfirmed.first, self._unconfirmed.next
+        who = command(AGAIN, self._origin, first, fresh) if self._is_known else command(HELLO, self._origin)
+        self._is_known = True
+        transport.send(WSMsgType.BINARY, who)
+        # What is followed before what is sent: so nobody misses the answers.
+        for topic, group in self._followed:
+            transport.send(WSMsgType.BINARY, command(FOLLOW, topic, group))
+        for group, marks in self._seen.by_group().items():
+            transport.send(WSMsgType.BINARY, command(HAD, group, *marks))
+        transport.send(WSMsgType.BINARY, command(BACK))
+        for frame in self._unconfirmed:
+            transport.send(WSMsgType.TEXT, frame)
 
     def _room(self) -> int:
         # A server that is there takes more in a moment: then what waits is a burst, and no loss that one could foresee.
@@ -232,6 +261,8 @@ class WebSocketCarrier:
     def _send_waiting(self) -> None:
         while self._outbox and self._writable and self._transport is not None:
             frame, is_command = self._outbox.take()
+            if not is_command:
+                self._unconfirmed.sent(frame)
             self._transport.send(WSMsgType.BINARY if is_command else WSMsgType.TEXT, frame)
 
 

@@ -30,17 +30,20 @@ def _frame(first: int, payload: bytes) -> bytes:
 class Parcel:
     """A Message on its way through the server, in each form somebody wants; each is made once."""
 
-    __slots__ = ("_forms", "frame", "topic")
+    __slots__ = ("_forms", "again", "frame", "mark", "topic")
 
-    def __init__(self, topic: str, frame: bytes) -> None:
+    def __init__(self, topic: str, frame: bytes, mark: str = "", again: bool = False) -> None:
         self.topic = topic
         self.frame = frame
+        self.mark = mark
+        self.again = again
+        """Whether a server before this one may have handed it on."""
         self._forms: dict[str | None, bytes] = {}
 
     def form(self, way: str | None) -> bytes:
         """The websocket frame for Hark's clients, or, without a way, for everybody else's."""
         made = self._forms.get(way)
         if made is None:
-            body = self.frame if way is None else b"%b\n%b" % (way.encode(), self.frame)
+            body = self.frame if way is None else b"%b %b\n%b" % (self.mark.encode(), way.encode(), self.frame)
             made = self._forms[way] = text_frame(body)
         return made

@@ -19,7 +19,7 @@ from picows import (
     ws_connect,
 )
 
-from hark.bus.websocket.protocol import FLUSHED, LARGEST, SUBPROTOCOL, Malformed, read_command
+from hark.bus.websocket.protocol import FLUSHED, HAVE, LARGEST, SUBPROTOCOL, Malformed, read_command
 
 if TYPE_CHECKING:
     from hark.bus.websocket.client import WebSocketCarrier
@@ -67,8 +67,9 @@ class Link(WSListener):
         """A Message, the answer to a command, or a goodbye."""
         kind = frame.msg_type
         if kind == WSMsgType.TEXT:
-            way, _, message = frame.get_payload_as_bytes().partition(b"\n")
-            self._carrier.arrived(message, way.decode())
+            head, _, message = frame.get_payload_as_bytes().partition(b"\n")
+            mark, _, way = head.decode().partition(" ")
+            self._carrier.arrived(message, way, mark)
         elif kind == WSMsgType.BINARY:
             try:
                 word, rest = read_command(frame.get_payload_as_bytes())
@@ -76,6 +77,8 @@ class Link(WSListener):
                 return
             if word == FLUSHED:
                 self._carrier.flushed(rest[0])
+            elif word == HAVE:
+                self._carrier.confirmed(rest[0])
         elif kind == WSMsgType.CLOSE:
             self._why = frame.get_close_reason() or "it said goodbye"
             self.is_over = True

@@ -10,7 +10,22 @@ from hark.bus.carrier import EVERYTHING
 from hark.bus.websocket.door import Door, Entrant
 from hark.bus.websocket.frames import Parcel, binary_frame, text_frame
 from hark.bus.websocket.limits import Bucket
-from hark.bus.websocket.protocol import FLUSH, FLUSHED, FOLLOW, TOOK, UNFOLLOW, Malformed, command, read_command
+from hark.bus.websocket.protocol import (
+    AGAIN,
+    BACK,
+    FLUSH,
+    FLUSHED,
+    FOLLOW,
+    HAD,
+    HAVE,
+    HELLO,
+    TOOK,
+    UNFOLLOW,
+    Malformed,
+    command,
+    read_command,
+)
+from hark.bus.websocket.senders import UNMARKED, Mark, Sender, sender_name
 
 if TYPE_CHECKING:
     from hark.bus.websocket.server import WebSocketServer
@@ -48,6 +63,9 @@ class Client(WSListener):
         """A Message in several frames, as far as it came."""
         self._parts_kind: WSMsgType | None = None
         self._address = ""
+        self._sender: Sender | None = None
+        self._returned = False
+        """Whether it was connected before, to this server or another."""
 
     def __str__(self) -> str:
         return f"{self.key.name} at {self._address}"
@@ -71,6 +89,9 @@ class Client(WSListener):
         self.is_open = False
         self._out.clear()
         self._server.left(self)
+        self._server.receipts.left(self)
+        if self._sender is not None:
+            self._server.reunion.left(self._sender.name)
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
         """Take in a frame."""
@@ -141,6 +162,12 @@ class Client(WSListener):
             return
         if word == FOLLOW:
             self._server.follow(self, *rest)
+        elif word in (HELLO, AGAIN):
+            self._introduced(word == AGAIN, *rest)
+        elif word == HAD:
+            self._server.had(self, *rest)
+        elif word == BACK and self._sender is not None:
+            self._server.reunion.back(self._sender.name)
         elif word == UNFOLLOW:
             self._server.exchange.unfollow(self, *rest)
         elif word == TOOK:
@@ -148,15 +175,41 @@ class Client(WSListener):
         elif word == FLUSH:
             self._put(binary_frame(command(FLUSHED, *rest)))
 
+    def _introduced(self, returned: bool, origin: str, first: int = 1, fresh: int = 1) -> None:
+        if self._sender is not None:
+            self._server.sparing.warning("bus: %s has said who it is already", self)
+            return
+        name = sender_name(self.key, origin)
+        self._sender = Sender(self._server.senders, name, first, fresh)
+        self._returned = returned
+        self._server.reunion.joined(name)
+
+    def next_mark(self) -> Mark | None:
+        """The mark of the Message that came; None if it came before, over another connection."""
+        if self._sender is None:
+            return UNMARKED
+        mark = self._sender.next()
+        self._server.receipts.came(self)
+        return mark
+
+    @property
+    def number(self) -> int:
+        """As promised by `Counting`."""
+        return self._sender.number if self._sender is not None else 0
+
     # Out.
 
-    def deliver(self, topic: str, frame: bytes, way: str) -> None:
-        """As promised by `Member`."""
-        parcel = self._server.parcel
-        if parcel.frame is not frame:  # it has waited for somebody
-            parcel = Parcel(topic, frame)
-        if self.key.rights.receive is None or self.key.rights.may_receive(parcel.topic):
-            self._put(parcel.form(way if self.speaks_hark else None))
+    def deliver(self, _topic: str, frame: Parcel, way: str) -> None:
+        """As promised by `Member`. What was sent before is for those who were there and may have lost it."""
+        if frame.again and not self._returned and way in ("", EVERYTHING):
+            return
+        if self.key.rights.receive is None or self.key.rights.may_receive(frame.topic):
+            self._put(frame.form(way if self.speaks_hark else None))
+
+    def confirm(self, number: int) -> None:
+        """As promised by `Counting`."""
+        self._put(binary_frame(command(HAVE, number)))
+        self._server.flush_soon()
 
     def _put(self, wire: bytes) -> None:
         if not self.is_open:

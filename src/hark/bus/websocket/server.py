@@ -18,6 +18,9 @@ from hark.bus.websocket.frames import Parcel
 from hark.bus.websocket.limits import Limits
 from hark.bus.websocket.member import Client
 from hark.bus.websocket.protocol import LARGEST, SUBPROTOCOL
+from hark.bus.websocket.receipts import Receipts
+from hark.bus.websocket.reunion import GuestBook, Reunion
+from hark.bus.websocket.senders import Senders
 from hark.bus.websocket.sparing import SparingLog
 from hark.model import Clock, MalformedMessage, decode, encode
 
@@ -42,13 +45,14 @@ class WebSocketServer:
     `await server.listen(Door())`; then `await server.close()`.
     """
 
-    def __init__(self, clock: Clock, limits: Limits | None = None) -> None:
+    def __init__(self, clock: Clock, limits: Limits | None = None, book: GuestBook | None = None) -> None:
         self.clock = clock
         self.limits = limits or Limits()
-        self.exchange: Exchange[Client] = Exchange(clock.monotonic)
+        self.exchange: Exchange[Client, Parcel] = Exchange(clock.monotonic)
         self.sparing = SparingLog(log, clock)
-        self.parcel = Parcel("", b"")
-        """The Message that is being handed out."""
+        self.senders = Senders()
+        self.receipts = Receipts(clock)
+        self.reunion = Reunion(clock, book, self._reunited)
         self._clients: set[Client] = set()
         self._listening: list[asyncio.Server] = []
         self._output: list[Client] = []
@@ -91,6 +95,7 @@ class WebSocketServer:
             ssl_handshake_timeout=self.limits.handshake if door.tls is not None else None,
         )
         self._listening.append(listening)
+        self.reunion.begin()
         if door.keys is not None and self._watching is None:
             self._watching = self._loop.create_task(self._watch())
         return door.url(listening.sockets[0].getsockname()[1])
@@ -98,6 +103,8 @@ class WebSocketServer:
     async def close(self) -> None:
         """Say goodbye to everybody and stop listening."""
         self._closed = True
+        self.reunion.close()
+        self.receipts.close()
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.wait({self._watching})
@@ -137,6 +144,9 @@ class WebSocketServer:
 
     def take(self, client: Client, raw: bytes) -> None:
         """Hand out a Message that somebody sent; what is none is dropped, and nobody is told but the log."""
+        mark = client.next_mark()
+        if mark is None:
+            return
         try:
             message = decode(raw)
         except MalformedMessage as error:
@@ -153,8 +163,25 @@ class WebSocketServer:
             message, raw = rejection, encode(rejection)
         elif raw.startswith(_BOM):
             raw = raw[len(_BOM) :]
-        self.parcel = Parcel(message.type, raw)
-        self.exchange.publish(message.type, raw)
+        parcel = Parcel(message.type, raw, mark.text, mark.again)
+        if self.reunion.is_on:
+            self.reunion.hold(parcel)
+        else:
+            self._publish(parcel)
+
+    def _publish(self, parcel: Parcel) -> None:
+        had = self.reunion.groups_that_had(parcel.mark) if parcel.again else ()
+        self.exchange.publish(parcel.topic, parcel, had)
+
+    def _reunited(self, held: list[Parcel]) -> None:
+        for parcel in held:
+            self._publish(parcel)
+        self.flush_soon()
+
+    def had(self, client: Client, group: str, *marks: str) -> None:
+        """A client had Messages by one of its groups, from the server before."""
+        if self.exchange.is_member(client, group):
+            self.reunion.had(group, marks)
 
     def follow(self, client: Client, topic: str, group: str) -> None:
         """Let a client have what is sent on a topic, if it may."""
