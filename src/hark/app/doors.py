@@ -75,7 +75,7 @@ async def listen(
     """A server that listens, and its addresses; raises `BusTrouble`. It notes in `state` who is connected."""
     server = WebSocketServer(clock, limits(table), GuestFile(state, table.port) if state is not None else None)
     for topic, group in _SHARED:
-        server.exchange.expect(topic, group)
+        server.relay.exchange.expect(topic, group)
     addresses = []
     for door in doors(table, tokens):
         try:

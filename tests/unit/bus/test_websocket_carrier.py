@@ -120,7 +120,7 @@ async def test_flush_means_that_the_server_has_it() -> None:
         bus.on("test.work", keep([]), group="workers")
         bus.tap(lambda _: None)
         await bus.carrier.flush()
-        assert [server.exchange.count(client) for client in server.exchange] == [3]
+        assert [server.relay.exchange.count(client) for client in server.relay.exchange] == [3]
 
 
 async def test_closing_sends_what_was_emitted_and_leaves_nothing_behind() -> None:

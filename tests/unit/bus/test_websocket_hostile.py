@@ -81,7 +81,7 @@ async def test_commands_that_are_none_are_dropped() -> None:
         for garbage in (b"", b"[]", b'["dance"]', b'["follow"]', b'["follow",7,""]', b'["follow","a b",""]', b"\xff"):
             carrier._transport.send(WSMsgType.BINARY, garbage)
         await bus.carrier.flush()
-        assert [server.exchange.count(client) for client in server.exchange] == [0]
+        assert [server.relay.exchange.count(client) for client in server.relay.exchange] == [0]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ async def test_when_too_much_waits_in_all_the_slowest_goes() -> None:
             bus.emit(message)
             await bus.carrier.flush()
         assert 1 <= len(server) < 5
-        assert sum(client.backlog() for client in server.exchange) <= 2_000_000
+        assert sum(client.backlog() for client in server.relay.exchange) <= 2_000_000
         for client in deaf:
             await client.end()
 

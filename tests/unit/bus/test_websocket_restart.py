@@ -39,14 +39,12 @@ class Book:
 class Mortal(WebSocketServer):
     """A server that can be killed: what it has read by then and not handed on is gone."""
 
-    dying = False
-
-    def take(self, client, raw) -> None:  # type: ignore[no-untyped-def]
-        if not self.dying:
-            super().take(client, raw)
+    def die(self) -> None:
+        """From now on, what it reads is lost with it."""
+        self.relay.take = lambda _client, _raw: None  # type: ignore[method-assign]
 
     async def kill(self) -> None:
-        self.reunion.close()  # a dead one writes nothing any more
+        self.relay.close()  # a dead one writes nothing any more
         for client in list(self._clients):
             client.cut()
         await self.close()
@@ -112,7 +110,7 @@ async def test_what_died_with_the_server_arrives_by_the_next_and_what_arrived_be
         for n in range(5):
             one.emit(note(n))
         await through(one, two, watcher)
-        town.server.dying = True
+        town.server.die()
         for n in range(5, 10):
             one.emit(note(n))
         await through(one)
@@ -138,7 +136,7 @@ async def test_a_group_gets_what_nobody_of_it_had_and_nothing_else(town: Town) -
         three_.on("test.work", keep(had["three"]), group="workers")
         await through(one, two, three_)
         assert len(had["two"]) == 10
-        town.server.dying = True
+        town.server.die()
         for n in range(10, 20):
             one.emit(note(n, topic="test.work"))
         await through(one)
@@ -161,10 +159,10 @@ async def test_nobody_misses_what_is_said_before_he_is_back(town: Town) -> None:
         await town.restart()
         one.emit(note(1))
         await through(one)
-        assert town.server.reunion.is_on
+        assert town.server.relay.reunion.is_on
         await clock.advance(1)  # only now does he look
         await eventually(lambda: heard == [1])
-        assert not town.server.reunion.is_on
+        assert not town.server.relay.reunion.is_on
 
 
 async def test_who_never_comes_back_is_waited_for_some_seconds(town: Town, caplog: pytest.LogCaptureFixture) -> None:
@@ -214,7 +212,7 @@ async def test_who_left_in_good_order_is_not_waited_for(town: Town) -> None:
         await eventually(lambda: is_lost(one))
         await town.restart()
         await through(one)
-        assert not town.server.reunion.is_on
+        assert not town.server.relay.reunion.is_on
 
 
 async def test_newcomers_and_clients_of_ovos_are_not_told_what_was_said_before(town: Town) -> None:
@@ -264,7 +262,7 @@ async def test_what_a_server_has_had_for_a_while_is_not_kept_any_more() -> None:
     clock = FakeClock()
     async with serving(clock) as (_, url), connected(url) as one:
         assert isinstance(one.carrier, WebSocketCarrier)
-        kept = one.carrier._unconfirmed
+        kept = one.carrier._correspondence.unconfirmed
         for n in range(3):
             one.emit(note(n))
         await through(one)
@@ -285,14 +283,14 @@ async def test_nobody_can_say_that_a_group_had_something_but_its_members(town: T
     async with three(town) as (one, two, liar):
         two.on("test.work", keep(had), group="workers")
         await through(one, two, liar)
-        town.server.dying = True
+        town.server.die()
         one.emit(note(1, topic="test.work"))
         await through(one)
         assert isinstance(one.carrier, WebSocketCarrier)
-        mark = f"{one.carrier._origin}:{one.carrier._unconfirmed.next - 1}"
+        mark = f"{one.carrier._correspondence.origin}:{one.carrier._correspondence.unconfirmed.next - 1}"
         await town.kill()
         await eventually(lambda: is_lost(liar))
-        liar.carrier._seen.is_new(mark, "workers")  # type: ignore[attr-defined]
+        liar.carrier._correspondence.seen.is_new(mark, "workers")  # type: ignore[attr-defined]
         await town.restart()
         await through(one, two, liar)
         await eventually(lambda: had == [1])

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import ssl
 from contextlib import suppress
-from itertools import count
 from typing import Final
 
 from picows import WSError, WSMsgType, WSTransport
 
-from hark.bus.carrier import EVERYTHING, Receive
+from hark.bus.carrier import Receive
 from hark.bus.websocket.backoff import Backoff
+from hark.bus.websocket.correspondence import Correspondence, is_group_way
+from hark.bus.websocket.flushes import Flushes
 from hark.bus.websocket.link import Link, NoBus, connect
 from hark.bus.websocket.outbox import Outbox
-from hark.bus.websocket.protocol import AGAIN, BACK, FLUSH, FOLLOW, HAD, HELLO, TOOK, UNFOLLOW, command
-from hark.bus.websocket.seen import Seen
-from hark.bus.websocket.unconfirmed import Unconfirmed
+from hark.bus.websocket.protocol import FOLLOW, TOOK, UNFOLLOW, command
 from hark.model import Clock, Message, encode
 from hark.spec import topics
 
@@ -64,18 +62,13 @@ class WebSocketCarrier:
         self._largest = outbox
         self._backoff = backoff or Backoff()
         self._receive: Receive = _nobody
-        self._origin = os.urandom(8).hex()
-        self._is_known = False
-        """Whether a server was told of us, be it this one or one before."""
-        self._unconfirmed = Unconfirmed(outbox)
-        self._seen = Seen()
+        self._correspondence = Correspondence(outbox)
         self._followed: dict[tuple[str, str], None] = {}
         """What is followed, in order."""
         self._transport: WSTransport | None = None
         self._writable = False
         self._since = 0.0
-        self._flushes: dict[int, asyncio.Future[None]] = {}
-        self._numbers = count(1)
+        self._flushes = Flushes()
         self._keeper: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -104,7 +97,7 @@ class WebSocketCarrier:
         if len(frame) > self._largest:
             log.error("bus: dropped %s: %d bytes, and the bus takes %d", topic, len(frame), self._largest)
         elif self._transport is not None and self._writable and not self._outbox:
-            self._unconfirmed.sent(frame)
+            self._correspondence.unconfirmed.sent(frame)
             self._transport.send(WSMsgType.TEXT, frame)
         elif not self._closed:
             self._outbox.put(frame, self._room())
@@ -127,13 +120,7 @@ class WebSocketCarrier:
         """As promised by `Carrier`; waits until there is a connection. Raises `NoBus` once it is closed."""
         if self._closed:
             raise NoBus(f"the connection to {self.url} is closed")
-        number = next(self._numbers)
-        done = self._flushes[number] = asyncio.get_running_loop().create_future()
-        self._command(command(FLUSH, number))
-        try:
-            await done
-        finally:
-            self._flushes.pop(number, None)
+        await self._flushes.wait(self._command)
 
     async def close(self) -> None:
         """As promised by `Carrier`."""
@@ -158,9 +145,7 @@ class WebSocketCarrier:
                 async with self._clock.timeout(_GOODBYE):
                     await _disconnected(transport)
             transport.disconnect(graceful=False)
-        for done in self._flushes.values():
-            if not done.done():
-                done.set_exception(NoBus(f"the connection to {self.url} is closed"))
+        self._flushes.fail(NoBus(f"the connection to {self.url} is closed"))
 
     # What the connection calls.
 
@@ -168,20 +153,18 @@ class WebSocketCarrier:
         """A Message came; it may have come before, from a server that is no more."""
         if self._closed:
             return
-        if not mark or self._seen.is_new(mark, way):
+        if self._correspondence.is_new(mark, way):
             self._receive(frame, way)
-        elif way and way != EVERYTHING:
+        elif is_group_way(way):
             self.took(way)
 
     def confirmed(self, number: int) -> None:
         """The server has had all Messages up to this one for a while."""
-        self._unconfirmed.confirmed(number)
+        self._correspondence.unconfirmed.confirmed(number)
 
     def flushed(self, number: int) -> None:
         """The server has taken in everything before this number."""
-        done = self._flushes.get(number)
-        if done is not None and not done.done():
-            done.set_result(None)
+        self._flushes.answered(number)
 
     def may_write(self, allowed: bool) -> None:
         """The network takes more, or no more for now."""
@@ -227,24 +210,13 @@ class WebSocketCarrier:
         self._largest = link.largest
         self._writable = True
         self._since = self._clock.monotonic()
-        self._introduce(transport)
-        for number in self._flushes:
-            self._outbox.put_command(command(FLUSH, number))
-        self._send_waiting()
-
-    def _introduce(self, transport: WSTransport) -> None:
-        first, fresh = self._unconfirmed.first, self._unconfirmed.next
-        who = command(AGAIN, self._origin, first, fresh) if self._is_known else command(HELLO, self._origin)
-        self._is_known = True
-        transport.send(WSMsgType.BINARY, who)
-        # What is followed before what is sent: so nobody misses the answers.
-        for topic, group in self._followed:
-            transport.send(WSMsgType.BINARY, command(FOLLOW, topic, group))
-        for group, marks in self._seen.by_group().items():
-            transport.send(WSMsgType.BINARY, command(HAD, group, *marks))
-        transport.send(WSMsgType.BINARY, command(BACK))
-        for frame in self._unconfirmed:
+        for opening in self._correspondence.opening(self._followed):
+            transport.send(WSMsgType.BINARY, opening)
+        for frame in self._correspondence.unconfirmed:
             transport.send(WSMsgType.TEXT, frame)
+        for flush in self._flushes.again():
+            self._outbox.put_command(flush)
+        self._send_waiting()
 
     def _room(self) -> int:
         # A server that is there takes more in a moment: then what waits is a burst, and no loss that one could foresee.
@@ -262,7 +234,7 @@ class WebSocketCarrier:
         while self._outbox and self._writable and self._transport is not None:
             frame, is_command = self._outbox.take()
             if not is_command:
-                self._unconfirmed.sent(frame)
+                self._correspondence.unconfirmed.sent(frame)
             self._transport.send(WSMsgType.BINARY if is_command else WSMsgType.TEXT, frame)
 
 

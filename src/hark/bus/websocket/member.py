@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSProtocolError, WSTransport
+from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport
 
 from hark.bus.carrier import EVERYTHING
 from hark.bus.websocket.door import Door, Entrant
 from hark.bus.websocket.frames import Parcel, binary_frame, text_frame
 from hark.bus.websocket.limits import Bucket
+from hark.bus.websocket.parts import Parts
 from hark.bus.websocket.protocol import (
     AGAIN,
     BACK,
@@ -53,15 +54,14 @@ class Client(WSListener):
         self.is_open = False
         """Whether it is one of them: not before it is connected, and not once it is to be disconnected."""
         self._server = server
+        self._relay = server.relay
         self._limits = server.limits
         self._bucket = Bucket(server.limits.rate, server.limits.burst, server.clock.monotonic())
         self.waiting = 0
         """Bytes that waited to be read by it when it was last sent something."""
         self._out: list[bytes] = []
         self._out_bytes = 0
-        self._parts = bytearray()
-        """A Message in several frames, as far as it came."""
-        self._parts_kind: WSMsgType | None = None
+        self._parts = Parts(server.limits.message)
         self._address = ""
         self._sender: Sender | None = None
         self._returned = False
@@ -81,7 +81,7 @@ class Client(WSListener):
         self._server.joined(self)
         if self.is_open and not self.speaks_hark:
             self._put(_CONNECTED)
-            self._server.exchange.follow(self, EVERYTHING)
+            self._relay.exchange.follow(self, EVERYTHING)
             self._server.flush_soon()
 
     def on_ws_disconnected(self, _transport: WSTransport) -> None:
@@ -89,9 +89,9 @@ class Client(WSListener):
         self.is_open = False
         self._out.clear()
         self._server.left(self)
-        self._server.receipts.left(self)
+        self._relay.receipts.left(self)
         if self._sender is not None:
-            self._server.reunion.left(self._sender.name)
+            self._relay.reunion.left(self._sender.name)
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
         """Take in a frame."""
@@ -99,7 +99,7 @@ class Client(WSListener):
             return
         kind = frame.msg_type
         if kind in _DATA or kind == WSMsgType.CONTINUATION:
-            self._take(frame, kind)
+            self._take(frame)
             # Here and not in a moment where nothing else came in: a trip through the event loop costs as much as all
             # the rest. Otherwise what came in together goes out together.
             if frame.last_in_buffer:
@@ -118,26 +118,16 @@ class Client(WSListener):
 
     # In.
 
-    def _take(self, frame: WSFrame, kind: WSMsgType) -> None:
-        if frame.rsv1 or frame.rsv2 or frame.rsv3:
-            raise WSProtocolError(WSCloseCode.PROTOCOL_ERROR, "an extension that was not agreed on")
-        if (kind == WSMsgType.CONTINUATION) != (self._parts_kind is not None):
-            raise WSProtocolError(WSCloseCode.PROTOCOL_ERROR, "a message in the middle of another, or the end of none")
-        payload = frame.get_payload_as_bytes()
-        if self._parts_kind is not None or not frame.fin:
-            self._parts_kind = self._parts_kind or kind
-            self._parts += payload
-            if len(self._parts) > self._limits.message:
-                raise WSProtocolError(WSCloseCode.MESSAGE_TOO_BIG, f"more than {self._limits.message} bytes")
-            if not frame.fin:
-                return
-            payload, kind = bytes(self._parts), self._parts_kind
-            self._parts, self._parts_kind = bytearray(), None
+    def _take(self, frame: WSFrame) -> None:
+        whole = self._parts.whole(frame)
+        if whole is None:
+            return
+        payload, kind = whole
         self._throttle()
         if kind == WSMsgType.BINARY and self.speaks_hark:
             self._obey(payload)
         else:
-            self._server.take(self, payload)
+            self._relay.take(self, payload)
 
     def _throttle(self) -> None:
         """Read on only when it may send again: nothing is lost, it only waits."""
@@ -161,17 +151,17 @@ class Client(WSListener):
             self._server.sparing.warning("bus: dropped what is no command, from %s", self)
             return
         if word == FOLLOW:
-            self._server.follow(self, *rest)
+            self._relay.follow(self, *rest)
         elif word in (HELLO, AGAIN):
             self._introduced(word == AGAIN, *rest)
         elif word == HAD:
-            self._server.had(self, *rest)
+            self._relay.had(self, *rest)
         elif word == BACK and self._sender is not None:
-            self._server.reunion.back(self._sender.name)
+            self._relay.reunion.back(self._sender.name)
         elif word == UNFOLLOW:
-            self._server.exchange.unfollow(self, *rest)
+            self._relay.exchange.unfollow(self, *rest)
         elif word == TOOK:
-            self._server.exchange.took(self, *rest)
+            self._relay.exchange.took(self, *rest)
         elif word == FLUSH:
             self._put(binary_frame(command(FLUSHED, *rest)))
 
@@ -180,16 +170,16 @@ class Client(WSListener):
             self._server.sparing.warning("bus: %s has said who it is already", self)
             return
         name = sender_name(self.key, origin)
-        self._sender = Sender(self._server.senders, name, first, fresh)
+        self._sender = Sender(self._relay.senders, name, first, fresh)
         self._returned = returned
-        self._server.reunion.joined(name)
+        self._relay.reunion.joined(name)
 
     def next_mark(self) -> Mark | None:
         """The mark of the Message that came; None if it came before, over another connection."""
         if self._sender is None:
             return UNMARKED
         mark = self._sender.next()
-        self._server.receipts.came(self)
+        self._relay.receipts.came(self)
         return mark
 
     @property
@@ -260,5 +250,5 @@ class Client(WSListener):
     def _stop(self) -> bool:
         was_open, self.is_open = self.is_open, False
         self._out.clear()
-        self._server.exchange.leave(self)
+        self._relay.exchange.leave(self)
         return was_open

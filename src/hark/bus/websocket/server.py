@@ -10,23 +10,17 @@ from typing import Any, Final
 
 from picows import WSCloseCode, WSUpgradeRequest, WSUpgradeResponse, WSUpgradeResponseWithListener, ws_create_server
 
-from hark.bus.carrier import EVERYTHING
-from hark.bus.exchange import Exchange
-from hark.bus.rejection import rejection_of
 from hark.bus.websocket.door import LOCAL, Door, Refusal
-from hark.bus.websocket.frames import Parcel
 from hark.bus.websocket.limits import Limits
 from hark.bus.websocket.member import Client
 from hark.bus.websocket.protocol import LARGEST, SUBPROTOCOL
-from hark.bus.websocket.receipts import Receipts
-from hark.bus.websocket.reunion import GuestBook, Reunion
-from hark.bus.websocket.senders import Senders
+from hark.bus.websocket.relay import Relay
+from hark.bus.websocket.reunion import GuestBook
 from hark.bus.websocket.sparing import SparingLog
-from hark.model import Clock, MalformedMessage, decode, encode
+from hark.model import Clock
 
 log = logging.getLogger("hark.bus.websocket")
 
-_BOM: Final = b"\xef\xbb\xbf"
 _LOOK: Final = 0.5
 """Seconds between looks at whose token still holds."""
 _GRACE: Final = 1.0
@@ -48,11 +42,8 @@ class WebSocketServer:
     def __init__(self, clock: Clock, limits: Limits | None = None, book: GuestBook | None = None) -> None:
         self.clock = clock
         self.limits = limits or Limits()
-        self.exchange: Exchange[Client, Parcel] = Exchange(clock.monotonic)
         self.sparing = SparingLog(log, clock)
-        self.senders = Senders()
-        self.receipts = Receipts(clock)
-        self.reunion = Reunion(clock, book, self._reunited)
+        self.relay = Relay(clock, self.limits.follows, book, self.sparing, self.flush_soon)
         self._clients: set[Client] = set()
         self._listening: list[asyncio.Server] = []
         self._output: list[Client] = []
@@ -95,7 +86,7 @@ class WebSocketServer:
             ssl_handshake_timeout=self.limits.handshake if door.tls is not None else None,
         )
         self._listening.append(listening)
-        self.reunion.begin()
+        self.relay.reunion.begin()
         if door.keys is not None and self._watching is None:
             self._watching = self._loop.create_task(self._watch())
         return door.url(listening.sockets[0].getsockname()[1])
@@ -103,8 +94,7 @@ class WebSocketServer:
     async def close(self) -> None:
         """Say goodbye to everybody and stop listening."""
         self._closed = True
-        self.reunion.close()
-        self.receipts.close()
+        self.relay.close()
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.wait({self._watching})
@@ -131,66 +121,16 @@ class WebSocketServer:
         if self._closed:
             client.cut()
         else:
-            self.exchange.join(client)
+            self.relay.exchange.join(client)
             log.info("bus: %s is connected", client)
 
     def left(self, client: Client) -> None:
         """Somebody is not connected any more."""
-        self.exchange.leave(client)
+        self.relay.exchange.leave(client)
         self._clients.discard(client)
         if self._closed and not self._clients:
             self._empty.set()
         log.info("bus: %s is gone", client)
-
-    def take(self, client: Client, raw: bytes) -> None:
-        """Hand out a Message that somebody sent; what is none is dropped, and nobody is told but the log."""
-        mark = client.next_mark()
-        if mark is None:
-            return
-        try:
-            message = decode(raw)
-        except MalformedMessage as error:
-            self.sparing.warning("bus: dropped what is no Message, from %s: %s", client, str(error)[:200])
-            return
-        rights = client.key.rights
-        if rights.emit is not None:
-            if not rights.may_emit(message.type):
-                self.sparing.warning("bus: dropped a Message that %s may not emit: %s", client, message.type[:200])
-                return
-            raw = encode(message)  # what was looked at, and not what another reader may see in it
-        rejection = rejection_of(message, self.sparing.warning)
-        if rejection is not None:
-            message, raw = rejection, encode(rejection)
-        elif raw.startswith(_BOM):
-            raw = raw[len(_BOM) :]
-        parcel = Parcel(message.type, raw, mark.text, mark.again)
-        if self.reunion.is_on:
-            self.reunion.hold(parcel)
-        else:
-            self._publish(parcel)
-
-    def _publish(self, parcel: Parcel) -> None:
-        had = self.reunion.groups_that_had(parcel.mark) if parcel.again else ()
-        self.exchange.publish(parcel.topic, parcel, had)
-
-    def _reunited(self, held: list[Parcel]) -> None:
-        for parcel in held:
-            self._publish(parcel)
-        self.flush_soon()
-
-    def had(self, client: Client, group: str, *marks: str) -> None:
-        """A client had Messages by one of its groups, from the server before."""
-        if self.exchange.is_member(client, group):
-            self.reunion.had(group, marks)
-
-    def follow(self, client: Client, topic: str, group: str) -> None:
-        """Let a client have what is sent on a topic, if it may."""
-        if topic != EVERYTHING and not client.key.rights.may_receive(topic):
-            self.sparing.warning("bus: %s may not receive %s", client, topic[:200])
-        elif self.exchange.count(client) >= self.limits.follows:
-            self.sparing.warning("bus: %s follows more topics than it may", client)
-        else:
-            self.exchange.follow(client, topic, group)
 
     def has_output(self, client: Client) -> None:
         """Somebody has something to be sent, once everything that came in together was handed out."""
