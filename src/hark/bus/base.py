@@ -55,6 +55,11 @@ class Bus(Protocol):
         name the same `group`, each Message reaches one.
         """
 
+    def taken(self, group: str) -> None:
+        """Said by a listener in a group that has put down somewhere what it was called with: should this process be
+        killed from now on, nobody else gets it. Who does not say so has taken it once it was called.
+        """
+
     def tap(self, watcher: Callable[[Message], None]) -> Callable[[], None]:
         """Show `watcher` every Message as it is emitted; returns a function that ends it."""
 

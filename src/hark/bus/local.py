@@ -120,6 +120,9 @@ class LocalBus:
             else:
                 self._topics.pop(topic, None)
 
+    def taken(self, group: str) -> None:
+        """As promised by `Bus`: here nobody else is left when the process is gone."""
+
     def tap(self, watcher: Callable[[Message], None]) -> Callable[[], None]:
         """As promised by `Bus`."""
         self._taps = (*self._taps, watcher)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from threading import get_ident
 
@@ -28,6 +28,8 @@ class RemoteBus(LocalBus):
         self.carrier = carrier
         self._followed: Counter[tuple[str, str]] = Counter()
         """How many listeners follow each topic, by itself or in each group."""
+        self._untaken: deque[str] = deque()
+        """The groups by which Messages came whose listeners were not called yet, in order."""
         self._deaf = False
         """Whether it is about to be closed, and delivers nothing more."""
 
@@ -45,6 +47,12 @@ class RemoteBus(LocalBus):
             self._loop.call_soon_threadsafe(self._send, message.type, frame)
 
     post = emit
+
+    def taken(self, group: str) -> None:
+        """As promised by `Bus`."""
+        if group in self._untaken:
+            self._untaken.remove(group)
+            self.carrier.took(group)
 
     def tap(self, watcher: Callable[[Message], None]) -> Callable[[], None]:
         """As promised by `Bus`."""
@@ -96,10 +104,21 @@ class RemoteBus(LocalBus):
     def _received(self, frame: bytes, way: str) -> None:
         if self._deaf:
             return
-        self._deliver(frame, way)
         if way and way != EVERYTHING:
-            # Only now: whoever notes what it took has done so, and if we were killed before, another one gets it.
-            self.carrier.took(way)
+            self._untaken.append(way)
+        self._deliver(frame, way)
+        if not self._pending:
+            self._take_all()
+
+    def _pump_later(self) -> None:
+        super()._pump_later()
+        if not self._pending:
+            self._take_all()
+
+    def _take_all(self) -> None:
+        """Everything that came was delivered."""
+        while self._untaken:
+            self.carrier.took(self._untaken.popleft())
 
     def _deliver(self, frame: bytes, way: str) -> None:
         try:

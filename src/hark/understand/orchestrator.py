@@ -34,6 +34,7 @@ from hark.understand.worker import Worker
 
 log = logging.getLogger("hark.understand")
 
+_GROUP: Final = "understand"
 _SHUT_DOWN: Final = "the assistant was shut down"
 
 
@@ -82,7 +83,7 @@ class Orchestrator:
         self._entry: Subscription | None = None
         if worker is None:
             entry = topics.UTTERANCE_HANDLE
-            self._entry = bus.on(entry, self.handle, name="understand", eager=True, group="understand")
+            self._entry = bus.on(entry, self.handle, name="understand", eager=True, group=_GROUP)
         else:
             worker.attach(self.handle, self._abandon, self._endings.orphaned)
 
@@ -119,6 +120,7 @@ class Orchestrator:
         self._open[life.utterance_id] = life
         if self._journal is not None:
             self._journal.opened(life.current())
+            self._bus.taken(_GROUP)
         try:
             if entry.malformed_session is not None:
                 log.warning("an utterance was refused: its session is a %s", entry.malformed_session)

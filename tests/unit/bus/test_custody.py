@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from hark.bus import Exchange
+from hark.bus import Exchange, RemoteBus
 from hark.bus.custody import MOST, PATIENCE
+from hark.model import Message, encode
+from hark.testing.clock import settle
+from hark.testing.memory_broker import MemoryBroker, MemoryCarrier
 
 
 class Client:
@@ -117,3 +122,58 @@ def test_those_who_are_in_no_group_are_not_kept_anything_for(exchange: Exchange[
     exchange.join(client)
     exchange.follow(client, "a.b")
     assert client.got == []
+
+
+class Noting(MemoryCarrier):
+    """A carrier that notes what was said to have been taken, and when."""
+
+    def __init__(self, broker: MemoryBroker, said: list[str]) -> None:
+        super().__init__(broker.exchange)
+        self._said = said
+
+    def took(self, group: str) -> None:
+        self._said.append(f"took {group}")
+        super().took(group)
+
+
+async def test_a_message_is_taken_when_its_listener_was_called_or_says_that_it_put_it_down() -> None:
+    said: list[str] = []
+    broker = MemoryBroker()
+    here, there = RemoteBus(Noting(broker, said)), RemoteBus(broker.carrier())
+    await here.open()
+    await there.open()
+
+    def puts_down(_: Message) -> None:
+        said.append("put down")
+        here.taken("careful")
+        said.append("and went on")
+
+    here.on("a", puts_down, group="careful")
+    here.on("b", lambda _: said.append("called"), group="plain")
+    for topic in ("a", "b"):
+        there.emit(Message(topic))
+        await settle()
+    assert said == ["put down", "took careful", "and went on", "called", "took plain"]
+    here.taken("careful")
+    assert said[-1] == "took plain", "there is nothing to be taken"
+    await here.close()
+    await there.close()
+
+
+async def test_what_waits_for_its_listener_is_not_taken_yet() -> None:
+    said: list[str] = []
+    broker = MemoryBroker()
+    here = RemoteBus(Noting(broker, said))
+    await here.open()
+
+    def busy(_: Message) -> None:
+        said.append("called")
+
+    here.on("a", busy, group="work")
+    here._pending.extend([(here.on("b", lambda _: None), Message("b"))] * 100)  # more than are delivered in one go
+    here.carrier.send("a", encode(Message("a")))
+    await asyncio.sleep(0)
+    assert said == []
+    await settle()
+    assert said == ["called", "took work"]
+    await here.close()
