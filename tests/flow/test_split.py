@@ -167,7 +167,7 @@ def test_a_room_that_cannot_be_started_ends_the_whole_with_its_reason(world: Wor
     assert "bus cannot be started; see above" in done.stderr
 
 
-@pytest.mark.parametrize("room", ["understand", "act"])
+@pytest.mark.parametrize("room", ["understand", "act", "bus"])
 async def test_each_utterance_ends_once_although_a_process_is_killed_in_the_middle(
     world: World, url: str, room: str
 ) -> None:
