@@ -8,19 +8,19 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
 from hark.act.polls import Polls
 from hark.act.questions import Questions
+from hark.act.running import Running
 from hark.act.speech import Speech
 from hark.act.stopping import Stopping
+from hark.act.under_way import UnderWay
 from hark.act.work import Work
 from hark.bus import Bus, Subscription
-from hark.hosting import Loaded, Outcome, Runner, describe, let_out, stack_of
+from hark.hosting import Loaded, Runner, describe, let_out, stack_of
 from hark.model import Clock, Frozen, Message, Session
-from hark.model.frozen import EMPTY
 from hark.plugins import Plugin, Turn
 from hark.plugins.conversing import converses, fallbacks_of
 from hark.plugins.handlers import handlers_of
@@ -56,18 +56,14 @@ class HandlerHost:
         self._thread = threading.get_ident()
         self._runner = runner
         self._traces = traces
-        self._beat = beat
         self._id = os.urandom(16).hex()
         self._speech = Speech(bus, runner.clock)
         self._questions = Questions(bus, runner.clock)
         self._work = Work(runner.clock)
         self._polls = Polls(bus, runner, self._work)
         self._stopping = Stopping(self, runner, self._work)
-        self._open: dict[int, Message] = {}
-        """What handlers under way were called with, whether they have a task or not."""
-        self._none_open: asyncio.Event | None = None
-        """Set when nothing is under way, for whoever waits for that."""
-        self._beating = False
+        self._running = Running(runner, self._polls)
+        self._under_way = UnderWay(bus, runner.clock, self._id, beat, self._questions)
         self._is_apart = is_apart
         """Whether dispatches come from another process: then one may come again, when nobody knows if it was heard."""
         self._called: dict[tuple[str | None, str], None] = {}
@@ -86,9 +82,7 @@ class HandlerHost:
         subscriptions = self._subscriptions.setdefault(plugin.id, [])
         for intent_name, method in {**self._reserved(plugin), **handlers_of(plugin)}.items():
             topic = dispatch_topic(plugin.id, intent_name)
-            entry = Loaded(plugin, method, limit=float("inf"))
-            if inspect.isasyncgenfunction(method):
-                entry = Loaded(plugin, partial(self._speak_each, method), limit=float("inf"))
+            entry = self._running.entry(plugin, method)
             # A quick handler has nothing to wait for: it needs neither a task nor a trip through the event loop.
             quick = entry.mode == "inline"
             run = partial(self._handle, entry, not quick)
@@ -109,16 +103,12 @@ class HandlerHost:
 
     async def idle(self, seconds: float) -> None:
         """Wait until no handler runs, at most this long; those that wait for an answer are not waited for."""
-        if len(self._open) <= len(self._questions):
-            return
-        self._none_open = asyncio.Event()
-        with suppress(TimeoutError):
-            async with self.clock.timeout(seconds):
-                await self._none_open.wait()
+        await self._under_way.idle(seconds)
 
     async def close(self) -> None:
         """Stop every handler that still runs."""
         self._closed = True
+        self._under_way.close()
         for plugin_id in list(self._subscriptions):
             self.detach(plugin_id)
         self._stops.close()
@@ -168,20 +158,8 @@ class HandlerHost:
         if converses(plugin):
             found["converse"] = plugin.converse  # type: ignore[attr-defined]
         if fallbacks_of(plugin):
-            found["fallback"] = partial(self._fall_back, plugin)
+            found["fallback"] = partial(self._running.fall_back, plugin)
         return found
-
-    async def _fall_back(self, plugin: Plugin, turn: Turn) -> Any:
-        name = await self._polls.fallback_for(plugin, turn.message)
-        if name is None:
-            raise LookupError(f"no fallback of {plugin.id} wants this any more")
-        method = getattr(plugin, name)
-        if inspect.isasyncgenfunction(method):
-            return await self._speak_each(method, turn)
-        outcome = await self._runner.call(Loaded(plugin, method, limit=float("inf")), turn)
-        if outcome.error is not None:
-            raise outcome.error
-        return outcome.value
 
     def _is_mine(self, plugin_id: str, dispatch: Message) -> bool:
         """Whether a dispatch is for this process: an answer is for the one in which somebody waits for it."""
@@ -198,22 +176,18 @@ class HandlerHost:
         if task is not None:
             task.set_name(dispatch.type)
             self._work.add(task, entry.id, dispatch.session_id)
-        self._open[id(dispatch)] = dispatch
+        self._under_way.began(dispatch)
         self._bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, Frozen(topic=dispatch.type, host=self._id)))
-        if not self._beating:
-            self._beat_later()
         turn = Turn(dispatch, self, entry.plugin)
         failure = "the handler was stopped"
         began = self._runner.clock.monotonic()
         try:
-            failure = await self._run(entry, turn, dispatch.type)
+            failure = await self._running.run(entry, turn, dispatch.type)
         except Exception as error:  # noqa: BLE001 - what it is does not matter, its turn has to end
             failure = describe(error)
             log.error("what handler %s returned could not be said: %s\n%s", dispatch.type, failure, stack_of(error))
         finally:
-            self._open.pop(id(dispatch), None)
-            if self._none_open is not None and len(self._open) <= len(self._questions):
-                self._none_open.set()
+            self._under_way.ended(dispatch)
             self._note(dispatch, failure, self._runner.clock.monotonic() - began)
             self._bus.emit(_done(dispatch, turn, failure))
 
@@ -226,52 +200,10 @@ class HandlerHost:
             del self._called[next(iter(self._called))]
         return True
 
-    async def _run(self, entry: Loaded[Any], turn: Turn, topic: str) -> str:
-        """Run a handler to its end; what went wrong, in words, or nothing."""
-        if entry.mode == "loop":
-            outcome = await self._guarded(entry.call(turn))
-        else:
-            outcome = await self._runner.call(entry, turn)
-        if outcome.error is not None:
-            log.error("handler %s failed: %s\n%s", topic, outcome.failure, stack_of(outcome.error))
-            return outcome.failure
-        if outcome.value is None:
-            return ""
-        if not issubclass(type(outcome.value), str):  # not isinstance: it believes what an object says about itself
-            return f"TypeError: the handler returned a {type(outcome.value).__name__}; it returns text or None"
-        await turn.speak(outcome.value)
-        return ""
-
-    async def _guarded(self, work: Any) -> Outcome:
-        try:
-            return Outcome(await work, None, 0.0)
-        except asyncio.CancelledError as cancelled:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-            return Outcome(None, cancelled, 0.0)  # the handler's own doing: nobody stopped it
-        except BaseException as error:  # noqa: BLE001 - a SystemExit that leaves a task ends the loop
-            return Outcome(None, error, 0.0)
-
-    async def _speak_each(self, method: Callable[..., Any], turn: Turn) -> None:
-        async for text in method(turn):
-            await turn.speak(text)
-
     def _note(self, dispatch: Message, failure: str, seconds: float) -> None:
         trace = self._traces.of(dispatch.utterance_id)
         if trace is not None:
             trace.step("handler", dispatch.type, "raised" if failure else "returned", seconds, failure)
-
-    def _beat_later(self) -> None:
-        self._beating = True
-        self._runner.clock.after(self._beat, self._show_life)
-
-    def _show_life(self) -> None:
-        self._beating = False
-        if self._open and not self._closed:
-            running = [[dispatch.utterance_id, dispatch.type] for dispatch in self._open.values()]
-            self._bus.emit(Message(topics.HOST_ALIVE, {"host": self._id, "open": running}, EMPTY))
-            self._beat_later()
 
 
 def _done(dispatch: Message, turn: Turn, failure: str) -> Message:
