@@ -109,6 +109,34 @@ async def malformed_messages(url: str, dice: random.Random, count: int) -> int:
     return await _each(url, one, count)
 
 
+async def impostors(url: str, dice: random.Random, count: int) -> int:
+    """Clients that speak as Hark's own do, and lie about who they are, how far they are and what they had."""
+    names = [dice.randbytes(8).hex() for _ in range(4)]
+
+    def word() -> bytes:
+        name, number = dice.choice(names), dice.choice((0, 1, 2, 7, 2**52, 2**60))
+        marks = ",".join(f'"{dice.choice(names)}:{dice.randrange(10)}"' for _ in range(dice.randrange(200)))
+        lies = (
+            f'["hello","{name}"]',
+            f'["again","{name}",{number},{dice.choice((number, number + 1, 2**53))}]',
+            f'["had","understand",{marks}]'.replace(",]", "]"),
+            '["follow","test.note","understand"]',
+            '["took","understand"]',
+            '["back"]',
+        )
+        return dice.choice(lies).encode()
+
+    async def one(line: Line) -> int:
+        inside = await line.ask(url, b"Sec-WebSocket-Protocol: hark.1\r\n")
+        for _ in range(20):
+            line.writer.write(frame(word(), 0x82))
+            line.writer.write(frame(dice.choice(_GARBAGE), 0x81))
+        await asyncio.sleep(0)
+        return int(inside)
+
+    return await _each(url, one, count)
+
+
 async def broken_handshakes(url: str, dice: random.Random, count: int) -> int:
     """Requests that end too early, are too long, or are none."""
     whole = b"GET /core HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
@@ -220,6 +248,7 @@ async def crowds(url: str, _dice: random.Random, count: int) -> int:
 ATTACKS: dict[str, Attack] = {
     "malformed frames": malformed_frames,
     "malformed messages": malformed_messages,
+    "impostors": impostors,
     "broken handshakes": broken_handshakes,
     "giant messages": giants,
     "slow readers": slow_readers,

@@ -187,6 +187,19 @@ async def test_who_never_comes_back_is_waited_for_some_seconds(town: Town, caplo
         await gone.close()
 
 
+async def test_what_is_held_until_all_are_back_is_bounded(town: Town) -> None:
+    town.book.present = frozenset({"0" * 16})
+    await town.kill()
+    await town.restart(FakeClock())
+    heard: list[int] = []
+    async with connected(town.url) as one:
+        one.on("test.note", keep(heard))
+        for n in range(5):
+            one.emit(note(n, text="x" * 4_000_000))
+            await through(one)
+            assert heard == (list(range(n + 1)) if n == 4 else []), "20 MB are more than it holds"
+
+
 async def test_a_server_that_is_killed_before_all_are_back_leaves_those_to_the_next(town: Town) -> None:
     clock = FakeClock()
     async with connected(town.url) as one, connected(town.url, clock) as late:

@@ -13,6 +13,8 @@ log = logging.getLogger("hark.bus.websocket")
 
 _PATIENCE: Final = 3.0
 """Seconds in which they should be back; who is not may be gone as well."""
+_LARGEST: Final = 16_777_216
+"""Bytes that are held, half of what may wait for a client: with more, nobody is waited for any longer."""
 _MOST: Final = 100_000
 """Messages of which it is known that a group had them."""
 
@@ -41,6 +43,7 @@ class Reunion:
         self._present: dict[str, int] = {}
         """Who is connected, with how many connections: a new one may be there before the old one is missed."""
         self._held: list[Parcel] = []
+        self._bytes = 0
         self._had: dict[str, set[str]] = {}
         """Marks of Messages from before, with the groups of which somebody had them."""
         self._timer: Timer | None = None
@@ -54,11 +57,14 @@ class Reunion:
         """The door is open: from now on they have time."""
         if self._missing and self._timer is None:
             log.info("bus: waiting for %d clients that were connected before", len(self._missing))
-            self._timer = self._clock.after(_PATIENCE, self._late)
+            self._timer = self._clock.after(_PATIENCE, self._give_up)
 
     def hold(self, parcel: Parcel) -> None:
         """Keep a Message until all are back."""
         self._held.append(parcel)
+        self._bytes += len(parcel.frame)
+        if self._bytes > _LARGEST:
+            self._give_up()
 
     def joined(self, name: str) -> None:
         """A client has said its name."""
@@ -101,7 +107,7 @@ class Reunion:
             # Those who are not back yet stay in it: this server may be killed as well.
             self._book.write(self._present.keys() | self._missing)
 
-    def _late(self) -> None:
+    def _give_up(self) -> None:
         log.warning("bus: %d clients that were connected before have not come back", len(self._missing))
         self._missing.clear()
         self._note()
