@@ -19,6 +19,7 @@ from hark.model import Clock
 from hark.plugins import Plugin
 from hark.spec import topics
 from hark.testing import Assistant, LocalBus, WireBus
+from hark.testing.joined import SaidOnce
 from hark.testing.nats_bus import NatsBus
 from hark.testing.quiet import QuietCarrier
 from hark.testing.websocket_bus import WebSocketBus
@@ -85,13 +86,6 @@ ROOMS = "rooms"
 WORKERS = "workers"
 """The same over NATS, with two workers that understand."""
 
-WITH_WORKERS = frozenset(
-    f"test_{name}.py"
-    for name in ("session_1", "session_1_more", "session_2", "session_2_more", "msg_1", "context_1_bus",
-                 "context_1_lifecycle", "converse_1_poll")
-)  # fmt: skip
-"""Where tests run there too: about sessions and what belongs to a conversation. Others count plugins or answers."""
-
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what takes an assistant, or a `bus_type`, on each kind of bus, and with rooms that are apart."""
@@ -101,7 +95,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     kinds = [kind for kind in BUSES if networked or kind not in ("websocket", "nats")]
     if "assistant" in metafunc.fixturenames:
         layouts = [ROOMS] if may_be_apart else []
-        if networked and metafunc.definition.path.name in WITH_WORKERS:
+        if networked:
             layouts.append(WORKERS)
         metafunc.parametrize("assistant", [*kinds, *layouts], indirect=True)
     if "bus_type" in metafunc.fixturenames:
@@ -132,12 +126,15 @@ def assistant(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) 
     In one process on each kind of bus there is, and with a bus for each room, as if they were in several.
     """
     where: dict[str, Any] = {"layout": request.param}
-    if request.param == "workers":
+    once = SaidOnce()
+    caplog.handler.addFilter(once)
+    if request.param == "workers on nats":
+        where["layout"] = "workers"
         options = request.getfixturevalue("nats_options")
         where["carrier"] = lambda: QuietCarrier(NatsCarrier(options))
     elif request.param == "nats":
         where = {"bus": request.getfixturevalue("nats_bus")}
-    elif request.param != "rooms":
+    elif request.param not in (ROOMS, WORKERS):
         where = {"bus": BUSES[request.param]}
 
     def make(
@@ -147,6 +144,7 @@ def assistant(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) 
         return WatchedAssistant(*plugins, settings=settings, clock=clock, matchers=(TemplateMatcher,), **where)
 
     yield make
+    caplog.handler.removeFilter(once)
     check_listeners(caplog)
 
 

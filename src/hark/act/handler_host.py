@@ -47,11 +47,14 @@ class HandlerHost:
         beat: float = 2.0,
         *,
         takes: Callable[[Message], bool] | None = None,
+        takes_answer: Callable[[Message], bool] = lambda _: True,
         is_apart: bool = False,
     ) -> None:
         self._bus = bus
         self._takes = takes
         """Which dispatches are for this process, where several have the same handlers; None takes all."""
+        self._takes_answer = takes_answer
+        """Which answers are, though nobody waits for them here."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._runner = runner
@@ -188,7 +191,7 @@ class HandlerHost:
         if self._takes is None:
             return True
         if split_dispatch(dispatch.type)[1] == "response":
-            return self._questions.waits(plugin_id, dispatch.session_id)
+            return self._questions.waits(plugin_id, dispatch.session_id) or self._takes_answer(dispatch)
         return self._takes(dispatch)
 
     async def _handle(self, entry: Loaded[Any], has_task: bool, dispatch: Message) -> None:

@@ -32,6 +32,9 @@ class Duties(Protocol):
     def yielded(self) -> None:
         """It no longer is."""
 
+    def recalled(self) -> None:
+        """We were leaving, and so is everybody else: somebody has to stay until all have left."""
+
     def lost(self, worker: str) -> None:
         """A worker is gone, or was, and has let go of its turns."""
 
@@ -114,8 +117,8 @@ class Lease:
 
     @property
     def alone(self) -> bool:
-        """Whether there are no other workers, as far as is known."""
-        return not self._peers
+        """Whether no other worker is there that stays, as far as is known."""
+        return all(peer.role == "leaving" for peer in self._peers.values())
 
     def alive(self, worker: str, generation: int) -> bool:
         """Whether a worker is there, and has not been cut off since."""
@@ -188,6 +191,7 @@ class Lease:
             for worker, peer in list(self._peers.items()):
                 if now - peer.heard > self._pace.lost:
                     self._forget(worker)
+            self._stay()
         self._send(hello=self.role == "away")
         self._elect()
         self._tick_later()
@@ -234,6 +238,7 @@ class Lease:
         known = self._peers.get(worker)
         if data.get("gone"):
             self._forget(worker)
+            self._stay()
             self._elect()
             return
         if known is not None and generation != known.generation:
@@ -253,6 +258,8 @@ class Lease:
             self._meet(worker, peer)
         elif self.role in ("joining", "following"):
             self._elect()
+        elif role == "leaving":
+            self._stay()
         if data.get("hello"):
             self._send()
             self._duties.welcome()
@@ -275,6 +282,13 @@ class Lease:
         if held:
             self._duties.yielded()
             self._send(hello=True)
+
+    def _stay(self) -> None:
+        """Of workers that leave at the same time, one does so last."""
+        if self.role == "leaving" and self.alone and all(self.worker < worker for worker in self._peers):
+            self.role = "following"
+            self._duties.recalled()
+            self._elect()
 
     def _elect(self) -> None:
         """Claim the lease when nobody has it and it is ours to claim."""

@@ -139,6 +139,10 @@ class Ledger:
         there = self._sessions.get(session_id)
         return next(reversed(there.values())) if there else None
 
+    def workers_on(self, session_id: str) -> set[str]:
+        """All workers that have an open turn of a session."""
+        return set(self._sessions.get(session_id, {}).values())
+
     def is_waiting(self, key: str) -> bool:
         """Whether an utterance was heard that nobody has taken."""
         return key in self._by_key

@@ -59,7 +59,7 @@ class Orchestrator:
         self._store = store
         self._traces = traces
         self.manifest = Manifest(bus, options.protect_skills)
-        self._introspection = Introspection(bus, self.manifest)
+        self._introspection = Introspection(bus, self.manifest, None if worker is None else "understand")
         self._poll = Poll(bus, runner.clock)
         match_round = MatchRound(pipeline, runner, self.manifest.registrations, self._poll, options)
         self._dispatches = Dispatches(bus, runner.clock, options)

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from hark.bus import Bus
+from hark.bus import Bus, Subscription
 from hark.bus.eager import start
 from hark.model import Clock, Frozen, Message, Session
 from hark.spec import DEFAULT_SESSION_ID, topics
@@ -74,7 +74,7 @@ class Worker:
         self._returning = False
         """Whether we are back and do not know yet if there is anybody like that."""
         self._tasks: set[asyncio.Task[None]] = set()
-        self._entries: tuple[Any, ...] = ()
+        self._given_to_us: Subscription | None = None
         self._listening = (
             bus.on(topics.WORKER_OPENED, self._opened_elsewhere, name="worker: opened"),
             bus.on(topics.WORKER_HAND, self._handed, name="worker: hands on", eager=True),
@@ -98,11 +98,9 @@ class Worker:
 
     def start(self) -> None:
         """Join the others: from now on utterances come here as well."""
-        handle = topics.UTTERANCE_HANDLE
-        self._entries = (
-            self._bus.on(handle, self._overheard, name="worker: overhears", eager=True),
-            self._bus.on(handle, self._given, name="understand", eager=True, group="understand"),
-        )
+        hears = self._bus.on(topics.UTTERANCE_HANDLE, self._overheard, name="worker: overhears", eager=True)
+        self._listening = (*self._listening, hears)
+        self._join()
         self.lease.start()
 
     def leave(self) -> None:
@@ -110,15 +108,20 @@ class Worker:
         if not self.lease.alone:
             if self.store.owned:
                 self.store.tell()
-            for subscription in self._entries:
-                subscription.close()
+            if self._given_to_us is not None:
+                self._given_to_us.close()
             self.lease.resign()
 
     def close(self) -> None:
         """Leave the others; no turn is open any more."""
         self.lease.close()
-        for subscription in (*self._entries, *self._listening):
-            subscription.close()
+        for subscription in (self._given_to_us, *self._listening):
+            if subscription is not None:
+                subscription.close()
+
+    def _join(self) -> None:
+        entry = topics.UTTERANCE_HANDLE
+        self._given_to_us = self._bus.on(entry, self._given, name="understand", eager=True, group="understand")
 
     def may_act(self) -> bool:
         """Whether this worker's turns are still its own."""
@@ -136,6 +139,10 @@ class Worker:
         """Whether a handler that every worker has is to run here: where the turn is, or where nobody knows."""
         owner = (dispatch.utterance_id or "").rpartition("-")[0]
         return owner == self.id or (self.lease.serving and not self.lease.knows(owner))
+
+    def takes_answer(self, dispatch: Message) -> bool:
+        """Whether an answer for which nobody waits here is to be taken here: nobody can wait elsewhere."""
+        return self.takes(dispatch) and self._ledger.workers_on(dispatch.session_id) <= {self.id}
 
     # What the bus brings.
 
@@ -220,6 +227,10 @@ class Worker:
         for untaken in self._ledger.waiting(lambda untaken: _is_default(untaken.entry)):
             self._begin(untaken)
         self._look_after()
+
+    def recalled(self) -> None:
+        """As promised by `Duties`."""
+        self._join()
 
     def yielded(self) -> None:
         """As promised by `Duties`."""
