@@ -84,19 +84,31 @@ ROOMS = "rooms"
 """Where an assistant has a bus for each room, as if they were in several processes."""
 
 WORKERS = "workers"
-"""The same over NATS, with two workers that understand."""
+"""The same with two workers that understand, but for tests that are marked `one_worker`."""
+
+WORKERS_ON_NATS = "workers on nats"
+"""That at a real broker."""
+
+ON_NATS = frozenset(
+    f"test_{name}.py"
+    for name in ("session_1", "session_1_more", "session_2", "session_2_more", "msg_1", "context_1_bus",
+                 "context_1_lifecycle", "converse_1_poll")
+)  # fmt: skip
+"""Whose tests run there too: about sessions, and what belongs to a conversation."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what takes an assistant, or a `bus_type`, on each kind of bus, and with rooms that are apart."""
     folder = metafunc.definition.path.parent.relative_to(Path(__file__).parent).as_posix()
-    may_be_apart = metafunc.definition.get_closest_marker("one_process") is None
+    may_be_apart, may_be_two = (
+        metafunc.definition.get_closest_marker(name) is None for name in ("one_process", "one_worker")
+    )
     networked = may_be_apart and folder in OVER_THE_NETWORK
     kinds = [kind for kind in BUSES if networked or kind not in ("websocket", "nats")]
     if "assistant" in metafunc.fixturenames:
         layouts = [ROOMS] if may_be_apart else []
-        if networked:
-            layouts.append(WORKERS)
+        if networked and may_be_two:
+            layouts += [WORKERS, WORKERS_ON_NATS] if metafunc.definition.path.name in ON_NATS else [WORKERS]
         metafunc.parametrize("assistant", [*kinds, *layouts], indirect=True)
     if "bus_type" in metafunc.fixturenames:
         metafunc.parametrize("bus_type", [BUSES[kind] for kind in kinds], ids=kinds, indirect=True)
@@ -128,8 +140,8 @@ def assistant(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) 
     where: dict[str, Any] = {"layout": request.param}
     once = SaidOnce()
     caplog.handler.addFilter(once)
-    if request.param == "workers on nats":
-        where["layout"] = "workers"
+    if request.param == WORKERS_ON_NATS:
+        where["layout"] = WORKERS
         options = request.getfixturevalue("nats_options")
         where["carrier"] = lambda: QuietCarrier(NatsCarrier(options))
     elif request.param == "nats":

@@ -27,6 +27,8 @@ Layout = Literal["one process", "rooms", "workers"]
 
 _STARTS: Final[tuple[RoomName, ...]] = ("act", "hear", "speak", "understand")
 """Skills before those who match them: what they announce is heard all the same."""
+_AMONG_WORKERS: Final = "hark.worker."
+"""What workers say to each other is said inside the assistant, where these are one."""
 _WHERE: Final[dict[str, RoomName]] = {"skills": "act", "handlers": "act", "residents": "act", "speaker": "speak"}
 
 
@@ -67,7 +69,7 @@ class SplitHouse:
             return made
 
         onlooker = await bus()
-        onlooker.tap(watch)
+        onlooker.tap(lambda message: None if message.type.startswith(_AMONG_WORKERS) else watch(message))
         houses: dict[RoomName, House] = {}
         made = cls(onlooker, houses)
         if workers:
