@@ -70,8 +70,7 @@ class House:
         traces = TraceStore if "understand" in rooms else SliceStore
         self.traces = traces(clock, settings.trace.size, on_trace)
         self.watchdog = Watchdog(self.runner)
-        apart = {"takes": worker.takes, "takes_answer": worker.takes_answer} if worker is not None else {}
-        self.handlers = HandlerHost(bus, self.runner, self.traces, is_apart=not self.is_whole, **apart)
+        self.handlers = HandlerHost(bus, self.runner, self.traces, shared=worker, is_apart=not self.is_whole)
         self.residents = Residents(settings, bus, self.runner, self.handlers, data_root, rooms)
         self.transformers = self.residents.transformers
         self.pipeline = self.residents.pipeline

@@ -50,7 +50,7 @@ class Duties(Protocol):
     def report(self) -> Mapping[str, Any]:
         """What goes with a sign of life."""
 
-    def heard(self, worker: str, generation: int, report: Mapping[str, Any]) -> None:
+    def heard(self, worker: str, generation: int, message: Message) -> None:
         """What came with somebody's."""
 
     def echoed(self, number: int) -> None:
@@ -137,6 +137,11 @@ class Lease:
         return peer is not None and peer.role == "holding"
 
     @property
+    def is_steady(self) -> bool:
+        """Whether it has heard everything since somebody holds the lease."""
+        return self.role in _STEADY
+
+    @property
     def has_holder(self) -> bool:
         """Whether somebody else holds the lease."""
         return any(peer.role == "holding" for peer in self._peers.values())
@@ -216,7 +221,7 @@ class Lease:
         if type(worker) is not str or type(generation) is not int or type(number) is not int:
             return
         if worker != self.worker:
-            self._heard_peer(worker, generation, data)
+            self._heard_peer(worker, generation, message)
         elif generation == self.generation and number in self._sent:
             self._heard_ourselves()
             self._confirmed = self._sent[number]
@@ -234,7 +239,8 @@ class Lease:
                 peer.heard = now
         self._echoed = now
 
-    def _heard_peer(self, worker: str, generation: int, data: Mapping[str, Any]) -> None:
+    def _heard_peer(self, worker: str, generation: int, message: Message) -> None:
+        data = message.data
         known = self._peers.get(worker)
         if data.get("gone"):
             self._forget(worker)
@@ -249,7 +255,7 @@ class Lease:
         peer = _Peer(generation, self._clock.monotonic(), role, term if type(term) is int else 0)
         self._peers[worker] = peer
         self.term = max(self.term, peer.term)
-        self._duties.heard(worker, generation, data)
+        self._duties.heard(worker, generation, message)
         if self.role == "away":
             return
         if role in _STEADY:

@@ -130,6 +130,24 @@ class Ledger:
             self._enter(utterance_id, turn)
             self.taken(turn.key, now)
 
+    def left(self, utterance_id: str, turn: Open, now: float) -> bool:
+        """A worker that died left a turn open, says its next life; whether it is over already.
+
+        So it is where nobody heard of it and its utterance was taken again.
+        """
+        if utterance_id not in self._open and utterance_id not in self._over:
+            if turn.key in self._taken and turn.key not in self._by_key:
+                self.ended(utterance_id)
+            else:
+                self.opened(utterance_id, turn, now)
+        known = self._open.get(utterance_id)
+        if known is None:
+            return True
+        known.told = now
+        known.opened = known.opened or turn.opened
+        known.start = known.start or turn.start
+        return False
+
     def _enter(self, utterance_id: str, turn: Open) -> None:
         if turn.opened is not None:
             self._sessions.setdefault(turn.opened.session_id, {})[utterance_id] = turn.worker

@@ -75,7 +75,7 @@ class Orchestrator:
         self._one_ended = asyncio.Event()
         self._passage = passage or Passage()
         """On it, turns use the plugins; those that were dispatched are through."""
-        self._journal = journal
+        self._journal = journal if worker is None else worker.notes
         self.worker = worker
         """Where several processes share the work, it says which utterances are for this one."""
         self._closing = False

@@ -20,15 +20,15 @@ from hark.model import Clock, Frozen, Message, Session
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.understand.lease import Lease
 from hark.understand.ledger import Ledger, Open, Untaken, key_of
+from hark.understand.notes import Notes, WorkersJournal, left_open
 from hark.understand.pace import Pace
 from hark.understand.shared_session import SharedSession
+from hark.understand.stood_in import StoodIn
 
 log = logging.getLogger("hark.understand")
 
 _KEPT_FOR: Final = 35.0
 """Seconds for which a broker may keep an utterance, and some."""
-_TOLD_FOR: Final = 10
-"""Beats for which it is told whose turns were ended."""
 _OFFER: Final = "hark_untaken"
 """In the context of an offer: what tells the utterance from others, and since when one like it must not be taken."""
 
@@ -50,6 +50,7 @@ class Worker:
         *,
         restored: Session | None = None,
         save: Callable[[Session], None] | None = None,
+        journal: WorkersJournal | None = None,
         worker_id: str = "",
     ) -> None:
         self.pace = pace or Pace()
@@ -67,18 +68,22 @@ class Worker:
         """How our turns ended, until we hear it ourselves; each with the number of the sign of life before it."""
         self._unheard: dict[str, Untaken] = {}
         """What we have taken, until we hear ourselves say so."""
-        self._stood_in: deque[tuple[float, str]] = deque()
-        """Turns of others that we have ended lately: should they come back, they are told."""
+        self.notes = Notes(journal)
+        self._stood_in = StoodIn(self.pace.beat, journal)
+        self._asks_from = 0.0
+        """From when on we ask what became of the turns our former life left."""
         self._cut_off_at = -1.0
         """When we last were cut off; what we knew then counts no more where somebody was here all the time."""
         self._returning = False
         """Whether we are back and do not know yet if there is anybody like that."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._given_to_us: Subscription | None = None
-        self._listening = (
+        self._listening: tuple[Subscription, ...] = (
             bus.on(topics.WORKER_OPENED, self._opened_elsewhere, name="worker: opened"),
             bus.on(topics.WORKER_HAND, self._handed, name="worker: hands on", eager=True),
             bus.on(topics.WORKER_OFFER, self._offered, name="worker: offers"),
+            bus.on(topics.WORKER_LEFT, self._left, name="worker: left"),
+            bus.on(topics.WORKER_ENDED, self._ended, name="worker: ended"),
             bus.on(topics.WORKER_SESSION, self._session_told, name="worker: session"),
             bus.on(topics.WORKER_WRITE, self.store.asked, name="worker: write"),
             bus.on(topics.HANDLER_START, self._ledger.started, name="worker: start"),
@@ -101,7 +106,9 @@ class Worker:
         hears = self._bus.on(topics.UTTERANCE_HANDLE, self._overheard, name="worker: overhears", eager=True)
         self._listening = (*self._listening, hears)
         self._join()
+        self._asks_from = self._clock.monotonic() + self.pace.recall
         self.lease.start()
+        self._tell_ended()
 
     def leave(self) -> None:
         """Take no more utterances, as far as there are others to take them."""
@@ -190,6 +197,7 @@ class Worker:
         self._recent.append((now, utterance_id, key))
         self._unheard[utterance_id] = Untaken(key, entry, now)
         self._ledger.opened(utterance_id, Open(self.id, generation, key, opened), now)
+        self.notes.taking(utterance_id, key)
         self._bus.emit(opened)  # before anything else of this turn
         try:
             await self._handle(entry, utterance_id)
@@ -209,7 +217,35 @@ class Worker:
         utterance_id = message.utterance_id or ""
         if self._last_words.pop(utterance_id, None) is None and utterance_id.startswith(f"{self.id}-"):
             self._abandon(utterance_id)  # somebody has ended it for us
+        self._over(utterance_id)
+
+    def _over(self, utterance_id: str) -> None:
         self._ledger.ended(utterance_id)
+        self.notes.over(utterance_id)
+
+    def _left(self, message: Message) -> None:
+        """A worker came back to life: what its former one left open is for the holder of the lease to end."""
+        left = left_open(message)
+        if left is None:
+            return
+        utterance_id, turn = left
+        is_over = self._ledger.left(utterance_id, turn, self._clock.monotonic())
+        if self.lease.serving:
+            if is_over:
+                self._stood_in.add(utterance_id, self._clock.monotonic())
+                self._over(utterance_id)
+            self._look_after()
+
+    def _ended(self, message: Message) -> None:
+        """Turns were ended by others than those who had them."""
+        ended = message.data.get("ended")
+        for utterance_id in ended if isinstance(ended, tuple) else ():
+            self._stood_in.learn(utterance_id)
+            self._last_words.pop(utterance_id, None)
+            is_ours = utterance_id in self._ledger.of(self.id, self.lease.generation)
+            self._over(utterance_id)
+            if is_ours:
+                self._abandon(utterance_id)
 
     def _session_told(self, message: Message) -> None:
         if self.lease.holds(message.data.get("worker")):
@@ -255,6 +291,7 @@ class Worker:
         self._returning = True
         self._last_words.clear()
         self._recent.clear()
+        self.notes.give_up()
         self._abandon(None)
 
     def met_steady(self) -> None:
@@ -268,8 +305,14 @@ class Worker:
         """As promised by `Duties`."""
         for announcement in self._ledger.announcements():  # of others too: they may be gone and nobody knows yet
             self._bus.emit(announcement)
+        self._tell_ended()
         if self.lease.serving:
             self.store.tell()
+
+    def _tell_ended(self) -> None:
+        stood_in = self._stood_in.all()
+        if stood_in:
+            self._bus.emit(Message(topics.WORKER_ENDED, {"ended": stood_in}))
 
     def report(self) -> Mapping[str, Any]:
         """As promised by `Duties`."""
@@ -278,25 +321,18 @@ class Worker:
             self._recent.popleft()
         mine = self._ledger.of(self.id, self.lease.generation)
         over = {utterance_id: key for _, utterance_id, key in self._recent if utterance_id not in mine}
-        while self._stood_in and now - self._stood_in[0][0] > _TOLD_FOR * self.pace.beat:
-            self._stood_in.popleft()
-        return {"open": mine, "over": over, "ended": [utterance_id for _, utterance_id in self._stood_in]}
+        return {"open": mine, "over": over, "ended": self._stood_in.lately(now)}
 
-    def heard(self, worker: str, generation: int, report: Mapping[str, Any]) -> None:
+    def heard(self, worker: str, generation: int, message: Message) -> None:
         """As promised by `Duties`."""
         now = self._clock.monotonic()
-        there, over = report.get("open"), report.get("over")
+        there, over = message.data.get("open"), message.data.get("over")
         if not isinstance(there, dict) or not isinstance(over, dict):
             return
         for utterance_id, key in (*there.items(), *over.items()):
             self._ledger.opened(utterance_id, Open(worker, generation, str(key)), now)
         self._ledger.only(worker, generation, there)
-        ended = report.get("ended")
-        for utterance_id in ended if isinstance(ended, tuple) else ():
-            self._last_words.pop(utterance_id, None)
-            if utterance_id in self._ledger.of(self.id, self.lease.generation):
-                self._ledger.ended(utterance_id)
-                self._abandon(utterance_id)
+        self._ended(message)
 
     def echoed(self, number: int) -> None:
         """As promised by `Duties`."""
@@ -312,6 +348,9 @@ class Worker:
                         self._bus.emit(message)
         self.store.reachable = True
         self.store.tell_again()
+        if self.lease.is_steady and self._clock.monotonic() >= self._asks_from:
+            for left in self.notes.tell():
+                self._bus.emit(left)
         self._ledger.tidy(self._clock.monotonic() - 2 * self.pace.rescue)
         if self.lease.serving:
             self._look_after()
@@ -324,7 +363,8 @@ class Worker:
             return
         for utterance_id, turn in self._ledger.orphans(self.lease.alive).items():
             log.warning("%s was open at worker %s, which is gone", utterance_id, turn.worker)
-            self._stood_in.append((self._clock.monotonic(), utterance_id))
+            self._stood_in.add(utterance_id, self._clock.monotonic())
+            self.notes.over(utterance_id)
             self._orphaned(utterance_id, turn)
         overdue = self._clock.monotonic() - self.pace.rescue
         for untaken in self._ledger.waiting(lambda untaken: untaken.since < overdue):
