@@ -204,3 +204,29 @@ async def test_what_makes_no_sense_is_not_taken_for_a_turn() -> None:
         team.bus.emit(Message(topics.WORKER_ENDED, {"ended": "x-1"}))
         await team.pass_by(3.0)
         assert team.markers() == {}
+
+
+@pytest.mark.parametrize("after", [0.0, 1.0, 2.5])
+async def test_who_comes_back_waits_whether_the_one_that_knows_what_became_of_its_turns_does_too(after: float) -> None:
+    async with staff("a", "b") as team:
+        marks = await busy(team)
+        team.wires["a"].cut()
+        await team.pass_by(8.0)  # b has ended what a had
+        assert set(team.markers()) == set(owned(team, "a"))
+        team.kill("b")
+        team.wires["a"].mend()
+        await team.pass_by(after)
+        await team.revive("b")
+        await team.pass_by(10.0)
+        assert team.markers() == dict.fromkeys(marks, 1)
+
+
+async def test_when_nobody_comes_back_who_knows_it_ends_what_it_knows() -> None:
+    async with staff("a", "b") as team:
+        marks = await busy(team)
+        team.wires["a"].cut()
+        await team.pass_by(3.0)
+        team.kill("b")  # before it had ended anything
+        team.wires["a"].mend()
+        await team.pass_by(9.0)
+        assert team.markers() == dict.fromkeys(marks, 1)

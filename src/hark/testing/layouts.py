@@ -62,13 +62,7 @@ class SplitHouse:
         understands, if workers are to share that.
         """
         carrier = carrier or MemoryBroker().carrier
-
-        async def bus(worker: int = 0) -> RemoteBus:
-            made = WorkersBus(carrier(), worker) if worker else RemoteBus(carrier())
-            await made.open()
-            return made
-
-        onlooker = await bus()
+        onlooker = await _bus(carrier())
         onlooker.tap(lambda message: None if message.type.startswith(_AMONG_WORKERS) else watch(message))
         houses: dict[RoomName, House] = {}
         made = cls(onlooker, houses)
@@ -81,7 +75,7 @@ class SplitHouse:
             return [late for _ in range(2) for one in everybody for late in await one.bus.settled()]
 
         async def house(room: RoomName, plugins: Sequence[Plugin], worker: int = 0) -> House:
-            own = await bus(worker)
+            own = await _bus(carrier(), worker)
             return House(
                 settings,
                 own,
@@ -163,6 +157,12 @@ class SplitHouse:
         # What belongs to one room is in its house.
         room = _WHERE.get(name, "understand")
         return getattr(self.houses[room], name)
+
+
+async def _bus(carrier: Carrier, worker: int = 0) -> RemoteBus:
+    made = WorkersBus(carrier, worker) if worker else RemoteBus(carrier)
+    await made.open()
+    return made
 
 
 def _twin(plugin: Plugin) -> Plugin:

@@ -202,9 +202,13 @@ class Ledger:
         """What the openings of all turns were announced with."""
         return [turn.opened for turn in self._open.values() if turn.opened is not None]
 
-    def orphans(self, alive: Callable[[str, int], bool]) -> dict[str, Open]:
-        """The turns whose workers are gone; they count as ended from now on."""
-        found = {key: turn for key, turn in self._open.items() if not alive(turn.worker, turn.generation)}
+    def orphans(self, alive: Callable[[str, int], bool], known_since: float = -1.0) -> dict[str, Open]:
+        """The turns whose workers are gone, if they were told of since a moment; they count as ended from now on."""
+        found = {
+            key: turn
+            for key, turn in self._open.items()
+            if turn.told >= known_since and not alive(turn.worker, turn.generation)
+        }
         for utterance_id in found:
             self.ended(utterance_id)
         return found
