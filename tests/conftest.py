@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import hypothesis
+import msgspec
 import pytest
 
 from flow.stage import MakeAssistant
@@ -138,12 +140,11 @@ def assistant(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) 
     In one process on each kind of bus there is, and with a bus for each room, as if they were in several.
     """
     where: dict[str, Any] = {"layout": request.param}
-    once = SaidOnce()
+    once, numbers = SaidOnce(), count(1)
     caplog.handler.addFilter(once)
     if request.param == WORKERS_ON_NATS:
         where["layout"] = WORKERS
         options = request.getfixturevalue("nats_options")
-        where["carrier"] = lambda: QuietCarrier(NatsCarrier(options))
     elif request.param == "nats":
         where = {"bus": request.getfixturevalue("nats_bus")}
     elif request.param not in (ROOMS, WORKERS):
@@ -152,6 +153,9 @@ def assistant(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) 
     def make(
         *plugins: Plugin, settings: Settings | Mapping[str, Any] | None = None, clock: Clock | None = None
     ) -> Assistant:
+        if request.param == WORKERS_ON_NATS:  # each assistant has its own broker, as it were
+            own = msgspec.structs.replace(options, prefix=f"{options.prefix}{next(numbers)}.")
+            where["carrier"] = lambda: QuietCarrier(NatsCarrier(own))
         # The template matcher alone: what is looked at here is the frame, and every matcher leaves a step in the trace.
         return WatchedAssistant(*plugins, settings=settings, clock=clock, matchers=(TemplateMatcher,), **where)
 

@@ -79,13 +79,11 @@ class JoinedOrchestrators:
 class JoinedTraces:
     """The traces of several houses, each turn in one piece."""
 
-    def __init__(
-        self, stores: Mapping[str, TraceStore], second: TraceStore | None = None, order: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, stores: Mapping[str, TraceStore], second: TraceStore | None, order: Mapping[str, int]) -> None:
         self._stores = stores
         self._taken_in = [stores["understand"], *([] if second is None else [second])]
-        self._order = {utterance_id: number for number, utterance_id in enumerate(order)}
-        """In which the turns of several workers began."""
+        self._order = order
+        """In which what the turns are about was said to several workers."""
 
     def find(self, prefix: str = "") -> TurnTrace | None:
         """As of `TraceStore`; the last one is the last of whichever worker."""

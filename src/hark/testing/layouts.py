@@ -22,6 +22,7 @@ from hark.testing.joined import JoinedOrchestrators, JoinedTraces, WorkersBus
 from hark.testing.memory_broker import MemoryBroker
 from hark.trace import TraceStore
 from hark.understand import Orchestrator, Worker
+from hark.understand.ledger import key_of
 
 Layout = Literal["one process", "rooms", "workers"]
 
@@ -43,8 +44,10 @@ class SplitHouse:
         self.houses = houses
         self.second: House | None = None
         """Another worker beside the one that understands."""
-        self._order: list[str] = []
-        """The turns of both, as they began."""
+        self._said: dict[str, int] = {}
+        """What was said to them, in its order."""
+        self._order: dict[str, int] = {}
+        """The turns of both, each with the place of its utterance in that order."""
 
     @classmethod
     async def build(
@@ -67,7 +70,7 @@ class SplitHouse:
         houses: dict[RoomName, House] = {}
         made = cls(onlooker, houses)
         if workers:
-            onlooker.on(topics.WORKER_OPENED, made._opened, name="layout: the order of turns")
+            onlooker.on((topics.UTTERANCE_HANDLE, topics.WORKER_OPENED), made._note, name="layout: the order of turns")
 
         async def settled() -> list[str]:
             # Twice: what one does with what it was told may be something to be told to others.
@@ -148,10 +151,11 @@ class SplitHouse:
         first = self.houses["understand"].orchestrator
         return first if self.second is None else JoinedOrchestrators((first, self.second.orchestrator))
 
-    def _opened(self, message: Message) -> None:
-        utterance_id = str(message.data["utterance_id"])
-        if utterance_id not in self._order:  # newcomers are told again
-            self._order.append(utterance_id)
+    def _note(self, message: Message) -> None:
+        if message.type == topics.UTTERANCE_HANDLE:
+            self._said[key_of(message)] = len(self._said)
+        else:
+            self._order[message.data["utterance_id"]] = self._said.get(message.data["key"], len(self._said))
 
     def __getattr__(self, name: str) -> Any:
         # What belongs to one room is in its house.
