@@ -202,6 +202,7 @@ async def test_what_makes_no_sense_is_not_taken_for_a_turn() -> None:
         for data in ({}, {"utterance_id": 7, "key": ""}, {"utterance_id": "x-1"}, {"utterance_id": "x-1", "key": None}):
             team.bus.emit(Message(topics.WORKER_LEFT, data))
         team.bus.emit(Message(topics.WORKER_ENDED, {"ended": "x-1"}))
+        team.bus.emit(Message(topics.WORKER_ENDED, {"ended": [7, None]}))
         await team.pass_by(3.0)
         assert team.markers() == {}
 

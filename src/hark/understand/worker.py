@@ -129,10 +129,9 @@ class Worker:
     def _ended(self, message: Message) -> None:
         """Turns were ended by others than those who had them."""
         ended = message.data.get("ended")
-        if not isinstance(ended, tuple) or not ended:
-            return
-        ours = self._ledger.of(self.id, self._presence.generation)
-        for utterance_id in ended:
+        known = [one for one in ended if isinstance(one, str)] if isinstance(ended, tuple) else []
+        ours = self._ledger.of(self.id, self._presence.generation) if known else {}
+        for utterance_id in known:
             self._care.stood_in.learn(utterance_id)
             self._last_words.heard(utterance_id)
             self._care.over(utterance_id)

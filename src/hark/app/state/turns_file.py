@@ -122,4 +122,4 @@ def _read(path: Path) -> tuple[list[Message], dict[str, None]]:
             except MalformedMessage:
                 continue  # half a line: a life ended there, before anything was done about it
             found[message.utterance_id or ""] = message
-    return list(found.values()), others
+    return list(found.values()), dict.fromkeys(list(others)[-_STOOD_IN:])
