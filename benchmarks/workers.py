@@ -1,4 +1,4 @@
-"""Workers that share the work, over NATS: `python benchmarks/workers.py throughput|kill-worker|kill-broker`.
+"""Workers that share the work, over NATS: `python benchmarks/workers.py throughput|kill-worker|kill-workers|...`.
 
 Every worker is a process of its own, skills live in another one, and this process says things and counts end markers.
 `throughput` compares one worker with two: bound by waiting ("remote": a matcher with few connections to somewhere
@@ -18,10 +18,12 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hark.app.house import House
 from hark.app.settings import settings_from
+from hark.app.state.turns_file import TurnsFile
 from hark.builtin import MATCHERS
 from hark.bus import RemoteBus
 from hark.bus.nats import NatsCarrier, NatsOptions
@@ -46,6 +48,10 @@ class Waiting(Skill):
     async def wait(self, turn: Turn) -> None:
         await self.host.clock.sleep(0.02)
 
+    @intent("linger over {thing}")
+    async def linger(self, turn: Turn) -> None:
+        await self.host.clock.sleep(1.0)
+
 
 class Remote(PipelinePlugin):
     """A matcher whose knowledge is elsewhere, at the end of four connections; its handler asks there too.
@@ -69,12 +75,12 @@ class Remote(PipelinePlugin):
             await self.host.clock.sleep(0.02)
 
 
-async def room(url: str, what: str) -> None:
+async def room(url: str, what: str, state: Path) -> None:
     """One process: a worker, or the skills."""
     bus = RemoteBus(NatsCarrier(NatsOptions((url,), name=what, patience=Pace().patience if what != "act" else 30.0)))
     await bus.open()
     clock = SystemClock()
-    worker = Worker(bus, clock) if what != "act" else None
+    worker = Worker(bus, clock, journal=TurnsFile(state)) if what != "act" else None
     remote = what.startswith("remote")
     plugins = [Waiting()] if what == "act" else [Remote()] if remote else [matcher() for matcher in MATCHERS]
     pipeline = ["remote"] if remote else PIPELINE
@@ -95,10 +101,13 @@ class Rooms:
 
     def __init__(self, url: str) -> None:
         self._url = url
+        self._state = TemporaryDirectory()
         self.processes: list[subprocess.Popen[str]] = []
 
     def start(self, what: str) -> subprocess.Popen[str]:
-        command = [sys.executable, str(HERE), "room", "--url", self._url, "--what", what]
+        state = Path(self._state.name) / what
+        state.mkdir(exist_ok=True)
+        command = [sys.executable, str(HERE), "room", "--url", self._url, "--what", what, "--state", str(state)]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.processes.append(process)
         assert process.stdout is not None
@@ -119,13 +128,15 @@ class Rooms:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        self._state.cleanup()
 
 
 class Client:
     """Says things, and notes how and when each of them ended."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, words: str = "wait for") -> None:
         self.bus = RemoteBus(NatsCarrier(NatsOptions((url,))))
+        self._words = words
         self.said: dict[str, float] = {}
         self.ended: dict[str, float] = {}
         self.how: dict[str, str] = {}
@@ -139,7 +150,7 @@ class Client:
         number = len(self.said)
         mark = f"m{number}"
         self.said[mark] = time.perf_counter()
-        data = {"utterances": [f"wait for number {number}"], "lang": "en-US"}
+        data = {"utterances": [f"{self._words} number {number}"], "lang": "en-US"}
         session = None if number % 20 == 0 else Session(f"client-{number}")
         self.bus.emit(Message(topics.UTTERANCE_HANDLE, data, {MARK: mark}, session))
 
@@ -216,8 +227,8 @@ def throughput(kind: str, repeat: int, turns: int, at_once: int) -> None:
           f"({ratios[0]:.2f} to {ratios[-1]:.2f} in {repeat} pairs)", flush=True)  # fmt: skip
 
 
-async def steadily(url: str, rate: float, seconds: float, at: float, then: Any) -> None:
-    client = Client(url)
+async def steadily(url: str, rate: float, seconds: float, at: float, then: Any, words: str = "wait for") -> None:
+    client = Client(url, words)
     await client.bus.open()
     loop, began, broke = asyncio.get_running_loop(), time.perf_counter(), None
     number = 0
@@ -245,6 +256,23 @@ def kill_worker(rate: float, seconds: float) -> None:
         asyncio.run(steadily(server.url, rate, seconds, seconds / 3, workers[0].kill))
 
 
+def kill_workers(rate: float, seconds: float, away: float) -> None:
+    """Kill all of them at once, with as many turns open as are said in a second, and start them again."""
+    with NatsServer() as server, Rooms(server.url) as rooms:
+        workers = [rooms.start(what) for what in ("worker-0", "worker-1", "act")][:2]
+        time.sleep(2.5)
+
+        def restart() -> None:
+            time.sleep(0.05)  # what was said last has arrived: nothing more is said until they are back
+            for worker in workers:
+                worker.kill()
+            time.sleep(away)
+            for what in ("worker-0", "worker-1"):
+                rooms.start(what)
+
+        asyncio.run(steadily(server.url, rate, seconds, seconds / 3, restart, "linger over"))
+
+
 def kill_broker(rate: float, seconds: float, away: float) -> None:
     """Kill the broker and start it again."""
     with NatsServer() as server, Rooms(server.url) as rooms:
@@ -262,9 +290,10 @@ def kill_broker(rate: float, seconds: float, away: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("throughput", "kill-worker", "kill-broker", "room"))
+    parser.add_argument("what", choices=("throughput", "kill-worker", "kill-workers", "kill-broker", "room"))
     parser.add_argument("--url", default="")
     parser.add_argument("--what", dest="room", default="act")
+    parser.add_argument("--state", type=Path, default=None)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--turns", type=int, default=2_000)
     parser.add_argument("--at-once", type=int, default=64)
@@ -273,12 +302,14 @@ def main() -> None:
     parser.add_argument("--away", type=float, default=1.0)
     given = parser.parse_args()
     if given.what == "room":
-        asyncio.run(room(given.url, given.room))
+        asyncio.run(room(given.url, given.room, given.state))
     elif given.what == "throughput":
         throughput("remote", given.repeat, given.turns // 2, given.at_once)
         throughput("worker", given.repeat, given.turns, given.at_once)
     elif given.what == "kill-worker":
         kill_worker(given.rate, given.seconds)
+    elif given.what == "kill-workers":
+        kill_workers(given.rate, given.seconds, given.away)
     else:
         kill_broker(given.rate, given.seconds, given.away)
 

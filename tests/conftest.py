@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import hypothesis
+import msgspec
 import pytest
 
 from flow.stage import MakeAssistant
@@ -19,6 +21,7 @@ from hark.model import Clock
 from hark.plugins import Plugin
 from hark.spec import topics
 from hark.testing import Assistant, LocalBus, WireBus
+from hark.testing.joined import SaidOnce
 from hark.testing.nats_bus import NatsBus
 from hark.testing.quiet import QuietCarrier
 from hark.testing.websocket_bus import WebSocketBus
@@ -83,26 +86,31 @@ ROOMS = "rooms"
 """Where an assistant has a bus for each room, as if they were in several processes."""
 
 WORKERS = "workers"
-"""The same over NATS, with two workers that understand."""
+"""The same with two workers that understand, but for tests that are marked `one_worker`."""
 
-WITH_WORKERS = frozenset(
+WORKERS_ON_NATS = "workers on nats"
+"""That at a real broker."""
+
+ON_NATS = frozenset(
     f"test_{name}.py"
     for name in ("session_1", "session_1_more", "session_2", "session_2_more", "msg_1", "context_1_bus",
                  "context_1_lifecycle", "converse_1_poll")
 )  # fmt: skip
-"""Where tests run there too: about sessions and what belongs to a conversation. Others count plugins or answers."""
+"""Whose tests run there too: about sessions, and what belongs to a conversation."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what takes an assistant, or a `bus_type`, on each kind of bus, and with rooms that are apart."""
     folder = metafunc.definition.path.parent.relative_to(Path(__file__).parent).as_posix()
-    may_be_apart = metafunc.definition.get_closest_marker("one_process") is None
+    may_be_apart, may_be_two = (
+        metafunc.definition.get_closest_marker(name) is None for name in ("one_process", "one_worker")
+    )
     networked = may_be_apart and folder in OVER_THE_NETWORK
     kinds = [kind for kind in BUSES if networked or kind not in ("websocket", "nats")]
     if "assistant" in metafunc.fixturenames:
         layouts = [ROOMS] if may_be_apart else []
-        if networked and metafunc.definition.path.name in WITH_WORKERS:
-            layouts.append(WORKERS)
+        if networked and may_be_two:
+            layouts += [WORKERS, WORKERS_ON_NATS] if metafunc.definition.path.name in ON_NATS else [WORKERS]
         metafunc.parametrize("assistant", [*kinds, *layouts], indirect=True)
     if "bus_type" in metafunc.fixturenames:
         metafunc.parametrize("bus_type", [BUSES[kind] for kind in kinds], ids=kinds, indirect=True)
@@ -132,21 +140,27 @@ def assistant(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) 
     In one process on each kind of bus there is, and with a bus for each room, as if they were in several.
     """
     where: dict[str, Any] = {"layout": request.param}
-    if request.param == "workers":
+    once, numbers = SaidOnce(), count(1)
+    caplog.handler.addFilter(once)
+    if request.param == WORKERS_ON_NATS:
+        where["layout"] = WORKERS
         options = request.getfixturevalue("nats_options")
-        where["carrier"] = lambda: QuietCarrier(NatsCarrier(options))
     elif request.param == "nats":
         where = {"bus": request.getfixturevalue("nats_bus")}
-    elif request.param != "rooms":
+    elif request.param not in (ROOMS, WORKERS):
         where = {"bus": BUSES[request.param]}
 
     def make(
         *plugins: Plugin, settings: Settings | Mapping[str, Any] | None = None, clock: Clock | None = None
     ) -> Assistant:
+        if request.param == WORKERS_ON_NATS:  # each assistant has its own broker, as it were
+            own = msgspec.structs.replace(options, prefix=f"{options.prefix}{next(numbers)}.")
+            where["carrier"] = lambda: QuietCarrier(NatsCarrier(own))
         # The template matcher alone: what is looked at here is the frame, and every matcher leaves a step in the trace.
         return WatchedAssistant(*plugins, settings=settings, clock=clock, matchers=(TemplateMatcher,), **where)
 
     yield make
+    caplog.handler.removeFilter(once)
     check_listeners(caplog)
 
 

@@ -1220,6 +1220,7 @@ async def test_a_chain_with_nothing_in_it_says_so(assistant: MakeAssistant, kind
         assert await listed(hark, kind) == {"loaded": (), "priorities": {}}
 
 
+@pytest.mark.one_worker  # each process says what it has loaded
 @pytest.mark.spec("TRANSFORM-1/6.g")
 @every_kind
 async def test_what_is_loaded_is_announced_once_at_the_start(assistant: MakeAssistant, kind: TransformerType) -> None:

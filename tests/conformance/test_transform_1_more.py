@@ -38,6 +38,7 @@ def speaking_up(kind: TransformerType) -> Transformer:
     return made
 
 
+@pytest.mark.one_worker  # each has its own copy, which hears and answers
 @pytest.mark.spec("TRANSFORM-1/1.3.a")
 @pytest.mark.spec("TRANSFORM-1/1.3.d")
 @pytest.mark.spec("TRANSFORM-1/1.3.f")
@@ -57,6 +58,7 @@ async def test_what_a_transformer_authors_names_it_last_and_keeps_the_other_stam
             assert {key: message.context[key] for key in expected} == expected
 
 
+@pytest.mark.one_worker  # each has its own copy, which hears and answers
 @pytest.mark.spec("TRANSFORM-1/1.3.c")
 @every_kind
 async def test_a_transformer_that_only_passes_a_message_on_does_not_name_itself(
@@ -146,6 +148,7 @@ async def test_each_chain_answers_with_what_is_loaded(assistant: MakeAssistant, 
             assert (answer.context["source"], answer.context["destination"]) == ("core", "asker")
 
 
+@pytest.mark.one_worker  # each process says what it has loaded
 @pytest.mark.spec("TRANSFORM-1/6.g")
 async def test_what_is_loaded_is_announced_once_before_the_assistant_is_ready(assistant: MakeAssistant) -> None:
     async with assistant(link("utterance", "a", priority=7)) as hark:

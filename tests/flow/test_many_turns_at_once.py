@@ -168,6 +168,7 @@ async def test_three_hundred_blocking_handlers_wait_their_turn_for_a_thread(assi
         assert [hearing.spoken for hearing in said] == [[f"turn {n}"] for n in range(300)]
 
 
+@pytest.mark.one_worker  # the limit is for each of them
 async def test_beyond_the_limit_all_still_end(assistant: MakeAssistant) -> None:
     go_on = asyncio.Event()
 

@@ -408,6 +408,7 @@ async def test_shutdown_ends_the_rest_with_an_error(assistant: MakeAssistant) ->
     assert {m.data["exception"] for m in hark.of(topics.HANDLER_ERROR)} == {"the assistant was shut down"}
 
 
+@pytest.mark.one_worker  # the copy of the idle one is stopped first
 async def test_shutdown_ends_a_turn_that_is_still_being_matched(assistant: MakeAssistant) -> None:
     go_on = asyncio.Event()
 
@@ -451,6 +452,7 @@ async def test_an_utterance_during_the_grace_period_is_turned_away_with_its_mark
     assert len(hark.of(topics.INTENT_UNMATCHED)) == 1
 
 
+@pytest.mark.one_worker  # the limit is for each of them
 async def test_over_the_limit_of_open_turns_utterances_are_turned_away(
     assistant: MakeAssistant, caplog: pytest.LogCaptureFixture
 ) -> None:

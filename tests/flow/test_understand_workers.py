@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
+
 from flow.workers_rig import Chores, staff
 from hark.model import Message, Session
 from hark.spec import topics
@@ -271,3 +275,69 @@ async def test_a_handler_that_every_worker_has_runs_in_one_of_them() -> None:
         accepted = [m.utterance_id for m in team.messages if m.type == topics.HANDLER_ACCEPTED]
         assert len(accepted) == len(set(accepted)) == 6
         assert {(one or "").rpartition("-")[0] for one in accepted} == {"a", "b"}
+
+
+async def test_what_is_registered_and_loaded_is_told_by_one_of_them() -> None:
+    asked = [
+        Message(topics.INTENT_LIST),
+        Message(topics.INTENT_DESCRIBE, {"skill_id": "chores.skill"}),
+        Message(topics.SKILLS_LIST),
+        Message(topics.pipeline_intents_list("template")),
+        Message(topics.transformer_list("utterance")),
+    ]
+    async with staff("a", "b") as team:
+        for killed in ((), team.holders()):
+            for name in killed:
+                team.wires[name].cut()
+                await team.wires[name].close()  # as a broker notices when a process is gone
+            team.messages.clear()
+            for question in asked:
+                team.bus.emit(question)
+            await settle()
+            for question in asked:
+                [answer] = [m for m in team.messages if m.type == topics.response_topic(question.type)]
+                assert "intents" not in answer.data or len(answer.data["intents"]) >= 4
+            team.dead.update(killed)
+
+
+@pytest.mark.parametrize("said", ["say goodbye", "take your time"])
+@pytest.mark.parametrize("session", [None, "s"])
+async def test_when_all_leave_at_once_what_is_said_meanwhile_is_turned_away_with_one_marker(
+    said: str, session: str | None
+) -> None:
+    chores = Chores()
+    async with staff("a", "b", "c", skills=[chores]) as team:
+        team.say("take your time", "long")
+        await settle()
+        houses = [team.houses.pop(name) for name in ("a", "b", "c")]
+        leaving = [asyncio.ensure_future(house.stop()) for house in houses]
+        await team.pass_by(0.1)
+        late = [team.say(said, session) for _ in range(4)]
+        await team.pass_by(1.5)
+        late += [team.say(said, session) for _ in range(4)]
+        await team.pass_by(8.0)
+        await asyncio.gather(*leaving)
+        for house in houses:
+            await house.bus.close()
+        assert [team.of(mark) for mark in late] == [
+            [topics.UTTERANCE_HANDLE, topics.INTENT_UNMATCHED, topics.UTTERANCE_HANDLED]
+        ] * 8
+        assert set(team.markers().values()) == {1}
+
+
+async def test_one_who_leaves_comes_back_when_nobody_else_is_left() -> None:
+    async with staff("a", "b") as team:
+        [holder] = team.holders()
+        [other] = {"a", "b"} - {holder}
+        for number in range(4):
+            team.say("take your time", f"session {number}")  # so that leaving takes a while
+        await settle()
+        team.kill(holder)
+        await team.pass_by(2.0)
+        house = team.houses.pop(other)
+        leaving = asyncio.ensure_future(house.stop())  # it does not know yet that the other is gone
+        marks = [team.say("say so"), team.say("say so", "s")]
+        await team.pass_by(12.0)
+        await leaving
+        await house.bus.close()
+        assert [team.markers()[mark] for mark in marks] == [1, 1]

@@ -6,9 +6,12 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from hark.app.house import House
 from hark.app.settings import settings_from
+from hark.app.state.turns_file import TurnsFile
 from hark.builtin import MATCHERS
 from hark.bus import RemoteBus
 from hark.model import Message, Session
@@ -52,29 +55,68 @@ class Chores(Skill):
         return f"so {answer}"
 
 
+class Disk:
+    """The notes of a worker, on a real disk, to which nothing is written any more when it is dead."""
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(exist_ok=True)
+        self._file = TurnsFile(directory)
+        self.lost, self.stood_in = self._file.lost, self._file.stood_in
+        self._is_there = True
+
+    def opened(self, entry: Message) -> None:
+        if self._is_there:
+            self._file.opened(entry)
+
+    def dispatched(self, dispatch: Message) -> None:
+        if self._is_there:
+            self._file.dispatched(dispatch)
+
+    def ended(self, utterance_id: str) -> None:
+        if self._is_there:
+            self._file.ended(utterance_id)
+
+    def note_stood_in(self, utterance_id: str) -> None:
+        if self._is_there:
+            self._file.note_stood_in(utterance_id)
+
+    def close(self) -> None:
+        if self._is_there:
+            self._file.close()
+        self._is_there = False
+
+
 class Staff:
     """The workers by name, and what an onlooker sees."""
 
-    def __init__(self, clock: FakeClock, broker: MemoryBroker, skills: Sequence[Plugin]) -> None:
+    def __init__(self, clock: FakeClock, broker: MemoryBroker, skills: Sequence[Plugin], place: Path) -> None:
         self.clock = clock
         self.broker = broker
         self.skills = skills
         self.houses: dict[str, House] = {}
         self.workers: dict[str, Worker] = {}
         self.wires: dict[str, CutCarrier] = {}
+        self.place = place
+        self.disks: dict[str, Disk] = {}
         self.dead: set[str] = set()
         self.messages: list[Message] = []
         self.bus = RemoteBus(broker.carrier())
         self.said = 0
 
-    async def hire(self, name: str) -> Worker:
-        """Start another worker."""
+    async def hire(self, name: str, instead: str = "") -> Worker:
+        """Start another worker, or the next life of one that is dead."""
+        disk = self.disks[name] = Disk(self.place / (instead or name).rstrip("'"))
         wire = self.wires[name] = CutCarrier.to(self.broker, self.clock, Pace().patience)
         bus = RemoteBus(wire)
         await bus.open()
-        worker = self.workers[name] = Worker(bus, self.clock, worker_id=name)
+        worker = self.workers[name] = Worker(bus, self.clock, worker_id=name, journal=disk)
         self.houses[name] = await self._house(bus, [matcher() for matcher in MATCHERS], ("understand",), worker)
         return worker
+
+    async def revive(self, name: str) -> str:
+        """Start a worker that is dead again; under what name it goes on."""
+        await self.hire(f"{name}'", instead=name)
+        return f"{name}'"
 
     async def _house(self, bus: RemoteBus, plugins: Sequence[Plugin], rooms, worker=None) -> House:  # type: ignore[no-untyped-def]
         house = House(
@@ -102,6 +144,7 @@ class Staff:
     def kill(self, name: str) -> None:
         """As by a power cut: nothing it does is seen any more."""
         self.wires[name].cut()
+        self.disks[name].close()
         self.dead.add(name)
 
     def holders(self) -> list[str]:
@@ -127,7 +170,8 @@ class Staff:
 async def staff(*names: str, skills: Sequence[Plugin] = ()) -> AsyncIterator[Staff]:
     """These workers, of whom one holds the lease."""
     clock, broker = FakeClock(), MemoryBroker()
-    made = Staff(clock, broker, skills)
+    place = TemporaryDirectory()
+    made = Staff(clock, broker, skills, Path(place.name))
     await made.bus.open()
     made.bus.tap(made.messages.append)
     for name in names:
@@ -146,3 +190,6 @@ async def staff(*names: str, skills: Sequence[Plugin] = ()) -> AsyncIterator[Sta
             await closing
             await house.bus.close()
         await made.bus.close()
+        for disk in made.disks.values():
+            disk.close()
+        place.cleanup()

@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from hark.act.polls import Polls
 from hark.act.questions import Questions
@@ -33,6 +33,16 @@ log = logging.getLogger("hark.act")
 _REMEMBERED: Final = 1_000
 
 
+class Shared(Protocol):
+    """Says which of several processes with the same handlers is to run one."""
+
+    def takes(self, dispatch: Message) -> bool:
+        """Whether it is this one."""
+
+    def takes_answer(self, dispatch: Message) -> bool:
+        """Whether it is this one for an answer for which nobody waits here."""
+
+
 class HandlerHost:
     """Runs the handlers of plugins. A handler may take all the time it wants; the host shows it is alive.
 
@@ -46,12 +56,12 @@ class HandlerHost:
         traces: TraceStore,
         beat: float = 2.0,
         *,
-        takes: Callable[[Message], bool] | None = None,
+        shared: Shared | None = None,
         is_apart: bool = False,
     ) -> None:
         self._bus = bus
-        self._takes = takes
-        """Which dispatches are for this process, where several have the same handlers; None takes all."""
+        self._shared = shared
+        """Where several processes have the same handlers, which dispatches are for this one."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._runner = runner
@@ -163,11 +173,11 @@ class HandlerHost:
 
     def _is_mine(self, plugin_id: str, dispatch: Message) -> bool:
         """Whether a dispatch is for this process: an answer is for the one in which somebody waits for it."""
-        if self._takes is None:
+        if self._shared is None:
             return True
         if split_dispatch(dispatch.type)[1] == "response":
-            return self._questions.waits(plugin_id, dispatch.session_id)
-        return self._takes(dispatch)
+            return self._questions.waits(plugin_id, dispatch.session_id) or self._shared.takes_answer(dispatch)
+        return self._shared.takes(dispatch)
 
     async def _handle(self, entry: Loaded[Any], has_task: bool, dispatch: Message) -> None:
         if not self._is_mine(entry.id, dispatch) or (self._is_apart and not self._is_new(dispatch)):

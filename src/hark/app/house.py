@@ -70,8 +70,7 @@ class House:
         traces = TraceStore if "understand" in rooms else SliceStore
         self.traces = traces(clock, settings.trace.size, on_trace)
         self.watchdog = Watchdog(self.runner)
-        takes = worker.takes if worker is not None else None
-        self.handlers = HandlerHost(bus, self.runner, self.traces, takes=takes, is_apart=not self.is_whole)
+        self.handlers = HandlerHost(bus, self.runner, self.traces, shared=worker, is_apart=not self.is_whole)
         self.residents = Residents(settings, bus, self.runner, self.handlers, data_root, rooms)
         self.transformers = self.residents.transformers
         self.pipeline = self.residents.pipeline
@@ -82,7 +81,7 @@ class House:
         }
         for plugin in plugins:
             self.residents.add(plugin)
-        self._listing = ChainListing(bus, self.chains.values())
+        self._listing = ChainListing(bus, self.chains.values(), None if worker is None else "understand")
         self._passage = Passage()
         self._settled = settled or bus.settled
         """Waits until everybody has taken in what was announced, in other processes as well; tells who has not."""

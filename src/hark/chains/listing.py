@@ -12,13 +12,21 @@ from hark.spec import topics
 
 
 class ChainListing:
-    """Tells which transformers this process has loaded for each of its chains."""
+    """Tells which transformers this process has loaded for each of its chains.
 
-    def __init__(self, bus: Bus, chains: Iterable[Chain]) -> None:
+    Where several processes have the same ones, they name a `group`, and one of them answers.
+    """
+
+    def __init__(self, bus: Bus, chains: Iterable[Chain], group: str | None = None) -> None:
         self._bus = bus
         self._chains = tuple(chains)
         self._subscriptions = [
-            bus.on(topics.transformer_list(chain.kind.name), partial(self._answer, chain), name="transformer listing")
+            bus.on(
+                topics.transformer_list(chain.kind.name),
+                partial(self._answer, chain),
+                name="transformer listing",
+                group=group,
+            )
             for chain in self._chains
         ]
 

@@ -64,7 +64,13 @@ class PluginHost:
         """As promised by `Host`."""
         return self._data_root is not None and (self._data_root / self._plugin.id).is_dir()
 
-    def on(self, topic: str | Sequence[str], listener: Callable[[Message], Awaitable[None] | None]) -> None:
+    def on(
+        self,
+        topic: str | Sequence[str],
+        listener: Callable[[Message], Awaitable[None] | None],
+        *,
+        shared: bool = False,
+    ) -> None:
         """As promised by `Host`."""
         name = f"{self._plugin.id} on {topic if isinstance(topic, str) else ', '.join(topic)}"
         self._check_open()
@@ -84,7 +90,8 @@ class PluginHost:
             return self._begin(call(message), f"on {message.type}")
 
         heard = call_now if entry.mode == "inline" else call
-        self._subscriptions.append(self._bus.on(topic, heard, name=name))
+        group = f"plugin.{self._plugin.id}" if shared else None
+        self._subscriptions.append(self._bus.on(topic, heard, name=name, group=group))
 
     def emit(self, topic: str, data: Mapping[str, Any] | None = None, *, session: Session | None = None) -> None:
         """As promised by `Host`."""

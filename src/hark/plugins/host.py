@@ -33,10 +33,17 @@ class Host(Protocol):
     def langs(self) -> Collection[str]:
         """The languages the assistant understands, as tags."""
 
-    def on(self, topic: str | Sequence[str], listener: Callable[[Message], Awaitable[None] | None]) -> None:
+    def on(
+        self,
+        topic: str | Sequence[str],
+        listener: Callable[[Message], Awaitable[None] | None],
+        *,
+        shared: bool = False,
+    ) -> None:
         """Call `listener` for every Message on `topic` (or on any of several), one at a time and in order.
 
-        Its failures are caught and named.
+        Its failures are caught and named. Where several processes have this plugin, each hears everything; of what is
+        `shared` (a question that is to be answered once), each Message reaches one of them.
         """
 
     def emit(self, topic: str, data: Mapping[str, Any] | None = None, *, session: Session | None = None) -> None:

@@ -98,7 +98,7 @@ class PipelinePlugin(Plugin):
     async def begin(self) -> None:
         """As promised by `Plugin`; from then on it answers what it can match (PIPELINE-1 §10)."""
         await super().begin()
-        self.host.on(topics.pipeline_intents_list(self.id), self._list)
+        self.host.on(topics.pipeline_intents_list(self.id), self._list, shared=True)
 
     def _list(self, query: Message) -> None:
         skill_id, lang = query.data.get("skill_id"), query.data.get("lang")

@@ -107,6 +107,8 @@ WORKER_OFFER: Final = "hark.worker.offer"
 WORKER_HAND: Final = "hark.worker.hand"
 WORKER_SESSION: Final = "hark.worker.session"
 WORKER_WRITE: Final = "hark.worker.write"
+WORKER_LEFT: Final = "hark.worker.left"
+WORKER_ENDED: Final = "hark.worker.ended"
 
 # ... between the processes of one assistant: who is there, whether they have taken in what was said, what they know.
 ROLE_CLAIM: Final = "hark.role.claim"

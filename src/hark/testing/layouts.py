@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any, Final, Literal
-
-import msgspec
 
 from hark.app.house import House
 from hark.app.rooms import ALL_ROOMS, RoomName
@@ -17,16 +16,20 @@ from hark.hosting import Refusal
 from hark.model import Clock, Message
 from hark.plugins import Plugin
 from hark.speak import Render
-from hark.spec import TransformerType
+from hark.spec import TransformerType, topics
 from hark.testing.clock import settle
+from hark.testing.joined import JoinedOrchestrators, JoinedTraces, WorkersBus
 from hark.testing.memory_broker import MemoryBroker
-from hark.trace import TraceStore, TurnTrace
-from hark.understand import Worker
+from hark.trace import TraceStore
+from hark.understand import Orchestrator, Worker
+from hark.understand.ledger import key_of
 
 Layout = Literal["one process", "rooms", "workers"]
 
 _STARTS: Final[tuple[RoomName, ...]] = ("act", "hear", "speak", "understand")
 """Skills before those who match them: what they announce is heard all the same."""
+_AMONG_WORKERS: Final = "hark.worker."
+"""What workers say to each other is said inside the assistant, where these are one."""
 _WHERE: Final[dict[str, RoomName]] = {"skills": "act", "handlers": "act", "residents": "act", "speaker": "speak"}
 
 
@@ -41,6 +44,10 @@ class SplitHouse:
         self.houses = houses
         self.second: House | None = None
         """Another worker beside the one that understands."""
+        self._said: dict[str, int] = {}
+        """What was said to them, in its order."""
+        self._order: dict[str, int] = {}
+        """The turns of both, each with the place of its utterance in that order."""
 
     @classmethod
     async def build(
@@ -58,22 +65,20 @@ class SplitHouse:
         understands, if workers are to share that.
         """
         carrier = carrier or MemoryBroker().carrier
-
-        async def bus() -> RemoteBus:
-            made = RemoteBus(carrier())
-            await made.open()
-            return made
-
-        onlooker = await bus()
-        onlooker.tap(watch)
+        onlooker = await _bus(carrier())
+        onlooker.tap(lambda message: None if message.type.startswith(_AMONG_WORKERS) else watch(message))
         houses: dict[RoomName, House] = {}
+        made = cls(onlooker, houses)
+        if workers:
+            onlooker.on((topics.UTTERANCE_HANDLE, topics.WORKER_OPENED), made._note, name="layout: the order of turns")
 
         async def settled() -> list[str]:
             # Twice: what one does with what it was told may be something to be told to others.
-            return [late for _ in range(2) for one in houses.values() for late in await one.bus.settled()]
+            everybody = [*houses.values(), *([] if made.second is None else [made.second])]
+            return [late for _ in range(2) for one in everybody for late in await one.bus.settled()]
 
-        async def house(room: RoomName, plugins: Sequence[Plugin]) -> House:
-            own = await bus()
+        async def house(room: RoomName, plugins: Sequence[Plugin], worker: int = 0) -> House:
+            own = await _bus(carrier(), worker)
             return House(
                 settings,
                 own,
@@ -83,15 +88,14 @@ class SplitHouse:
                 render=render,
                 serves=lambda _id: True,
                 settled=settled,
-                worker=Worker(own, clock) if workers and room == "understand" else None,
+                worker=Worker(own, clock) if worker else None,
                 data_root=data_root,
             )
 
         for room in _STARTS:
-            houses[room] = await house(room, plugins)
-        made = cls(onlooker, houses)
+            houses[room] = await house(room, plugins, 1 if workers and room == "understand" else 0)
         if workers:
-            made.second = await house("understand", [copy(plugin) for plugin in plugins])
+            made.second = await house("understand", [_twin(plugin) for plugin in plugins], 2)
         return made
 
     async def start(self) -> None:
@@ -107,12 +111,14 @@ class SplitHouse:
             await settle()
 
     async def stop(self) -> None:
-        """Stop all of them, in the order in which turns come to their end."""
+        """Stop all of them, in the order in which turns come to their end; workers at the same time."""
         for room in ALL_ROOMS:
-            for house in (self.houses[room], self.second if room == "understand" else None):
-                if house is not None:
-                    await house.stop()
-                    await house.bus.close()
+            here = [self.houses[room]]
+            if room == "understand" and self.second is not None:
+                here.append(self.second)
+            await asyncio.gather(*(house.stop() for house in here))
+            for house in here:
+                await house.bus.close()
 
     @property
     def refusals(self) -> list[Refusal]:
@@ -137,7 +143,19 @@ class SplitHouse:
     def traces(self) -> JoinedTraces:
         """As of `House`."""
         stores: dict[str, TraceStore] = {room: house.traces for room, house in self.houses.items()}
-        return JoinedTraces(stores, self.second.traces if self.second is not None else None)
+        return JoinedTraces(stores, self.second.traces if self.second is not None else None, self._order)
+
+    @property
+    def orchestrator(self) -> Orchestrator | JoinedOrchestrators:
+        """As of `House`."""
+        first = self.houses["understand"].orchestrator
+        return first if self.second is None else JoinedOrchestrators((first, self.second.orchestrator))
+
+    def _note(self, message: Message) -> None:
+        if message.type == topics.UTTERANCE_HANDLE:
+            self._said[key_of(message)] = len(self._said)
+        else:
+            self._order[message.data["utterance_id"]] = self._said.get(message.data["key"], len(self._said))
 
     def __getattr__(self, name: str) -> Any:
         # What belongs to one room is in its house.
@@ -145,37 +163,12 @@ class SplitHouse:
         return getattr(self.houses[room], name)
 
 
-class JoinedTraces:
-    """The traces of several houses, each turn in one piece."""
+async def _bus(carrier: Carrier, worker: int = 0) -> RemoteBus:
+    made = WorkersBus(carrier, worker) if worker else RemoteBus(carrier)
+    await made.open()
+    return made
 
-    def __init__(self, stores: dict[str, TraceStore], second: TraceStore | None = None) -> None:
-        self._stores = stores
-        self._taken_in = stores["understand"]
-        self._second = second
 
-    def find(self, prefix: str = "") -> TurnTrace | None:
-        """As of `TraceStore`; the last one is the last of whichever worker."""
-        found = [store.find(prefix) for store in (self._taken_in, self._second) if store is not None]
-        latest = max((trace for trace in found if trace is not None), key=lambda trace: trace.wall, default=None)
-        return None if latest is None else self._whole(latest)
-
-    def __iter__(self) -> Iterator[TurnTrace]:
-        taken_in = [*self._taken_in, *(self._second or ())]
-        return (self._whole(trace) for trace in sorted(taken_in, key=lambda trace: trace.wall))
-
-    def __len__(self) -> int:
-        return len(self._taken_in) + len(self._second or ())
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._taken_in, name)
-
-    def _whole(self, trace: TurnTrace) -> TurnTrace:
-        whole = copy(trace)
-        whole.steps = list(trace.steps)
-        for store in self._stores.values():
-            part = {one.utterance_id: one for one in store}.get(trace.utterance_id)
-            if part is not None and part is not trace:
-                late = part.wall - trace.wall
-                whole.steps += [msgspec.structs.replace(step, at=step.at + late) for step in part.steps]
-        whole.steps.sort(key=lambda step: step.at)
-        return whole
+def _twin(plugin: Plugin) -> Plugin:
+    """The same plugin for another worker. What a test's own plugin writes down is in one place, for the test to see."""
+    return type(plugin)() if type(plugin).__module__.startswith("hark.builtin") else copy(plugin)

@@ -13,15 +13,18 @@ from hark.understand.registrations import Definition
 
 
 class Introspection:
-    """Answers list and describe queries from the manifest of this process."""
+    """Answers list and describe queries from the manifest of this process.
 
-    def __init__(self, bus: Bus, manifest: Manifest) -> None:
+    Where several processes have the same one, they name a `group`, and one of them answers.
+    """
+
+    def __init__(self, bus: Bus, manifest: Manifest, group: str | None = None) -> None:
         self._bus = bus
         self._manifest = manifest
         self._subscriptions = (
-            bus.on(topics.INTENT_LIST, self._list, name="introspection: list"),
-            bus.on(topics.INTENT_DESCRIBE, self._describe, name="introspection: describe"),
-            bus.on(topics.SKILLS_LIST, self._skills, name="introspection: skills"),
+            bus.on(topics.INTENT_LIST, self._list, name="introspection: list", group=group),
+            bus.on(topics.INTENT_DESCRIBE, self._describe, name="introspection: describe", group=group),
+            bus.on(topics.SKILLS_LIST, self._skills, name="introspection: skills", group=group),
         )
 
     def close(self) -> None:

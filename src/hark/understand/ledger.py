@@ -130,6 +130,24 @@ class Ledger:
             self._enter(utterance_id, turn)
             self.taken(turn.key, now)
 
+    def left(self, utterance_id: str, turn: Open, now: float) -> bool:
+        """A worker that died left a turn open, says its next life; whether it is over already.
+
+        So it is where nobody heard of it and its utterance was taken again.
+        """
+        if utterance_id not in self._open and utterance_id not in self._over:
+            if turn.key in self._taken and turn.key not in self._by_key:
+                self.ended(utterance_id)
+            else:
+                self.opened(utterance_id, turn, now)
+        known = self._open.get(utterance_id)
+        if known is None:
+            return True
+        known.told = now
+        known.opened = known.opened or turn.opened
+        known.start = known.start or turn.start
+        return False
+
     def _enter(self, utterance_id: str, turn: Open) -> None:
         if turn.opened is not None:
             self._sessions.setdefault(turn.opened.session_id, {})[utterance_id] = turn.worker
@@ -138,6 +156,10 @@ class Ledger:
         """The worker that has the latest open turn of a session, if any has."""
         there = self._sessions.get(session_id)
         return next(reversed(there.values())) if there else None
+
+    def workers_on(self, session_id: str) -> set[str]:
+        """All workers that have an open turn of a session."""
+        return set(self._sessions.get(session_id, {}).values())
 
     def is_waiting(self, key: str) -> bool:
         """Whether an utterance was heard that nobody has taken."""
@@ -180,9 +202,13 @@ class Ledger:
         """What the openings of all turns were announced with."""
         return [turn.opened for turn in self._open.values() if turn.opened is not None]
 
-    def orphans(self, alive: Callable[[str, int], bool]) -> dict[str, Open]:
-        """The turns whose workers are gone; they count as ended from now on."""
-        found = {key: turn for key, turn in self._open.items() if not alive(turn.worker, turn.generation)}
+    def orphans(self, alive: Callable[[str, int], bool], known_since: float = -1.0) -> dict[str, Open]:
+        """The turns whose workers are gone, if they were told of since a moment; they count as ended from now on."""
+        found = {
+            key: turn
+            for key, turn in self._open.items()
+            if turn.told >= known_since and not alive(turn.worker, turn.generation)
+        }
         for utterance_id in found:
             self.ended(utterance_id)
         return found

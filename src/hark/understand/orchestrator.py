@@ -60,7 +60,7 @@ class Orchestrator:
         self._store = store
         self._traces = traces
         self.manifest = Manifest(bus, options.protect_skills)
-        self._introspection = Introspection(bus, self.manifest)
+        self._introspection = Introspection(bus, self.manifest, None if worker is None else "understand")
         self._poll = Poll(bus, runner.clock)
         match_round = MatchRound(pipeline, runner, self.manifest.registrations, self._poll, options)
         self._dispatches = Dispatches(bus, runner.clock, options)
@@ -76,7 +76,7 @@ class Orchestrator:
         self._one_ended = asyncio.Event()
         self._passage = passage or Passage()
         """On it, turns use the plugins; those that were dispatched are through."""
-        self._journal = journal
+        self._journal = journal if worker is None else worker.notes
         self.worker = worker
         """Where several processes share the work, it says which utterances are for this one."""
         self._closing = False

@@ -42,6 +42,13 @@ class Pace(msgspec.Struct, frozen=True):
         return self.rescue + self.beat
 
     @property
+    def recall(self) -> float:
+        """Seconds after which a worker asks what became of the turns its former life left: others that know it may
+        have to come back themselves.
+        """
+        return 3 * self.beat
+
+    @property
     def settle(self) -> float:
         """Seconds for which a claim to the lease waits for others."""
         return self.beat / 4

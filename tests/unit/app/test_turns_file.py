@@ -86,3 +86,40 @@ def test_a_disk_that_refuses_is_no_reason_for_a_turn_to_fail(
     notes.opened(entry("a"))
     notes.ended("a")
     assert "an open turn cannot be noted: disk full" in caplog.text
+
+
+def test_what_was_lost_stays_noted_until_it_was_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns_file, "_SMALL", 200)
+    monkeypatch.setattr(turns_file, "_LARGE", 600)
+    TurnsFile(tmp_path).opened(entry("a"))
+    second = TurnsFile(tmp_path)
+    for number in range(50):  # it is written anew now and then
+        second.opened(entry(f"b{number}"))
+        second.ended(f"b{number}")
+    assert (tmp_path / "turns.log").stat().st_size < 1_000
+    assert [message.utterance_id for message in TurnsFile(tmp_path).lost] == ["a"]
+    second.ended("a")
+    assert TurnsFile(tmp_path).lost == []
+
+
+def test_a_life_that_ended_in_the_middle_of_a_line_does_not_spoil_the_next_one(tmp_path: Path) -> None:
+    TurnsFile(tmp_path).opened(entry("a"))
+    path = tmp_path / "turns.log"
+    path.write_bytes(path.read_bytes()[:-20])
+    TurnsFile(tmp_path).opened(entry("b"))
+    assert [message.utterance_id for message in TurnsFile(tmp_path).lost] == ["b"]
+
+
+def test_turns_of_others_that_were_ended_are_remembered_the_last_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns_file, "_STOOD_IN", 3)
+    notes = TurnsFile(tmp_path)
+    for number in range(5):
+        notes.note_stood_in(f"x-{number}")
+    notes.opened(entry("a"))
+    assert list(notes.stood_in) == ["x-2", "x-3", "x-4"]
+    again = TurnsFile(tmp_path)
+    assert list(again.stood_in) == ["x-2", "x-3", "x-4"]
+    again.forget_lost()
+    assert list(TurnsFile(tmp_path).stood_in) == ["x-2", "x-3", "x-4"]

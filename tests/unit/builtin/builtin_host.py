@@ -42,7 +42,7 @@ class FakeHost:
     def data_dir(self) -> Path:
         raise RuntimeError("nothing is kept on disk")
 
-    def on(self, topic: str | Sequence[str], listener: Callable[[Message], Any]) -> None:
+    def on(self, topic: str | Sequence[str], listener: Callable[[Message], Any], *, shared: bool = False) -> None:
         for one in (topic,) if isinstance(topic, str) else topic:
             self._listeners.setdefault(one, []).append(listener)
 

@@ -32,7 +32,7 @@ class FakeHost:
     def speak(self, text: str, *, session: Session | None = None, lang: str | None = None) -> None:
         self.spoken.append((text, lang, session))
 
-    def on(self, topic: str, listener: Callable[[Message], Any]) -> None:
+    def on(self, topic: str, listener: Callable[[Message], Any], *, shared: bool = False) -> None:
         self.listeners[topic] = listener
 
     def emit(self, topic: str, data: Mapping[str, Any] | None = None, *, session: Session | None = None) -> None:

@@ -71,7 +71,10 @@ class Lodging:
         state = self._state
         restored = state.restored if state is not None else None
         save = state.writer.session if state is not None else None
-        worker = Worker(self._bus, self._clock, restored=restored, save=save) if self._is_worker else None
+        turns = state.turns if state is not None else None
+        worker = None
+        if self._is_worker:
+            worker = Worker(self._bus, self._clock, restored=restored, save=save, journal=turns)
         self.house = House(
             self._settings,
             self._bus,
@@ -83,7 +86,7 @@ class Lodging:
             serves=self._audience.serves if self._audience is not None else _is_nobody_here,
             restored=restored,
             save=save,
-            journal=state.turns if state is not None and worker is None else None,
+            journal=turns,
             worker=worker,
             on_trace=state.writer.trace if state is not None else None,
             data_root=state.plugin_data if state is not None else None,
@@ -110,7 +113,7 @@ class Lodging:
 
     def _end_lost(self) -> None:
         """The process that had this room before may have died in the middle of turns: nobody else can end them."""
-        # The turns of a worker are ended by the others.
+        # Those of a worker may have been ended by others: it asks first.
         if self._state is not None and self._state.turns is not None and not self._is_worker:
             end_lost(self._bus, self._state.turns.lost)
             self._state.turns.forget_lost()

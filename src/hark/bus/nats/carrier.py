@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from hark.bus.carrier import EVERYTHING, Receive
 from hark.bus.nats.connecting import NoBroker, connected
 from hark.bus.nats.options import NatsOptions
-from hark.bus.nats.outbox import Outbox
 from hark.bus.nats.subjects import Subjects, escaped
+from hark.bus.nats.writing import Writing
 from hark.model import Clock, MalformedMessage, Message, SystemClock, Timer, encode
 from hark.spec import topics
 
@@ -24,8 +24,6 @@ __all__ = ["NatsCarrier", "NoBroker"]
 log = logging.getLogger("hark.bus")
 
 _AGAIN: Final = encode(Message(topics.BUS_AGAIN))
-_AT_ONCE: Final = 256 * 1024
-"""Bytes that are written before the network is waited for."""
 _LAST_WORDS: Final = 2.0
 """Seconds in which the broker must have taken what was sent before `close`."""
 _ANEW: Final = 2.0
@@ -47,17 +45,12 @@ class NatsCarrier:
         """What is followed, each with its subscription once there is a client."""
         self._groups: dict[str, str] = {"": ""}
         """The names of groups by what they are called on NATS."""
-        self._outbox = Outbox(self.options.outbox)
+        self._writing = Writing(self.options.outbox, self._clock, lambda: self._client if self.connected else None)
         self._client: OrderedClient | None = None
         self._receive: Receive | None = None
         self._up = False
         self._down_since: float | None = None
         self._regrouping: Timer | None = None
-        self._scheduled = False
-        self._written = 0
-        """Bytes since the network was last waited for."""
-        self._draining: asyncio.Task[None] | None = None
-        """Waits for the network."""
         self._reviving: asyncio.Task[None] | None = None
         """Begins anew where the client has given up."""
         self._inbox = ""
@@ -84,20 +77,20 @@ class NatsCarrier:
             raise MalformedMessage(
                 f"{topic[:100]} has {len(frame)} bytes and the NATS server takes {most} at most (its max_payload)"
             )
-        self._add(b"PUB %s %d\r\n%b\r\n" % (self._subjects.of(topic).encode(), len(frame), frame))
+        self._writing.add(b"PUB %s %d\r\n%b\r\n" % (self._subjects.of(topic).encode(), len(frame), frame))
 
     def follow(self, topic: str, group: str = "") -> None:
         """As promised by `Carrier`."""
         if (topic, group) not in self._follows:
             self._follows[topic, group] = None
             if self._client is not None:
-                self._add(self._subscribe(self._client, topic, group))
+                self._writing.add(self._subscribe(self._client, topic, group))
 
     def unfollow(self, topic: str, group: str = "") -> None:
         """As promised by `Carrier`."""
         subscription = self._follows.pop((topic, group), None)
         if subscription is not None and self._client is not None:
-            self._add(self._client.end(subscription))
+            self._writing.add(self._client.end(subscription))
 
     def took(self, group: str) -> None:
         """As promised by `Carrier`: NATS keeps no count."""
@@ -121,12 +114,12 @@ class NatsCarrier:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.flush(), _LAST_WORDS)
         self._closing = True
-        if len(self._outbox):
-            log.warning("nats: closed with %d commands unsent", len(self._outbox))
-        for task in (self._draining, self._reviving):
-            if task is not None:
-                task.cancel()
-                await asyncio.wait([task])
+        if len(self._writing.outbox):
+            log.warning("nats: closed with %d commands unsent", len(self._writing.outbox))
+        await self._writing.close()
+        if self._reviving is not None:
+            self._reviving.cancel()
+            await asyncio.wait([self._reviving])
         if self._regrouping is not None:
             self._regrouping.cancel()
         for waiting in self._flushes.values():
@@ -152,34 +145,10 @@ class NatsCarrier:
         self._follows[topic, group], command = client.subscription(self._subjects.of(topic), queue)
         return command
 
-    def _add(self, command: bytes) -> None:
-        self._outbox.add(command, self._clock.monotonic())
-        if not self._scheduled and self._up:
-            self._scheduled = True
-            self._loop.call_soon(self._write)
-
-    def _write(self) -> None:
-        self._scheduled = False
-        if not self.connected or self._client is None or self._draining is not None:
-            return
-        commands = self._outbox.take(_AT_ONCE)
-        if commands:
-            self._client.write(commands)
-            self._written += sum(map(len, commands))
-            if self._written >= _AT_ONCE:
-                self._draining = self._loop.create_task(self._drain(self._client))
-
-    async def _drain(self, client: OrderedClient) -> None:
-        with suppress(OSError):  # the client notices by itself that the connection broke
-            await client.drained()
-        self._written = 0
-        self._draining = None
-        self._write()
-
     def _ask(self, mark: bytes) -> None:
         """Send ourselves something: when it is back, the broker has what was sent before."""
         if self._inbox:
-            self._add(b"PUB %s %d\r\n%b\r\n" % (self._inbox.encode(), len(mark), mark))
+            self._writing.add(b"PUB %s %d\r\n%b\r\n" % (self._inbox.encode(), len(mark), mark))
 
     def _delivered(self, subject: str, queue: str, frame: bytes) -> None:
         if subject == self._inbox:
@@ -212,16 +181,16 @@ class NatsCarrier:
     def _resume(self) -> None:
         """Send what is to be sent, from now on."""
         self._up = True
-        self._written = 0
         if self._down_since is None:
-            self._write()
+            self._writing.resume()
             return
         away, self._down_since = self._clock.monotonic() - self._down_since, None
-        self._outbox.drop_before(self._clock.monotonic() - self.options.patience)
-        log.warning("nats: connected again after %.1f s; %d commands were not sent", away, self._outbox.report())
+        self._writing.outbox.drop_before(self._clock.monotonic() - self.options.patience)
+        unsent = self._writing.outbox.report()
+        log.warning("nats: connected again after %.1f s; %d commands were not sent", away, unsent)
         for mark in self._flushes:
             self._ask(mark)
-        self._write()
+        self._writing.resume()
         if self._receive is not None:
             self._receive(_AGAIN, "")
 
