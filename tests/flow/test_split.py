@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from flow.hark_process import PATIENCE, Running, World, eventually
+from flow.hark_process import PATIENCE, Running, World, eventually, free_url
+from flow.hark_process import processes as children
 from hark.app.connecting import connected
 from hark.app.settings.bus_tables import BusTable
 from hark.model import Message, Session, SystemClock
@@ -40,27 +41,9 @@ def world(tmp_path: Path) -> World:
 @pytest.fixture
 def url() -> Iterator[str]:
     """An address nobody has; at the end, no process is left that was given it."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        address = f"ws://127.0.0.1:{found.getsockname()[1]}/core"
+    address = free_url()
     yield address
     eventually(lambda: not children(address))
-
-
-def children(url: str) -> dict[str, int]:
-    """The processes of an assistant, by room."""
-    found: dict[str, int] = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
-            is_dead = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
-        except OSError:
-            continue
-        if url in words and "--room" in words and not is_dead:
-            found[words[words.index("--room") + 1]] = int(entry.name)
-    return found
 
 
 def restarted(url: str, room: str, before: int) -> None:

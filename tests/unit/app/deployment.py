@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 from hark.app.rooms import ALL_ROOMS, RoomName
@@ -81,8 +80,8 @@ class Deployment:
         await self.meanwhile(lodging.house.stop())
         lodging.role.close()
 
-    async def front(self, rooms: Sequence[RoomName] = ALL_ROOMS, directory: Path | None = None) -> Front:
-        front = Front(rooms, self.settings, self.clock, await self.bus(), self.aside.append, directory=directory)
+    async def front(self, rooms: Sequence[RoomName] = ALL_ROOMS) -> Front:
+        front = Front(rooms, self.settings, self.clock, await self.bus(), self.aside.append)
         await front.__aenter__()
         self.fronts.append(front)
         await settle()

@@ -18,10 +18,12 @@ examples:
   hark run --dev                         while you write a plugin: the next turn uses what you saved
   hark run --stay </dev/null             as a service, until SIGTERM
   hark run --split                       in several processes: one that dies is started again
+  hark run --split --workers 2           ... two of which understand
   hark run --room act --bus ws://127.0.0.1:8181/core
   hark run --voice                       by microphone and loudspeaker
   hark run --state /tmp/try --no-plugins
 """
+_MOST_WORKERS: Final = 99
 
 
 def add_run(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -47,5 +49,19 @@ def add_run(commands: Commands[argparse.ArgumentParser]) -> None:
         help="only this room, over the bus it shares with the others; may be given more than once",
     )
     run.add_argument("--worker", action="store_true", help="with --room understand: one of several that share the work")
-    run.add_argument("--bus", metavar="URL", help="where the rooms meet; else url in [bus]")
+    run.add_argument(
+        "--workers", type=_count, metavar="N", help="with --split: so many that share the work of understand"
+    )
+    run.add_argument(
+        "--bus",
+        metavar="URL",
+        help="where the rooms meet: ws://... or nats://...; else servers in [nats], or url in [bus]",
+    )
     run.add_argument("--leash", help=argparse.SUPPRESS)
+    run.add_argument("--part", default="", help=argparse.SUPPRESS)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST_WORKERS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {_MOST_WORKERS}")
+    return int(text)

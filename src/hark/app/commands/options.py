@@ -59,7 +59,7 @@ def add_lang(command: argparse.ArgumentParser) -> None:
 
 def add_bus(command: argparse.ArgumentParser) -> None:
     """Where to ask."""
-    command.add_argument("--bus", metavar="URL", help="ask the assistant on this bus, and none on this machine")
+    command.add_argument("--bus", metavar="URL", help="ask the assistant on this bus: ws://... or nats://...")
 
 
 def _lang(text: str) -> str:
