@@ -20,7 +20,8 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 _BUSY: Final = re.compile(
-    r"^(?:WARNING hark\.hosting: .* is not quick: |ERROR hark\.watchdog: ).*\n(?:it blocked .*\n)?(?: .*\n|\n)*",
+    r"^(?P<room>(?:[a-z0-9-]+: )?)(?:WARNING hark\.hosting: .* is not quick: |ERROR hark\.watchdog: ).*\n"
+    r"(?:(?P=room)it blocked .*\n)?(?:(?P=room) .*\n|(?P=room)\n)*",
     re.MULTILINE,
 )
 

@@ -16,7 +16,7 @@ from flow.hark_process import processes as children
 from hark.app.connecting import connected
 from hark.app.settings.bus_tables import BusTable
 from hark.model import Message, Session, SystemClock
-from hark.spec import topics
+from hark.spec import DEFAULT_SESSION_ID, topics
 
 ROOMS = ("bus", "hear", "understand", "act", "speak")
 
@@ -30,6 +30,26 @@ class Stalling(Skill):
     @intent("hang the house")
     async def hang(self, turn):
         time.sleep(60)
+"""
+
+KEEPING = """
+from hark.skills import Skill, intent
+
+class Keeping(Skill):
+    id = "keeping.skill"
+
+    @intent("remember {word}")
+    def keep(self, turn):
+        turn.remember("word", turn.slots["word"])
+        return "yes"
+
+    @intent("tell me", requires=("word",))
+    def tell(self, turn):
+        return "it is " + turn.session.intent_context["keeping.skill:word"].value
+
+    @intent("who was called")
+    def called(self, turn):
+        return ", ".join(entry.skill_id for entry in turn.session.active_handlers)
 """
 
 
@@ -87,6 +107,8 @@ def test_say_why_and_doctor_talk_to_all_rooms_as_to_one(world: World, url: str) 
 def test_whichever_process_is_killed_it_comes_back_by_itself(world: World, url: str) -> None:
     with world.running("run", "--split", "--bus", url) as running:
         assert running.say("say first") == "first"
+        # It was heard; that it is over as well may be on its way, and would be lost with the bus.
+        eventually(lambda: "\nAnswered." in world.hark("why").stdout)
         for room in ROOMS:
             pid = children(url)[room]
             os.kill(pid, signal.SIGKILL)
@@ -148,6 +170,38 @@ def test_a_room_that_cannot_be_started_ends_the_whole_with_its_reason(world: Wor
     assert done.returncode == 2
     assert "bus: hark: " in done.stderr
     assert "bus cannot be started; see above" in done.stderr
+
+
+async def test_what_was_remembered_by_the_marker_is_there_when_understand_was_killed_with_it(
+    world: World, url: str
+) -> None:
+    """Three times: something is remembered, `understand` is killed in the moment of the marker, and asked when back."""
+    world.install("probe", KEEPING, "skill: Keeping")
+    with world.running("run", "--split", "--stay", "--bus", url) as running:
+        await asyncio.to_thread(running.say, "say hello")
+        bus = await connected(BusTable(url=url), SystemClock())
+        killed = asyncio.Event()
+        doomed = 0
+
+        def handled(message: Message) -> None:
+            if message.session_id == DEFAULT_SESSION_ID and doomed:
+                os.kill(doomed, signal.SIGKILL)
+                killed.set()
+
+        bus.on(topics.UTTERANCE_HANDLED, handled)
+        await bus.settled()
+        for word in ("apples", "pears", "plums"):
+            killed.clear()
+            doomed = children(url)["understand"]
+            assert await asyncio.to_thread(running.say, f"remember {word}") == "yes"
+            async with asyncio.timeout(PATIENCE):
+                await killed.wait()
+            doomed = 0
+            # Only what is remembered makes this an intent at all.
+            assert await asyncio.to_thread(running.say, "tell me") == f"it is {word}"
+            assert await asyncio.to_thread(running.say, "who was called") == "keeping.skill, parrot.skill"
+        await bus.close()
+        await asyncio.to_thread(_end, running)
 
 
 @pytest.mark.parametrize("room", ["understand", "act"])
