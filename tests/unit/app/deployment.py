@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from hark.app.control.door import Door
 from hark.app.rooms import ALL_ROOMS, RoomName
 from hark.app.rooms.holder import Holder
 from hark.app.rooms.lodging import Lodging
@@ -48,7 +49,12 @@ class Deployment:
         return [message for message in self.messages if message.type == topic]
 
     async def lodge(
-        self, *rooms: RoomName, plugins: Sequence[Plugin] = (), state: State | None = None, is_worker: bool = False
+        self,
+        *rooms: RoomName,
+        plugins: Sequence[Plugin] = (),
+        state: State | None = None,
+        is_worker: bool = False,
+        door: Door | None = None,
     ) -> Lodging:
         """Open rooms; raises `Taken`."""
         lodging = Lodging(
@@ -60,6 +66,7 @@ class Deployment:
             self.lost.append,
             state=state,
             is_worker=is_worker,
+            door=door,
         )
         await self.meanwhile(lodging.__aenter__())
         self.lodgings.append(lodging)
@@ -71,6 +78,11 @@ class Deployment:
         while not task.done():
             await self.clock.advance(WINDOW)
         return await task
+
+    async def leave(self, lodging: Lodging) -> None:
+        """End a process in good order."""
+        self.lodgings.remove(lodging)
+        await self.meanwhile(lodging.__aexit__(None, None, None))
 
     async def die(self, lodging: Lodging) -> None:
         """End a process as SIGKILL does: it says nothing more, and its connection is gone."""

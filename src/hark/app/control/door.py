@@ -35,6 +35,11 @@ class Door:
         self._control: Control | None = None
         self._waiting: asyncio.Task[None] | None = None
 
+    @property
+    def is_served(self) -> bool:
+        """Whether those who come are answered by us."""
+        return self._control is not None
+
     def take(self) -> None:
         """Have it; whoever connects waits until it is served. Raises `Held`."""
         self._lock = take_part(self._directory, PART)

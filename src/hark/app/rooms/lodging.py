@@ -64,6 +64,7 @@ class Lodging:
         self.role = Role(bus, clock, myself(rooms, clock.wall(), is_worker=is_worker), lost)
         # From the first moment on: those who are here say so when somebody claims the room that speaks.
         self._audience = Audience(bus) if "speak" in rooms else None
+        self._view: View | None = None
         self._listeners: list[Teller | Patient] = []
 
     async def __aenter__(self) -> Lodging:
@@ -107,8 +108,8 @@ class Lodging:
         ]
         self.role.ready()
         if self._door is not None:
-            view = View(self._bus, self._clock, self.role.roster, self._settings, self._settings_file)
-            self._door.serve_when_free(view, self._clock)
+            self._view = View(self._bus, self._clock, self.role.roster, self._settings, self._settings_file)
+            self._door.serve_when_free(self._view, self._clock)
         return self
 
     async def __aexit__(
