@@ -118,6 +118,16 @@ def test_a_broker_that_is_not_there_is_told_before_anything_is_started(world: Wo
     assert not (world.state / "control.sock").exists()
 
 
+def test_workers_that_nobody_would_look_after_are_refused(world: World) -> None:
+    done = world.hark("run", "--workers", "2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--workers goes with --split" in done.stderr
+    for number in ("0", "-1", "many", "100"):
+        assert f"argument --workers: '{number}' is not a number from 1 to 99" in world.hark(
+            "run", "--split", f"--workers={number}"
+        ).stderr
+
+
 REMEMBERING = """
 from hark.skills import Skill, intent
 
