@@ -41,9 +41,14 @@ class Door:
         return self._control is not None
 
     def take(self) -> None:
-        """Have it; whoever connects waits until it is served. Raises `Held`."""
-        self._lock = take_part(self._directory, PART)
-        self._channel = listening(self._directory)
+        """Have it; whoever connects waits until it is served. Raises `Held`, or `StateError` when it cannot be made."""
+        lock = take_part(self._directory, PART)
+        try:
+            self._channel = listening(self._directory)
+        except StateError:
+            os.close(lock)
+            raise
+        self._lock = lock
 
     async def serve(self, assistant: Assistant) -> None:
         """Answer those who come; it was taken before."""
