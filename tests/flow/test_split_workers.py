@@ -123,9 +123,10 @@ def test_workers_that_nobody_would_look_after_are_refused(world: World) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "--workers goes with --split" in done.stderr
     for number in ("0", "-1", "many", "100"):
-        assert f"argument --workers: '{number}' is not a number from 1 to 99" in world.hark(
-            "run", "--split", f"--workers={number}"
-        ).stderr
+        assert (
+            f"argument --workers: '{number}' is not a number from 1 to 99"
+            in world.hark("run", "--split", f"--workers={number}").stderr
+        )
 
 
 REMEMBERING = """
