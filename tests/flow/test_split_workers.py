@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
 import pytest
 
-from flow.hark_process import World, eventually, free_url, processes
+from flow.hark_process import PATIENCE, World, eventually, free_url, processes
+from hark.app.meeting import meeting_of
+from hark.app.settings import read_settings
+from hark.model import Message, Session, SystemClock
+from hark.spec import topics
 from hark.testing.nats_server import NatsServer, closed_port
 
 _prefixes = count(1)
@@ -88,6 +94,44 @@ def test_workers_share_the_work_and_one_that_is_killed_is_started_again(
     told = world.hark("why")
     assert '"say second"' in told.stdout
     assert "rendered" in told.stdout
+
+
+@pytest.mark.parametrize("place", ["at_nats", "at_bus"])
+async def test_each_utterance_ends_once_although_a_worker_is_killed_in_the_middle(
+    world: World, place: str, request: pytest.FixtureRequest
+) -> None:
+    place = request.getfixturevalue(place)
+    with world.running("run", "--split", "--workers", "2", "--stay", *_where(place)) as running:
+        assert await asyncio.to_thread(running.say, "say hello") == "hello"
+        rooms = await asyncio.to_thread(eventually, lambda: _all_of(place))
+        await asyncio.to_thread(eventually, lambda: all(_is_told_of(world, rooms[worker]) for worker in WORKERS))
+        settings = read_settings(world.settings, named=False)
+        bus = await meeting_of(settings, place if place.startswith("ws:") else None).connected(SystemClock())
+        ended: Counter[str] = Counter()
+        all_ended = asyncio.Event()
+
+        def handled(message: Message) -> None:
+            if message.session_id.startswith("visitor-"):
+                ended[message.session_id] += 1
+                if len(ended) == 140:
+                    all_ended.set()
+
+        bus.on(topics.UTTERANCE_HANDLED, handled)
+        await bus.settled()
+        for number in range(140):
+            if number == 70:
+                await bus.carrier.flush()
+                os.kill(rooms["understand-2"], signal.SIGKILL)
+            session = Session(f"visitor-{number}")
+            bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": ["say hello"]}, {}, session))
+        async with asyncio.timeout(PATIENCE):
+            await all_ended.wait()
+        await bus.settled()
+        assert ended == {f"visitor-{number}": 1 for number in range(140)}
+        await bus.close()
+        running.signal(signal.SIGTERM)
+        status, _ = await asyncio.to_thread(lambda: running.end(hang_up=False))
+        assert status == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
