@@ -1,11 +1,11 @@
 """Hark and ovos-core side by side, each in processes of its own over its own websocket bus.
 
-    python benchmarks/split.py --skills 1 10 --turns 200
+    python benchmarks/split.py --skills 1,10 --turns 200
 
 Hark: `hark run --split` (bus, understand, act, speak, hear). ovos-core: ovos-messagebus, the intent service, and the
 skills. A client that is another process again says one thing after the other, each in a session of its own, and waits
 for the end marker. Both have the same transformers, one template engine, the same skills and sentences, silent
-handlers. The sides take turns. Prints both and the ratio.
+handlers. The sides take turns. Prints both and the ratio, for each number of skills, and the load of the machine.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import socket
 import statistics
 import subprocess
@@ -150,9 +151,19 @@ def ovos(python: Path, skills: int, turns: int, warmup: int) -> dict[str, Any]:
     return found
 
 
+def numbers(text: str) -> list[int]:
+    """Several numbers, with commas between them."""
+    return [int(number) for number in text.split(",")]
+
+
+def load() -> str:
+    """How busy the machine is."""
+    return ", ".join(f"{average:.1f}" for average in os.getloadavg())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--skills", type=int, nargs="+", default=[1])
+    parser.add_argument("--skills", type=numbers, default=[1, 10], help="how many, one after the other: 1,10")
     parser.add_argument("--turns", type=int, default=200)
     parser.add_argument("--warmup", type=int, default=20)
     parser.add_argument("--runs", type=int, default=2)
@@ -180,6 +191,7 @@ def main() -> None:
             tail = sorted(seconds for run in ours for seconds in run[kind])
             print(f"{'':12} Hark: best {best:.2f} ms, p99 {tail[int(len(tail) * 0.99)] * 1e3:.2f} ms")
         print(f"{'':12} Hark: ready after {statistics.median(run['ready'] for run in ours):.2f} s")
+        print(f"{'':12} load average {load()} on {os.cpu_count()} cores", flush=True)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pty
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -19,7 +20,8 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 _BUSY: Final = re.compile(
-    r"^(?:WARNING hark\.hosting: .* is not quick: |ERROR hark\.watchdog: ).*\n(?:it blocked .*\n)?(?: .*\n|\n)*",
+    r"^(?P<room>(?:[a-z0-9-]+: )?)(?:WARNING hark\.hosting: .* is not quick: |ERROR hark\.watchdog: ).*\n"
+    r"(?:(?P=room)it blocked .*\n)?(?:(?P=room) .*\n|(?P=room)\n)*",
     re.MULTILINE,
 )
 
@@ -214,6 +216,30 @@ def eventually(find: Callable[[], T | None]) -> T:
             return found
         pause.wait(0.005)
     raise AssertionError("it never came to be")
+
+
+def free_url() -> str:
+    """The address of a bus that nobody has."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return f"ws://127.0.0.1:{found.getsockname()[1]}/core"
+
+
+def processes(word: str) -> dict[str, int]:
+    """The processes of an assistant, by room, that were started with this word; workers by their names."""
+    found: dict[str, int] = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            is_dead = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        except OSError:
+            continue
+        if word in words and "--room" in words and not is_dead:
+            option = "--part" if "--part" in words else "--room"
+            found[words[words.index(option) + 1]] = int(entry.name)
+    return found
 
 
 def _take_terminal() -> Any:

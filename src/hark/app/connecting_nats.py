@@ -5,6 +5,8 @@ from __future__ import annotations
 import ssl
 from pathlib import Path
 
+import msgspec
+
 from hark.app.settings.bus_tables import NatsTable
 from hark.app.trouble import Trouble
 from hark.bus import RemoteBus
@@ -13,9 +15,12 @@ from hark.model import Clock
 from hark.understand import Pace
 
 
-async def connected_to_nats(table: NatsTable, clock: Clock, *, is_worker: bool = False) -> RemoteBus:
-    """The bus that [nats] names; raises `Trouble` that says what to do."""
-    bus = RemoteBus(NatsCarrier(options_of(table, is_worker=is_worker), clock))
+async def connected_to_nats(
+    table: NatsTable, clock: Clock, *, is_worker: bool = False, within: float = NatsOptions().connect_within
+) -> RemoteBus:
+    """The bus that [nats] names; raises `Trouble` that says what to do when it is not there `within` seconds."""
+    options = msgspec.structs.replace(options_of(table, is_worker=is_worker), connect_within=within)
+    bus = RemoteBus(NatsCarrier(options, clock))
     try:
         await bus.open()
     except NoBroker as error:

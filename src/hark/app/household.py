@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ class Household:
 
     house: House
     talk: Talk
+    visitors = "say"
 
     def __init__(
         self,
@@ -84,19 +86,24 @@ class Household:
     async def _open(self) -> None:
         await self.house.start()
         if self._state is not None and self._door is not None:
-            self._control = Control(
-                self._door, self._state.directory, self.talk, self._story, self._langs, self._examined
-            )
+            self._control = Control(self._door, self._state.directory, self)
             await self._control.start()
 
-    async def _story(self, utterance_id: str) -> TraceRecord | None:
-        trace = self.house.traces.find(utterance_id)
+    def talking(self) -> AbstractAsyncContextManager[Talk]:
+        """As promised by `Assistant`."""
+        return nullcontext(self.talk)
+
+    async def story(self, prefix: str) -> TraceRecord | None:
+        """As promised by `Assistant`."""
+        trace = self.house.traces.find(prefix)
         return trace.record() if trace is not None else None
 
-    async def _examined(self) -> Report:
+    async def examine(self) -> Report:
+        """As promised by `Assistant`."""
         return examine(self.house, self._settings_file)
 
-    def _langs(self) -> frozenset[str]:
+    def langs(self) -> frozenset[str]:
+        """As promised by `Assistant`."""
         return self.house.settings.understanding().langs
 
     async def _close(self) -> None:

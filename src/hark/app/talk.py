@@ -125,6 +125,11 @@ class Talk:
             async with self._clock.timeout(seconds):
                 await self._all_said.wait()
 
+    def give_up(self, why: str) -> None:
+        """Nothing is to be expected of any turn that is open."""
+        for asked in list(self._open.values()):
+            asked.give_up(why)
+
     def _saw(self, message: Message) -> None:
         change = self._change(message)
         if change:

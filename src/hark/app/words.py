@@ -22,10 +22,12 @@ def lines_of(text: str) -> str:
     return "\n".join(line if line.isprintable() else line.translate(_CONTROL) for line in text.split("\n"))
 
 
-def why_command(utterance_id: str, state: str | None) -> str:
-    """The command that explains a turn; `state` is what the user gave as --state."""
+def why_command(utterance_id: str, state: str | None, bus: str | None = None) -> str:
+    """The command that explains a turn; `state` and `bus` are what the user gave as --state and --bus."""
     told = f"hark why {utterance_id if len(utterance_id) <= _LONG_ID else utterance_id[:_SHORT_ID]}"
-    return told if state is None else f"{told} --state {shlex.quote(state)}"
+    for option, given in (("state", state), ("bus", bus)):
+        told += f" --{option} {shlex.quote(given)}" if given is not None else ""
+    return told
 
 
 def remark(outcome: str, detail: str, ask: str) -> str | None:

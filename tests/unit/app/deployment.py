@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
+from hark.app.control.door import Door
 from hark.app.rooms import ALL_ROOMS, RoomName
 from hark.app.rooms.holder import Holder
 from hark.app.rooms.lodging import Lodging
@@ -49,7 +49,12 @@ class Deployment:
         return [message for message in self.messages if message.type == topic]
 
     async def lodge(
-        self, *rooms: RoomName, plugins: Sequence[Plugin] = (), state: State | None = None, is_worker: bool = False
+        self,
+        *rooms: RoomName,
+        plugins: Sequence[Plugin] = (),
+        state: State | None = None,
+        is_worker: bool = False,
+        door: Door | None = None,
     ) -> Lodging:
         """Open rooms; raises `Taken`."""
         lodging = Lodging(
@@ -61,6 +66,7 @@ class Deployment:
             self.lost.append,
             state=state,
             is_worker=is_worker,
+            door=door,
         )
         await self.meanwhile(lodging.__aenter__())
         self.lodgings.append(lodging)
@@ -73,6 +79,11 @@ class Deployment:
             await self.clock.advance(WINDOW)
         return await task
 
+    async def leave(self, lodging: Lodging) -> None:
+        """End a process in good order."""
+        self.lodgings.remove(lodging)
+        await self.meanwhile(lodging.__aexit__(None, None, None))
+
     async def die(self, lodging: Lodging) -> None:
         """End a process as SIGKILL does: it says nothing more, and its connection is gone."""
         self.lodgings.remove(lodging)
@@ -81,8 +92,8 @@ class Deployment:
         await self.meanwhile(lodging.house.stop())
         lodging.role.close()
 
-    async def front(self, rooms: Sequence[RoomName] = ALL_ROOMS, directory: Path | None = None) -> Front:
-        front = Front(rooms, self.settings, self.clock, await self.bus(), self.aside.append, directory=directory)
+    async def front(self, rooms: Sequence[RoomName] = ALL_ROOMS) -> Front:
+        front = Front(rooms, self.settings, self.clock, await self.bus(), self.aside.append)
         await front.__aenter__()
         self.fronts.append(front)
         await settle()

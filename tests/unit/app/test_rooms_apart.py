@@ -9,6 +9,7 @@ import pytest
 from deployment import deployed
 
 from hark.app.rooms.role import Taken
+from hark.app.rooms.view import View
 from hark.app.state.keeping import State
 from hark.builtin import Converse, Normalize, ParrotSkill, TemplateMatcher
 from hark.model import Message, Session, SystemClock, encode
@@ -183,6 +184,19 @@ async def test_the_doctor_looks_at_all_rooms_and_says_which_is_missing() -> None
         assert [chain.kind for chain in report.chains if chain.members] == ["utterance", "dialog"]
         assert [asked.entry for asked in report.pipeline] == ["template"]
         assert [skill.member.id for skill in report.skills] == ["parrot.skill"]
+
+
+async def test_the_doctor_lists_all_workers_and_tells_what_they_have_alike_once() -> None:
+    async with deployed() as deployment:
+        for _ in range(2):
+            await deployment.lodge("understand", plugins=[Normalize(), TemplateMatcher()], is_worker=True)
+        await deployment.lodge("act", "speak", plugins=[ParrotSkill()])
+        view = View(await deployment.bus(), deployment.clock, deployment.lodgings[0].role.roster, deployment.settings)
+        report = await view.examine()
+        assert [room.room for room in report.rooms] == ["understand", "understand", "act", "speak"]
+        assert [asked.entry for asked in report.pipeline] == ["template"]
+        assert [chain.kind for chain in report.chains].count("utterance") == 1
+        assert report.healthy
 
 
 async def test_a_question_and_its_answer_cross_the_rooms() -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from hark.app.places import NoPlace, settings_file, state_directory
 from hark.app.state.directory import Held, Lock, StateError, make_directory
+from hark.app.state.keeping import State
+from hark.model import Session, SystemClock
 
 
 def mode(path: Path) -> int:
@@ -68,3 +70,18 @@ def test_without_any_home_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(Path, "home", no_home)
     with pytest.raises(NoPlace, match="name a place with --state"):
         state_directory({})
+
+
+def test_workers_share_a_directory_and_the_session_in_it(tmp_path: Path) -> None:
+    one = State(tmp_path, SystemClock(), traces=False, parts=["understand"], worker="understand-1")
+    two = State(tmp_path, SystemClock(), traces=False, parts=["understand"], worker="understand-2")
+    with pytest.raises(Held):
+        State(tmp_path, SystemClock(), traces=False, parts=["understand"], worker="understand-2")
+    assert one.plugin_data != two.plugin_data
+    assert one.turns is two.turns is None, "the others know what a worker had open"
+    one.writer.session(Session(lang="de-DE"))
+    one.close()
+    one = State(tmp_path, SystemClock(), traces=False, parts=["understand"], worker="understand-1")
+    assert one.restored == Session(lang="de-DE")
+    one.close()
+    two.close()

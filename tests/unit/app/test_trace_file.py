@@ -101,3 +101,19 @@ def test_a_trace_that_json_cannot_say_costs_no_other(tmp_path: Path, caplog: pyt
 
 def test_nothing_on_disk_is_nothing_found(tmp_path: Path) -> None:
     assert find(tmp_path / "never") is None
+
+
+def test_the_last_turn_is_the_last_of_any_worker(tmp_path: Path) -> None:
+    for worker, wall in (("understand-1", 2.0), ("understand-2", 3.0)):
+        trace = TurnTrace(f"{worker}-x", "default", ("hello",), wall, lambda: 0.0)
+        trace.end("unmatched")
+        file = TraceFile(tmp_path, worker)
+        file.append([trace])
+        file.close()
+    found = find(tmp_path)
+    assert found is not None
+    assert found.utterance_id == "understand-2-x"
+    found = find(tmp_path, "understand-1")
+    assert found is not None
+    assert found.utterance_id == "understand-1-x"
+    assert find(tmp_path, "understand-3") is None

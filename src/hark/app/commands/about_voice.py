@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
+from hark.app.commands.options import Commands, add_command, add_lang, add_settings, add_state
+
 LISTEN: Final = """\
 Takes a recording for what somebody said: recognises it, answers, and writes the spoken answer to a WAV file.
 Whatever is said counts, without a wake word, unless --wake is given. The exit status is 0 when it was answered, 1
@@ -24,10 +26,21 @@ example:
 """
 
 
-def add_listen_options(command: argparse.ArgumentParser) -> None:
-    """What can be typed after `hark listen`."""
+def add_listen(commands: Commands[argparse.ArgumentParser]) -> None:
+    """`hark listen`."""
+    command = add_command(commands, "listen", "answer a recording, aloud", LISTEN)
     command.add_argument("file", metavar="FILE", help="a WAV file; - reads one from standard input")
     command.add_argument("--to", metavar="FILE", help="where the spoken answer goes; - is standard output")
     command.add_argument("--text", action="store_true", help="print the answer and do not speak it")
     command.add_argument("--wake", action="store_true", help="listen only after a wake word")
     command.add_argument("--why", action="store_true", help="print every step on the way to the answer as well")
+    add_settings(command)
+    add_state(command)
+    add_lang(command)
+
+
+def add_devices(commands: Commands[argparse.ArgumentParser]) -> None:
+    """`hark devices`."""
+    command = add_command(commands, "devices", "list microphones and loudspeakers", DEVICES)
+    add_settings(command)
+    add_lang(command)

@@ -12,17 +12,19 @@ from hark.app.control.client import Silent, connect
 from hark.app.control.protocol import Examine, Examined
 from hark.app.doctor.render import render
 from hark.app.doctor.report import Report
+from hark.app.trouble import Trouble
 
 
 def doctor(options: argparse.Namespace) -> int:
     """Print what was found; the exit status is 1 when something needs attention."""
-    report = _of_the_running(options) or _alone(options)
+    report = _of_the_running(options) or _elsewhere(options) or _alone(options)
     print(msgspec.json.format(msgspec.json.encode(report)).decode() if options.json else render(report))
     return ANSWERED if report.healthy else UNANSWERED
 
 
 def _of_the_running(options: argparse.Namespace) -> Report | None:
-    connection = None if options.alone or options.voice else connect(state_of(options))
+    is_here = not (options.alone or options.voice or options.bus is not None)
+    connection = connect(state_of(options)) if is_here else None
     if connection is None:
         return None
     with connection:
@@ -33,6 +35,17 @@ def _of_the_running(options: argparse.Namespace) -> Report | None:
         except Silent as silent:
             complain(f"the assistant that runs does not answer ({silent}); this is how one would start now")
     return None
+
+
+def _elsewhere(options: argparse.Namespace) -> Report | None:
+    if options.bus is not None and (options.alone or options.voice):
+        raise Trouble("--alone and --voice look at this machine, so they do not go with --bus")
+    if options.alone or options.voice:
+        return None
+    from hark.app.commands.elsewhere import elsewhere
+
+    place = elsewhere(options)
+    return place.examine() if place is not None else None
 
 
 def _alone(options: argparse.Namespace) -> Report:

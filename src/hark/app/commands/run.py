@@ -25,6 +25,7 @@ from hark.app.settings import Settings
 from hark.app.state.directory import Held, StateError
 from hark.app.state.keeping import State
 from hark.app.terminal import Terminal
+from hark.app.trouble import Trouble
 from hark.hosting import Refusal
 from hark.model import SystemClock
 from hark.plugins import Plugin
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 def run(options: argparse.Namespace) -> int:
     """Run an assistant until the input ends or somebody stops it; or some of its rooms, until somebody does."""
     settings = settings_for(options)
+    if options.workers is not None and not options.split:
+        raise Trouble("--workers goes with --split; single workers are started with --room understand --worker")
     if options.room:
         # Only here: who runs it in one process does not pay for several.
         from hark.app.commands.run_room import run_room

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final
-
-import msgspec
 
 from hark.app.commands.common import ANSWERED, MISTAKE, complain, settings_of, state_of
 from hark.app.commands.notices import hold_back_refusals, tell_notices
 from hark.app.commands.signals import on_signals
-from hark.app.connecting_nats import connected_to_nats
+from hark.app.control.door import Door
 from hark.app.loading import plugin_files, plugins, wanted_by
+from hark.app.meeting import Meeting, meeting_of
 from hark.app.rooms.holder import Holder
 from hark.app.rooms.lodging import Lodging
 from hark.app.rooms.names import RoomName
 from hark.app.settings import Settings
-from hark.app.settings.bus_tables import BusTable
 from hark.app.split.bus_process import run_bus
 from hark.app.split.leash import Leash
 from hark.app.state.directory import Held, StateError
 from hark.app.state.keeping import State
 from hark.app.trouble import Trouble
-from hark.bus import RemoteBus
-from hark.model import Clock, SystemClock
+from hark.model import SystemClock
 
 if TYPE_CHECKING:
     from hark.app.voice.aloud import Aloud
@@ -35,41 +31,27 @@ MARGIN: Final = 10.0
 """Seconds that the end of a process may take beyond the grace that turns are given."""
 
 
-def bus_of(options: argparse.Namespace, settings: Settings) -> BusTable:
-    """Where the rooms meet."""
-    return settings.bus if options.bus is None else msgspec.structs.replace(settings.bus, url=options.bus)
-
-
-def connection() -> Callable[[BusTable, Clock], Awaitable[RemoteBus]]:
-    """How to get to a bus; raises `Trouble` where the extra for it is missing."""
-    try:
-        from hark.app.connecting import connected
-    except ImportError as error:
-        raise Trouble(str(error)) from None
-    return connected
-
-
 def run_room(options: argparse.Namespace, settings: Settings) -> int:
     """Run rooms until somebody stops them."""
-    table = bus_of(options, settings)
+    meeting = meeting_of(settings, options.bus)
     if "bus" in options.room:
-        if len(options.room) > 1:
-            raise Trouble("the bus has a process of its own: --room bus goes with no other")
-        return run_bus(table, state_of(options), options.leash, settings.limits.grace + MARGIN)
+        if len(options.room) > 1 or meeting.is_nats:
+            raise Trouble("the bus has a process of its own: --room bus goes with no other, and not with NATS")
+        return run_bus(meeting.bus, state_of(options), options.leash, settings.limits.grace + MARGIN)
     if options.dev or (options.worker and options.room != ["understand"]):
         raise Trouble("--dev needs the whole assistant in one process; --worker goes with --room understand alone")
     rooms: tuple[RoomName, ...] = tuple(dict.fromkeys(options.room))
     try:
-        state = State(state_of(options), SystemClock(), traces=settings.trace.disk, parts=rooms)
+        state = State(state_of(options), SystemClock(), traces=settings.trace.disk, parts=rooms, worker=options.part)
     except Held as held:
         raise StateError(f"{held}; every process needs a part of it that nobody else has: see --state") from None
     with closing(state), suppress(asyncio.CancelledError):
-        return asyncio.run(_live(options, settings, state, rooms, table))
+        return asyncio.run(_live(options, settings, state, rooms, meeting))
     return ANSWERED
 
 
 async def _live(
-    options: argparse.Namespace, settings: Settings, state: State, rooms: tuple[RoomName, ...], table: BusTable
+    options: argparse.Namespace, settings: Settings, state: State, rooms: tuple[RoomName, ...], meeting: Meeting
 ) -> int:
     clock = SystemClock()
     stop = asyncio.Event()
@@ -92,10 +74,7 @@ async def _live(
         stop.set()
 
     hold_back_refusals()
-    if settings.nats.servers:
-        bus = await connected_to_nats(settings.nats, clock, is_worker=options.worker)
-    else:
-        bus = await connection()(table, clock)
+    bus = await meeting.connected(clock, is_worker=options.worker)
     path = settings_of(options)[0]
     files = plugin_files(settings, path)
     loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings), rooms=rooms)
@@ -110,6 +89,8 @@ async def _live(
         is_worker=options.worker,
         settings_file=str(path),
         aloud=_aloud(settings, options),
+        # Who looks after rooms has the control socket as well.
+        door=Door(state.directory) if options.leash is None else None,
     )
     async with lodging:
         starting = None

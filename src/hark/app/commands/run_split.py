@@ -10,11 +10,12 @@ import sys
 from contextlib import suppress
 
 from hark.app.commands.common import ANSWERED, MISTAKE, complain, settings_of, state_of
-from hark.app.commands.run_room import MARGIN, bus_of, connection
+from hark.app.commands.run_room import MARGIN
 from hark.app.commands.signals import on_signals
-from hark.app.control.server import listening
+from hark.app.control.door import Door
 from hark.app.conversation import Conversation
 from hark.app.line_reader import Descriptor, LineReader
+from hark.app.meeting import meeting_of
 from hark.app.rooms.names import ALL_ROOMS
 from hark.app.screen import Screen
 from hark.app.settings import Settings
@@ -24,6 +25,7 @@ from hark.app.split.supervisor import Supervisor
 from hark.app.state.directory import Held, Lock, StateError, make_directory
 from hark.app.terminal import Terminal
 from hark.app.trouble import Trouble
+from hark.bus import RemoteBus
 from hark.model import SystemClock
 
 log = logging.getLogger("hark.split")
@@ -35,22 +37,26 @@ def run_split(options: argparse.Namespace, settings: Settings) -> int:
         raise Trouble("--dev needs the whole assistant in one process")
     directory = state_of(options)
     make_directory(directory)
+    door = Door(directory)
     try:
-        lock = Lock(directory, ("front",))
+        lock = Lock(directory, ("supervisor",))
+        door.take()
     except Held as held:
         raise StateError(f"{held}; talk to that one with: hark say, or choose another with --state") from None
     try:
-        return asyncio.run(_Split(options, settings).live())
+        return asyncio.run(_Split(options, settings, door).live())
     finally:
+        door.leave()
         lock.release()
 
 
 class _Split:
-    def __init__(self, options: argparse.Namespace, settings: Settings) -> None:
+    def __init__(self, options: argparse.Namespace, settings: Settings, door: Door) -> None:
         self._options = options
         self._settings = settings
-        self._bus = bus_of(options, settings)
-        self._connected = connection()
+        self._door = door
+        self._meeting = meeting_of(settings, options.bus)
+        self._meeting.check()
         self._clock = SystemClock()
         self._stop = asyncio.Event()
         self._status = ANSWERED
@@ -58,36 +64,36 @@ class _Split:
 
     async def live(self) -> int:
         on_signals(self._stop.set)
-        grace = self._settings.limits.grace + MARGIN + 2.0
+        rooms = crew(self._options.workers)
+        # Where others look after the broker, nothing is started before it was reached.
+        bus = await self._meeting.connected(self._clock) if self._meeting.is_nats else None
+        names = (*rooms, "bus") if bus is None else rooms
         supervisor = Supervisor(
-            [self._child(name) for name in ("bus", *ALL_ROOMS)],
+            [self._child(name) for name in sorted(names, key=lambda name: name != "bus")],
             self._clock,
             stalled=self._settings.rooms.stalled,
-            grace=grace,
+            grace=self._settings.limits.grace + MARGIN + 2.0,
             gone=self._tell_gone,
             failed=self._fail,
         )
-        directory = state_of(self._options)
-        with Terminal(sys.stdin, sys.stdout) as terminal, listening(directory) as door:
+        with Terminal(sys.stdin, sys.stdout) as terminal:
             supervisor.start()
             try:
-                await self._until_stopped(self._converse(terminal, door))
+                await self._until_stopped(self._converse(terminal, bus))
             finally:
-                await supervisor.stop((*ALL_ROOMS, "bus"))
+                await supervisor.stop(names)
         return self._status
 
-    async def _converse(self, terminal: Terminal, door: socket.socket) -> None:
+    async def _converse(self, terminal: Terminal, bus: RemoteBus | None) -> None:
         options = self._options
         screen = Screen(sys.stdout, self._stop.set, prompts=terminal.is_interactive)
-        bus = await self._connected(self._bus, self._clock)
         front = Front(
             ALL_ROOMS,
             self._settings,
             self._clock,
-            bus,
+            bus or await self._meeting.connected(self._clock),
             screen.show,
-            directory=state_of(options),
-            door=door,
+            door=self._door,
             settings_file=str(settings_of(options)[0]),
         )
         self._front = front
@@ -117,7 +123,12 @@ class _Split:
 
     def _child(self, name: str) -> Child:
         options = self._options
-        command = [sys.executable, "-m", "hark", "run", "--room", name, "--bus", self._bus.url]
+        room = name.partition("-")[0]
+        command = [sys.executable, "-m", "hark", "run", "--room", room]
+        if room != name:
+            command += ["--worker", "--part", name]
+        if options.bus is not None:
+            command += ["--bus", options.bus]
         for option in ("settings", "state", "lang"):
             if getattr(options, option) is not None:
                 command += [f"--{option}", getattr(options, option)]
@@ -136,6 +147,12 @@ class _Split:
         complain(why)
         self._status = MISTAKE
         self._stop.set()
+
+
+def crew(workers: int | None) -> tuple[str, ...]:
+    """The processes that have the rooms, in the order in which they are ended."""
+    several = [f"understand-{number}" for number in range(1, workers + 1)] if workers else ["understand"]
+    return tuple(name for room in ALL_ROOMS for name in (several if room == "understand" else [room]))
 
 
 def _tell(line: str) -> None:

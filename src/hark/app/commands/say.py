@@ -8,16 +8,19 @@ import sys
 from hark.app.commands.common import ANSWERED, MISTAKE, UNANSWERED, complain, state_of
 from hark.app.control.client import Connection, Silent, connect
 from hark.app.control.protocol import Ended, Explained, Heard, Refused, Say, Spoken, Why
+from hark.app.trouble import Trouble
 from hark.app.words import lines_of, one_line, remark, why_command
 
 
 def say(options: argparse.Namespace) -> int:
     """Say something and print the answer."""
     if options.to is not None:
+        if options.bus is not None:
+            raise Trouble("--to has an assistant of its own speak, so it does not go with --bus")
         from hark.app.commands.say_aloud import say_aloud
 
         return say_aloud(options)
-    connection = connect(state_of(options))
+    connection = connect(state_of(options)) if options.bus is None else None
     if connection is not None:
         with connection:
             try:
@@ -25,6 +28,11 @@ def say(options: argparse.Namespace) -> int:
             except Silent as silent:
                 complain(f"the assistant that runs does not answer: {silent}")
     # Only now: whoever finds an assistant running need not load one.
+    from hark.app.commands.elsewhere import elsewhere
+
+    place = elsewhere(options)
+    if place is not None:
+        return place.say(options)
     from hark.app.commands.say_alone import say_alone
 
     return say_alone(options)
@@ -61,7 +69,7 @@ def _story(connection: Connection, ended: Ended, options: argparse.Namespace) ->
 
 def tell_end(outcome: str, detail: str, utterance_id: str, options: argparse.Namespace, story: str | None) -> int:
     """Say how the turn ended, with its story if there is one; the exit status."""
-    told = remark(outcome, detail, why_command(utterance_id, options.state))
+    told = remark(outcome, detail, why_command(utterance_id, options.state, options.bus))
     if told is not None:
         print(told)
     if story is not None:

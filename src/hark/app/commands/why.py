@@ -3,36 +3,70 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from hark.app.commands.common import ANSWERED, UNANSWERED, complain, state_of
-from hark.app.control.client import Silent, connect
+from hark.app.control.client import Connection, Silent, connect
 from hark.app.control.protocol import Explained, Why
+from hark.app.trouble import Trouble
 from hark.app.words import lines_of
+
+if TYPE_CHECKING:
+    from hark.trace import TraceRecord
 
 
 def why(options: argparse.Namespace) -> int:
     """Explain the last turn, or the one whose id begins as told."""
-    directory = state_of(options)
-    wanted = options.id
-    connection = connect(directory)
-    if connection is not None:
-        with connection:
-            try:
-                for answer in connection.ask(Why(wanted)):
-                    if isinstance(answer, Explained):
-                        print(lines_of(answer.text))
-                        return ANSWERED
-            except Silent as silent:
-                complain(f"the assistant that runs does not answer ({silent}); this is from disk")
-    # Only now, for the same reason as in `say`.
-    from hark.app.state.trace_file import find
-    from hark.trace import render
+    connection = connect(state_of(options)) if options.bus is None else None
+    text = _asked(connection, options.id) if connection is not None else None
+    if text is None:
+        # Only now, for the same reason as in `say`.
+        from hark.trace import render
 
-    record = find(directory, wanted)
-    if record is not None:
-        print(lines_of(render(record)))
-        return ANSWERED
+        record = _looked_up(options, is_running=connection is not None)
+        if record is None:
+            return UNANSWERED
+        text = render(record)
+    print(lines_of(text))
+    return ANSWERED
+
+
+def _asked(connection: Connection, wanted: str) -> str | None:
+    with connection:
+        try:
+            for answer in connection.ask(Why(wanted)):
+                if isinstance(answer, Explained):
+                    return answer.text
+        except Silent as silent:
+            complain(f"the assistant that runs does not answer ({silent}); this is from disk")
+    return None
+
+
+def _looked_up(options: argparse.Namespace, *, is_running: bool) -> TraceRecord | None:
+    """From the bus where the assistant is elsewhere, else from disk; says so when it is in neither."""
+    from hark.app.state.trace_file import find
+
+    directory, wanted = state_of(options), options.id
     which = f"no turn whose id begins with {wanted}" if wanted else "no turn"
-    running = "the assistant that runs had none" if connection is not None else "no assistant is running"
-    complain(f"there is {which} on record: {running}, and there is none on disk in {directory}")
-    return UNANSWERED
+    if options.bus is not None:
+        found = _asked_elsewhere(options)
+        if found is None:
+            complain(f"there is {which} on record: nobody on {options.bus} had one")
+        return found
+    try:
+        record = None if is_running else _asked_elsewhere(options)
+    except Trouble as trouble:
+        complain(f"{trouble}; this is from disk")
+        record = None
+    record = record or find(directory, wanted)
+    if record is None:
+        running = "the assistant that runs had none" if is_running else "no assistant is running"
+        complain(f"there is {which} on record: {running}, and there is none on disk in {directory}")
+    return record
+
+
+def _asked_elsewhere(options: argparse.Namespace) -> TraceRecord | None:
+    from hark.app.commands.elsewhere import elsewhere
+
+    place = elsewhere(options)
+    return place.story(options.id) if place is not None else None

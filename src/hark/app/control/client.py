@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Final
 
 import msgspec
@@ -12,6 +14,9 @@ import msgspec
 from hark.app.control.address import NAME, short
 from hark.app.control.protocol import Answer, Heard, Request, Spoken, decode_answer, line
 
+HANDOVER: Final = 2.0
+"""Seconds in which another one has the socket."""
+_PAUSE: Final = 0.05
 PATIENCE: Final = 5.0
 """Seconds a running assistant has to answer at all."""
 
@@ -21,7 +26,30 @@ class Silent(Exception):
 
 
 def connect(directory: Path) -> Connection | None:
-    """A connection to the assistant that has the state directory; None when none is listening there."""
+    """A connection to the assistant that has the state directory; None when none is listening there.
+
+    Rooms that share the directory have the socket in turns: when the one that had it is gone, another will.
+    """
+    deadline = monotonic() + HANDOVER
+    while (connection := _connect(directory)) is None and _rooms_in(directory) and monotonic() < deadline:
+        sleep(_PAUSE)
+    return connection
+
+
+def _rooms_in(directory: Path) -> bool:
+    """Whether processes with rooms say that they have parts of the directory, and live."""
+    return any(_lives(file) for file in directory.glob("*.lock"))
+
+
+def _lives(lock: Path) -> bool:
+    try:
+        os.kill(int(lock.read_text().split()[-1]), 0)
+    except (OSError, ValueError, IndexError, OverflowError):
+        return False
+    return True
+
+
+def _connect(directory: Path) -> Connection | None:
     try:
         with short(directory) as reachable:
             channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

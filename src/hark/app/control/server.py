@@ -6,10 +6,10 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
@@ -35,6 +35,7 @@ from hark.app.control.protocol import (
 from hark.app.doctor.report import Report
 from hark.app.state.directory import StateError
 from hark.app.talk import Talk
+from hark.app.trouble import Trouble
 from hark.model import MalformedMessage
 from hark.model.lang import canonical
 from hark.trace import TraceRecord, render
@@ -67,24 +68,32 @@ def listening(directory: Path) -> socket.socket:
     return channel
 
 
+class Assistant(Protocol):
+    """An assistant as those see it who come by the control socket."""
+
+    visitors: str
+    """How the names of their sessions begin: nobody else on the bus has sessions that begin so."""
+
+    def talking(self) -> AbstractAsyncContextManager[Talk]:
+        """A way to talk to it; raises `Trouble` where nobody would answer."""
+
+    async def story(self, prefix: str) -> TraceRecord | None:
+        """The turn with this `utterance_id`, else the last one whose id begins so."""
+
+    def langs(self) -> frozenset[str]:
+        """What it understands."""
+
+    async def examine(self) -> Report:
+        """What is loaded and what is not."""
+
+
 class Control:
     """Serves `say`, `why`, `examine` and `ping`. Nothing a client sends, or leaves unread, can hurt the assistant."""
 
-    def __init__(
-        self,
-        channel: socket.socket,
-        directory: Path,
-        talk: Talk,
-        story: Callable[[str], Awaitable[TraceRecord | None]],
-        langs: Callable[[], frozenset[str]],
-        examine: Callable[[], Awaitable[Report]],
-    ) -> None:
+    def __init__(self, channel: socket.socket, directory: Path, assistant: Assistant) -> None:
         self._channel = channel
         self._directory = directory
-        self._talk = talk
-        self._story = story
-        self._langs = langs
-        self._examine = examine
+        self._assistant = assistant
         self._numbers = count(1)
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
@@ -133,38 +142,42 @@ class Control:
         elif isinstance(request, Why):
             _send(writer, await self._explained(request))
         elif isinstance(request, Examine):
-            _send(writer, Examined(await self._examine()))
+            _send(writer, Examined(await self._assistant.examine()))
         else:
             await self._say(request, writer)
 
     async def _explained(self, request: Why) -> Answer:
-        record = await self._story(request.id)
+        record = await self._assistant.story(request.id)
         if record is None:
             what = f"whose id begins with {request.id}" if request.id else "yet"
             return Refused(f"this assistant had no turn {what}")
         return Explained(render(record))
 
     async def _say(self, request: Say, writer: asyncio.StreamWriter) -> None:
-        if request.lang is not None and canonical(request.lang) not in self._langs():
-            known = ", ".join(sorted(self._langs()))
+        langs = self._assistant.langs()
+        if request.lang is not None and canonical(request.lang) not in langs:
+            known = ", ".join(sorted(langs))
             _send(writer, Refused(f"this assistant does not understand {request.lang}; it understands {known}"))
             return
-        _send(writer, Heard())
+        session_id = f"{self._assistant.visitors}-{next(self._numbers)}"
         try:
-            asked = await self._talk.ask(
-                request.utterance,
-                lambda text: _send(writer, Spoken(text)),
-                lang=request.lang,
-                session_id=f"say-{next(self._numbers)}",
-            )
+            async with self._assistant.talking() as talk:
+                _send(writer, Heard())
+                asked = await talk.ask(
+                    request.utterance,
+                    lambda text: _send(writer, Spoken(text)),
+                    lang=request.lang,
+                    session_id=session_id,
+                )
+        except Trouble as trouble:
+            _send(writer, Refused(str(trouble)))
         except MalformedMessage as error:
             _send(writer, Refused(f"this is no utterance: {error}"))
-            return
         except Exception as error:
             log.exception("an utterance could not be put to the assistant")
             _send(writer, Refused(f"this turn broke: {type(error).__name__}: {error}"))
-            return
-        _send(writer, Ended(asked.outcome, asked.utterance_id, asked.detail))
+        else:
+            _send(writer, Ended(asked.outcome, asked.utterance_id, asked.detail))
 
 
 def _send(writer: asyncio.StreamWriter, answer: Answer) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain as in_a_row
+from typing import TypeVar
 
 from hark import __version__
 from hark.app.advice import Inventory, advise
@@ -12,11 +13,13 @@ from hark.app.doctor.report import Report, RoomReport
 from hark.app.settings import Settings
 from hark.spec import TRANSFORMER_TYPES
 
+T = TypeVar("T")
+
 
 def join(reports: Iterable[Report], settings: Settings, settings_file: str, rooms: list[RoomReport]) -> Report:
     """Everything the doctor found, wherever it is."""
     found = list(reports)
-    chains = sorted(in_a_row.from_iterable(one.chains for one in found), key=lambda c: _place(c.kind))
+    chains = sorted(_once(one.chains for one in found), key=lambda c: _place(c.kind))
     options = settings.understanding()
     joined = Report(
         version=__version__,
@@ -24,12 +27,12 @@ def join(reports: Iterable[Report], settings: Settings, settings_file: str, room
         lang=options.lang,
         langs=sorted(options.langs),
         chains=chains,
-        pipeline=[asked for one in found for asked in one.pipeline],
-        never_asked=[name for one in found for name in one.never_asked],
-        skills=[skill for one in found for skill in one.skills],
-        overlaps=[told for one in found for told in one.overlaps],
-        missing=[missing for one in found for missing in one.missing],
-        engines=[engine for one in found for engine in one.engines],
+        pipeline=_once(one.pipeline for one in found),
+        never_asked=_once(one.never_asked for one in found),
+        skills=_once(one.skills for one in found),
+        overlaps=_once(one.overlaps for one in found),
+        missing=_once(one.missing for one in found),
+        engines=_once(one.engines for one in found),
         rooms=rooms,
         advice=[],
     )
@@ -39,6 +42,14 @@ def join(reports: Iterable[Report], settings: Settings, settings_file: str, room
         **{name: getattr(joined, name) for name in joined.__struct_fields__ if name != "advice"},
         advice=[*told, *unused_entries(settings)],
     )
+
+
+def _once(lists: Iterable[Sequence[T]]) -> list[T]:
+    """What is in these lists; what several processes have alike, as workers do, is told once."""
+    told: list[T] = []
+    for several in lists:
+        told += [one for one in several if one not in told]
+    return told
 
 
 def _inventory(report: Report) -> Inventory:

@@ -9,6 +9,7 @@ import msgspec
 from hark.app.doctor.joining import join
 from hark.app.doctor.report import Report, RoomReport
 from hark.app.rooms.asking import FROM, ask_all
+from hark.app.rooms.names import ALL_ROOMS
 from hark.app.rooms.roster import Roster
 from hark.app.settings import Settings
 from hark.bus import Bus
@@ -45,7 +46,7 @@ class Doctor:
         self._settings = settings
         self._settings_file = settings_file
         self._rooms = rooms
-        """Those there should be."""
+        """Those there should be; others may be there as well."""
 
     async def examine(self) -> Report:
         """One report on all of them; who does not answer is missing from it, and said to be."""
@@ -53,11 +54,14 @@ class Doctor:
         asked = [holder.id for holder in holders]
         answers = await ask_all(self._bus, asked, topics.EXAMINE_ASK, {}, topics.EXAMINE_TOLD)
         answered = {str(answer.data.get(FROM)) for answer in answers}
-        rooms = []
-        for name in self._rooms:
-            held = [one for one in holders if name in one.rooms and one.id in answered]
-            told = "; ".join(str(one) for one in held)
-            rooms.append(RoomReport(room=name, held_by=told, is_ready=any(one.is_ready for one in held)))
+        rooms: list[RoomReport] = []
+        for name in ALL_ROOMS:
+            held = [one for one in holders if name in one.rooms]
+            if name in self._rooms or held:
+                present = [one for one in held if one.id in answered]
+                rooms += [RoomReport(room=name, held_by=str(one), is_ready=one.is_ready) for one in present] or [
+                    RoomReport(room=name)
+                ]
         reports = [report for answer in answers if (report := _report(answer)) is not None]
         return join(reports, self._settings, self._settings_file, rooms)
 

@@ -7,6 +7,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from hark.app.control.door import Door
 from hark.app.doctor.examine import examine
 from hark.app.house import House
 from hark.app.rooms.audience import Audience
@@ -15,6 +16,7 @@ from hark.app.rooms.holder import Holder, myself
 from hark.app.rooms.names import RoomName
 from hark.app.rooms.role import Role
 from hark.app.rooms.stories import Teller
+from hark.app.rooms.view import View
 from hark.app.settings import Settings
 from hark.app.state.keeping import State
 from hark.bus import RemoteBus
@@ -46,6 +48,7 @@ class Lodging:
         is_worker: bool = False,
         settings_file: str = "no file",
         aloud: Aloud | None = None,
+        door: Door | None = None,
     ) -> None:
         self._rooms = rooms
         self._settings = settings
@@ -56,9 +59,12 @@ class Lodging:
         self._is_worker = is_worker
         self._settings_file = settings_file
         self._aloud = aloud
+        self._door = door
+        """The control socket, which the processes that share a state directory have in turns."""
         self.role = Role(bus, clock, myself(rooms, clock.wall(), is_worker=is_worker), lost)
         # From the first moment on: those who are here say so when somebody claims the room that speaks.
         self._audience = Audience(bus) if "speak" in rooms else None
+        self._view: View | None = None
         self._listeners: list[Teller | Patient] = []
 
     async def __aenter__(self) -> Lodging:
@@ -104,6 +110,9 @@ class Lodging:
             Patient(self._bus, look, self.role.holder.id),
         ]
         self.role.ready()
+        if self._door is not None:
+            self._view = View(self._bus, self._clock, self.role.roster, self._settings, self._settings_file)
+            self._door.serve_when_free(self._view, self._clock)
         return self
 
     async def __aexit__(
@@ -120,6 +129,9 @@ class Lodging:
 
     async def _close(self) -> None:
         await self.house.stop()
+        # The door after the house: whoever waits there for an answer gets it within the grace.
+        if self._door is not None:
+            await self._door.close()
         self.role.leave()
         for listener in self._listeners:
             listener.close()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
 from hark.app.open_questions import is_question
 from hark.app.rooms.holder import holder_in
 from hark.app.talk import OUTCOMES, Talk
-from hark.bus import Bus
+from hark.bus import Bus, Subscription
 from hark.model import Clock, Message
 from hark.speak import Spoken
 from hark.spec import DEFAULT_SESSION_ID, dispatch_topic, topics
@@ -30,14 +31,25 @@ class RemoteTalk(Talk):
 
     def __init__(self, bus: Bus, clock: Clock, aside: Callable[[str], None]) -> None:
         self._answers: set[str] = set()
+        self._subscriptions: list[Subscription] = []
         super().__init__(bus, clock, aside)
 
     def _follow(self) -> None:
         # Not everything there is: that would be sent here from another process.
-        self._bus.on(_FOLLOWED, self._saw, name="talk")
-        self._bus.on(topics.SPEECH_SHOWN, self._shown, name="talk: shown")
-        self._bus.on(topics.ROLE_CLAIM, self._somebody_comes, name="talk: somebody comes")
-        self._bus.on(topics.BUS_AGAIN, self._shaken, name="talk: again")
+        self._subscriptions += (
+            self._bus.on(_FOLLOWED, self._saw, name="talk"),
+            self._bus.on(topics.SPEECH_SHOWN, self._shown, name="talk: shown"),
+            self._bus.on(topics.ROLE_CLAIM, self._somebody_comes, name="talk: somebody comes"),
+            self._bus.on(topics.BUS_AGAIN, self._shaken, name="talk: again"),
+        )
+
+    def close(self) -> None:
+        """Hear nothing more, and say that nobody is here to."""
+        for subscription in self._subscriptions:
+            subscription.close()
+        gone, self._present = list(self._present), Counter()
+        for session_id in gone:
+            self._tell(session_id)
 
     def _saw(self, message: Message) -> None:
         if is_question(message) and message.session is not None and message.session.response_mode is not None:
@@ -48,7 +60,7 @@ class RemoteTalk(Talk):
         """Whether something is the answer to a question is seen by whom it is dispatched to."""
         if topic not in self._answers:
             self._answers.add(topic)
-            self._bus.on(topic, self._saw, name="talk: answer")
+            self._subscriptions.append(self._bus.on(topic, self._saw, name="talk: answer"))
 
     def _shown(self, message: Message) -> None:
         text, lang = message.data.get("utterance"), message.data.get("lang")

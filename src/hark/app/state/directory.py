@@ -47,30 +47,38 @@ class Lock:
     def __init__(self, directory: Path, parts: Collection[str] = ()) -> None:
         """Take the lock; raises `Held` when somebody else has it."""
         self._descriptors: list[int] = []
-        self._take(directory, _LOCK, alone=not parts)
-        for part in parts:
-            self._take(directory, f"{part}.{_LOCK}", alone=True)
+        try:
+            self._descriptors.append(_take(directory, _LOCK, alone=not parts))
+            for part in parts:
+                self._descriptors.append(take_part(directory, part))
+        except StateError:
+            self.release()
+            raise
 
     def release(self) -> None:
         """Let others have it."""
         for descriptor in self._descriptors:
             os.close(descriptor)
 
-    def _take(self, directory: Path, name: str, *, alone: bool) -> None:
-        file = directory / name
-        try:
-            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        except OSError as error:
-            self.release()
-            raise StateError(f"{file} cannot be opened: {error.strerror}; choose another with --state") from None
-        try:
-            fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
-        except OSError:
-            holder = os.read(descriptor, 100).decode(errors="replace").strip()
-            os.close(descriptor)
-            self.release()
-            raise Held(f"{directory} is in use by {holder or 'another assistant'}") from None
-        self._descriptors.append(descriptor)
-        who = "the assistant with process id" if alone else "an assistant in several processes, such as"
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"{who} {os.getpid()}\n".encode())
+
+def take_part(directory: Path, part: str) -> int:
+    """Take one part of a state directory that is ours anyway; raises `Held`. It is ours until this is closed."""
+    return _take(directory, f"{part}.{_LOCK}", alone=True)
+
+
+def _take(directory: Path, name: str, *, alone: bool) -> int:
+    file = directory / name
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise StateError(f"{file} cannot be opened: {error.strerror}; choose another with --state") from None
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except OSError:
+        holder = os.read(descriptor, 100).decode(errors="replace").strip()
+        os.close(descriptor)
+        raise Held(f"{directory} is in use by {holder or 'another assistant'}") from None
+    who = "the assistant with process id" if alone else "an assistant in several processes, such as"
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, f"{who} {os.getpid()}\n".encode())
+    return descriptor

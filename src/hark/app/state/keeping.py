@@ -16,25 +16,31 @@ from hark.model import Clock
 class State:
     """What one assistant keeps, or some parts of it, from the moment it takes the directory until it lets it go."""
 
-    def __init__(self, directory: Path, clock: Clock, *, traces: bool, parts: Collection[str] = ()) -> None:
-        """Take the directory; raises `StateError`, and `Held` when another assistant has it, or those parts of it."""
+    def __init__(
+        self, directory: Path, clock: Clock, *, traces: bool, parts: Collection[str] = (), worker: str = ""
+    ) -> None:
+        """Take the directory; raises `StateError`, and `Held` when another assistant has it, or those parts of it.
+
+        Several workers can have the part `understand` of it, each under a name of its own that begins with it.
+        """
         make_directory(directory)
         self.directory = directory
-        self._lock = Lock(directory, parts)
-        sessions = SessionFile(directory)
+        self._worker = worker
+        self._lock = Lock(directory, (worker,) if worker else parts)
+        sessions = SessionFile(directory, worker)
         has_session = not parts or "understand" in parts
         self.restored = sessions.restore() if has_session else None
         """The default session as it was after the last end marker."""
-        self.turns = TurnsFile(directory) if "understand" in parts else None
-        """The turns that are open, for whoever comes next if this process dies."""
-        part = "" if has_session else "-".join(parts)
+        self.turns = TurnsFile(directory) if "understand" in parts and not worker else None
+        """The turns that are open, for whoever comes next if this process dies; those of a worker the others know."""
+        part = worker or ("" if has_session else "-".join(parts))
         self.writer = Writer(sessions, TraceFile(directory, part) if traces else None, clock)
         self.writer.start()
 
     @property
     def plugin_data(self) -> Path:
         """Where plugins have directories of their own."""
-        return self.directory / "plugins"
+        return self.directory / self._worker / "plugins"
 
     def close(self) -> None:
         """Write what is left and let the directory go."""

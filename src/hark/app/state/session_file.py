@@ -17,11 +17,14 @@ _NAME: Final = "session.json"
 
 
 class SessionFile:
-    """`session.json` in a state directory: the session as it is written on the wire, whole or not at all."""
+    """`session.json` in a state directory: the session as it is written on the wire, whole or not at all.
 
-    def __init__(self, directory: Path) -> None:
+    Workers share it, for each may have to go on with what another had; each writes under a name of its own first.
+    """
+
+    def __init__(self, directory: Path, worker: str = "") -> None:
         self.path = directory / _NAME
-        self._new = directory / f"{_NAME}.new"
+        self._new = directory / (f"{_NAME}.{worker}.new" if worker else f"{_NAME}.new")
 
     def restore(self) -> Session | None:
         """The session as it was last written; a file that cannot be used is set aside, and the log says so."""

@@ -20,6 +20,7 @@ KEPT: Final = 1_000
 _NAME: Final = "traces.jsonl"
 _OLD: Final = "traces.old.jsonl"
 _PARTS: Final = "traces-*.jsonl"
+_WORKERS: Final = "traces-understand-"
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(TraceRecord).decode
@@ -82,13 +83,17 @@ def _mend(file: BinaryIO) -> int:
 
 def find(directory: Path, prefix: str = "") -> TraceRecord | None:
     """The turn on disk with this `utterance_id`, or the last one whose id begins so; with all its parts."""
-    found = _find(directory, (_NAME, _OLD), prefix)
-    if found is None:
-        return None
     names = {path.name for path in directory.glob(_PARTS)}
     newer = sorted(name for name in names if ".old." not in name)
     pairs = [(name, name.replace(".jsonl", ".old.jsonl")) for name in newer]
-    parts = [_find(directory, pair, found.utterance_id) for pair in pairs]
+    # Turns are taken in by one process, or by several workers.
+    intakes = [(_NAME, _OLD), *(pair for pair in pairs if pair[0].startswith(_WORKERS))]
+    known = [record for pair in intakes if (record := _find(directory, pair, prefix)) is not None]
+    if not known:
+        return None
+    found = max(known, key=lambda record: (record.utterance_id == prefix, record.wall))
+    others = [pair for pair in pairs if pair not in intakes]
+    parts = [_find(directory, pair, found.utterance_id) for pair in others]
     return joined([found, *(part for part in parts if part is not None)])
 
 

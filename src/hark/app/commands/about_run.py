@@ -1,0 +1,67 @@
+"""What can be typed after `hark run`. Apart from it: help needs none of what it needs."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from hark.app.commands.options import Commands, add_command, add_lang, add_settings, add_state
+
+RUN: Final = """\
+Runs an assistant and lets you talk to it. In a terminal it is a conversation that Ctrl-D ends. When standard input is
+not a terminal, each line is an utterance; it is answered before the next one is read, and the assistant leaves after
+the last. Answers go to standard output, a line each, everything else to standard error.
+
+examples:
+  hark run
+  printf 'what time is it\\nsay hello world\\n' | hark run
+  hark run --dev                         while you write a plugin: the next turn uses what you saved
+  hark run --stay </dev/null             as a service, until SIGTERM
+  hark run --split                       in several processes: one that dies is started again
+  hark run --split --workers 2           ... two of which understand
+  hark run --room act --bus ws://127.0.0.1:8181/core
+  hark run --voice                       by microphone and loudspeaker
+  hark run --state /tmp/try --no-plugins
+"""
+_MOST_WORKERS: Final = 99
+
+
+def add_run(commands: Commands[argparse.ArgumentParser]) -> None:
+    """`hark run`."""
+    run = add_command(commands, "run", "run an assistant and talk to it", RUN)
+    add_settings(run)
+    add_state(run)
+    add_lang(run)
+    run.add_argument(
+        "--dev",
+        action="store_true",
+        help="take over what you edit meanwhile: plugins, their locale folders, the settings; what is broken is told, "
+        "and the old one stays",
+    )
+    run.add_argument("--voice", action="store_true", help="talk by microphone and loudspeaker; see docs/voice.md")
+    run.add_argument("--stay", action="store_true", help="go on when the input ends, until somebody stops it")
+    run.add_argument("--split", action="store_true", help="every room in a process of its own, kept alive by this one")
+    run.add_argument(
+        "--room",
+        action="append",
+        choices=("understand", "act", "hear", "speak", "bus"),
+        default=[],
+        help="only this room, over the bus it shares with the others; may be given more than once",
+    )
+    run.add_argument("--worker", action="store_true", help="with --room understand: one of several that share the work")
+    run.add_argument(
+        "--workers", type=_count, metavar="N", help="with --split: so many that share the work of understand"
+    )
+    run.add_argument(
+        "--bus",
+        metavar="URL",
+        help="where the rooms meet: ws://... or nats://...; else servers in [nats], or url in [bus]",
+    )
+    run.add_argument("--leash", help=argparse.SUPPRESS)
+    run.add_argument("--part", default="", help=argparse.SUPPRESS)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST_WORKERS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {_MOST_WORKERS}")
+    return int(text)
