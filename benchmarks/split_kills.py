@@ -108,6 +108,7 @@ async def main(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as state:
         url = f"ws://127.0.0.1:{options.port}/core"
         command = [sys.executable, "-m", "hark", "run", "--split", "--stay", "--bus", url, "--state", state]
+        command += ["--workers", str(options.workers)] if options.workers else []
         process = await asyncio.create_subprocess_exec(
             *command, stdin=asyncio.subprocess.DEVNULL, stderr=None if options.verbose else asyncio.subprocess.DEVNULL
         )
@@ -132,5 +133,6 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=6.0)
     parser.add_argument("--port", type=int, default=18_199)
     parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=ROOMS)
+    parser.add_argument("--workers", type=int, default=0, help="so many share the work of understand; one is killed")
     parser.add_argument("--verbose", action="store_true")
     asyncio.run(main(parser.parse_args()))
