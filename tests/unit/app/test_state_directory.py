@@ -85,3 +85,22 @@ def test_workers_share_a_directory_and_the_session_in_it(tmp_path: Path) -> None
     assert one.restored == Session(lang="de-DE")
     one.close()
     two.close()
+
+
+@pytest.mark.parametrize("parts", [(), ("understand",)])
+def test_what_a_killed_process_had_no_time_to_write_is_there_for_the_next_one(
+    tmp_path: Path, parts: tuple[str, ...]
+) -> None:
+    killed = State(tmp_path, SystemClock(), traces=False, parts=["understand"])
+    killed.writer.session = lambda _session: None  # type: ignore[method-assign] - its thread never gets to it
+    killed.save(Session(lang="de-DE"))
+    killed._lock.release()
+    after = State(tmp_path, SystemClock(), traces=False, parts=parts)
+    assert after.restored == Session(lang="de-DE")
+    after.save(Session(lang="fr-FR"))
+    after.close()
+    (tmp_path / "session.json").unlink()  # somebody wants it to begin anew
+    last = State(tmp_path, SystemClock(), traces=False, parts=["understand"])
+    assert last.restored is None
+    last.close()
+    killed.writer.close()

@@ -76,7 +76,7 @@ class Lodging:
             raise
         state = self._state
         restored = state.restored if state is not None else None
-        save = state.writer.session if state is not None else None
+        save = state.save if state is not None else None
         worker = Worker(self._bus, self._clock, restored=restored, save=save) if self._is_worker else None
         self.house = House(
             self._settings,
