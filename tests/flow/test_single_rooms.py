@@ -54,7 +54,7 @@ def test_say_why_and_doctor_find_them_in_their_state_directory(world: World, url
     eventually((world.state / "control.sock").exists)
     said = eventually(lambda: _answered(world, "say", "say", "good", "morning", "--why"))
     assert said[0] == "good morning"
-    assert [line.split()[2] for line in said[2:-1]][-3:] == ["intent", "handler", "speak"]
+    assert _stages(said) >= {"intent", "handler", "speak"}
     told = world.hark("why")
     assert '"say good morning"  session say-' in told.stdout
     assert "rendered" in told.stdout
@@ -91,7 +91,7 @@ def test_over_the_bus_they_are_found_from_anywhere(world: World, url: str, start
     visitor = World(tmp_path / "elsewhere")
     said = eventually(lambda: _answered(visitor, "say", "say", "good", "day", "--why", "--bus", url))
     assert said[0] == "good day"
-    assert [line.split()[2] for line in said[2:-1]][-3:] == ["intent", "handler", "speak"]
+    assert _stages(said) >= {"intent", "handler", "speak"}
     assert '"say good day"' in visitor.hark("why", "--bus", url).stdout
     lost = visitor.hark("say", "what nobody understands", "--bus", url)
     assert lost.returncode == 1
@@ -131,6 +131,11 @@ def test_a_bus_without_rooms_is_told_with_what_is_missing(world: World, url: str
     eventually((world.state / "control.sock").exists)
     done = world.hark("say", "hello").stderr
     assert "nobody has the room understand, act on this bus" in done
+
+
+def _stages(told: list[str]) -> set[str]:
+    """What a story is told in parts of; those that overlap in several processes are put in order by the wall clock."""
+    return {line.split()[2] for line in told[2:-1]}
 
 
 def _answered(world: World, *command: str) -> list[str] | None:

@@ -100,7 +100,8 @@ def test_say_why_and_doctor_talk_to_all_rooms_as_to_one(world: World, url: str) 
         said = world.hark("say", "say", "good", "morning", "--why")
         assert (said.returncode, said.stdout.splitlines()[0]) == (0, "good morning")
         stages = [line.split()[2] for line in said.stdout.splitlines()[2:-1]]
-        assert stages[-3:] == ["intent", "handler", "speak"]
+        # Speech may be heard before its handler is through: they are in processes of their own.
+        assert (stages[-3], set(stages[-2:])) == ("intent", {"handler", "speak"})
         told = world.hark("why").stdout
         assert '"say good morning"' in told
         assert "rendered" in told

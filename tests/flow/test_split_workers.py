@@ -143,7 +143,10 @@ def test_one_signal_ends_all_of_them(world: World, at_nats: str, number: signal.
         assert set(processes(at_nats)) == ROOMS
         running.signal(number)
         status, errors = running.end(hang_up=False)
-    assert (status, errors) == (0, "")
+    assert status == 0
+    # Workers that come one after the other may say who took what was said meanwhile.
+    assert "ERROR" not in errors
+    assert "Traceback" not in errors
     assert not (world.state / "control.sock").exists()
 
 

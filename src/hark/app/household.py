@@ -66,7 +66,7 @@ class Household:
             render=self.talk.render,
             serves=self.talk.serves,
             restored=state.restored if state is not None else None,
-            save=state.writer.session if state is not None else None,
+            save=state.save if state is not None else None,
             on_trace=state.writer.trace if state is not None else None,
             data_root=state.plugin_data if state is not None else None,
             aloud=self._aloud,

@@ -10,7 +10,7 @@ import pytest
 from hark.app.places import NoPlace, settings_file, state_directory
 from hark.app.state.directory import Held, Lock, StateError, make_directory
 from hark.app.state.keeping import State
-from hark.model import Session, SystemClock
+from hark.model import Message, Session, SystemClock
 
 
 def mode(path: Path) -> int:
@@ -78,10 +78,34 @@ def test_workers_share_a_directory_and_the_session_in_it(tmp_path: Path) -> None
     with pytest.raises(Held):
         State(tmp_path, SystemClock(), traces=False, parts=["understand"], worker="understand-2")
     assert one.plugin_data != two.plugin_data
-    assert one.turns is two.turns is None, "the others know what a worker had open"
+    assert one.turns is not None
+    one.turns.opened(Message("ovos.utterance.handle", {}, {"utterance_id": "a"}))
     one.writer.session(Session(lang="de-DE"))
     one.close()
     one = State(tmp_path, SystemClock(), traces=False, parts=["understand"], worker="understand-1")
     assert one.restored == Session(lang="de-DE")
+    assert one.turns is not None
+    assert [last.utterance_id for last in one.turns.lost] == ["a"], "each has its own notes"
+    assert two.turns is not None
+    assert two.turns.lost == []
     one.close()
     two.close()
+
+
+@pytest.mark.parametrize("parts", [(), ("understand",)])
+def test_what_a_killed_process_had_no_time_to_write_is_there_for_the_next_one(
+    tmp_path: Path, parts: tuple[str, ...]
+) -> None:
+    killed = State(tmp_path, SystemClock(), traces=False, parts=["understand"])
+    killed.writer.session = lambda _session: None  # type: ignore[method-assign] - its thread never gets to it
+    killed.save(Session(lang="de-DE"))
+    killed._lock.release()
+    after = State(tmp_path, SystemClock(), traces=False, parts=parts)
+    assert after.restored == Session(lang="de-DE")
+    after.save(Session(lang="fr-FR"))
+    after.close()
+    (tmp_path / "session.json").unlink()  # somebody wants it to begin anew
+    last = State(tmp_path, SystemClock(), traces=False, parts=["understand"])
+    assert last.restored is None
+    last.close()
+    killed.writer.close()

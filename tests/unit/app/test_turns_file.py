@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from hark.app.state import turns_file
-from hark.app.state.turns_file import TurnsFile
+from hark.app.state.session_file import SessionFile
+from hark.app.state.turns_file import TurnsFile, settle_session
 from hark.model import Message, Session, decode
 
 
@@ -123,3 +124,51 @@ def test_turns_of_others_that_were_ended_are_remembered_the_last_ones(
     assert list(again.stood_in) == ["x-2", "x-3", "x-4"]
     again.forget_lost()
     assert list(TurnsFile(tmp_path).stood_in) == ["x-2", "x-3", "x-4"]
+
+
+def test_a_session_that_was_noted_is_newer_than_the_one_that_was_written(tmp_path: Path) -> None:
+    sessions = SessionFile(tmp_path)
+    sessions.write(Session(lang="en-US"))
+    notes = TurnsFile(tmp_path)
+    notes.opened(entry("a"))
+    notes.session(Session(lang="fr-FR"))
+    notes.session(Session(lang="de-DE"))
+    settle_session(tmp_path, sessions)
+    assert sessions.restore() == Session(lang="de-DE")
+    assert [message.utterance_id for message in TurnsFile(tmp_path).lost] == ["a"], "turns are left as they were"
+    sessions.write(Session(lang="es-ES"))
+    settle_session(tmp_path, sessions)
+    assert sessions.restore() == Session(lang="es-ES"), "a note counts once"
+
+
+def test_half_a_note_leaves_the_one_before(tmp_path: Path) -> None:
+    notes = TurnsFile(tmp_path)
+    notes.session(Session(lang="fr-FR"))
+    notes.session(Session(lang="de-DE"))
+    path = tmp_path / "turns.log"
+    path.write_bytes(path.read_bytes()[:-5])
+    sessions = SessionFile(tmp_path)
+    settle_session(tmp_path, sessions)
+    assert sessions.restore() == Session(lang="fr-FR")
+
+
+def test_a_session_is_still_noted_when_the_file_was_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns_file, "_SMALL", 100)
+    notes = TurnsFile(tmp_path)
+    notes.session(Session(lang="de-DE"))
+    notes.opened(entry("a", "x" * 500))
+    notes.ended("a")
+    assert (tmp_path / "turns.log").stat().st_size < 200
+    sessions = SessionFile(tmp_path)
+    settle_session(tmp_path, sessions)
+    assert sessions.restore() == Session(lang="de-DE")
+
+
+def test_a_note_that_is_no_session_is_told_and_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "turns.log").write_bytes(b'={"session_id": "kitchen"}\n')
+    sessions = SessionFile(tmp_path)
+    settle_session(tmp_path, sessions)
+    assert sessions.restore() is None
+    assert "cannot be used: it holds the session 'kitchen'" in caplog.text

@@ -76,8 +76,10 @@ class Lodging:
             raise
         state = self._state
         restored = state.restored if state is not None else None
-        save = state.writer.session if state is not None else None
         turns = state.turns if state is not None else None
+        save = None
+        if state is not None:  # what workers know, they know of each other: what one has noted may be old
+            save = state.writer.session if self._is_worker else state.save
         worker = None
         if self._is_worker:
             worker = Worker(self._bus, self._clock, restored=restored, save=save, journal=turns)

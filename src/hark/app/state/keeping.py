@@ -8,9 +8,9 @@ from pathlib import Path
 from hark.app.state.directory import Lock, make_directory
 from hark.app.state.session_file import SessionFile
 from hark.app.state.trace_file import TraceFile
-from hark.app.state.turns_file import TurnsFile
+from hark.app.state.turns_file import TurnsFile, settle_session
 from hark.app.state.writer import Writer
-from hark.model import Clock
+from hark.model import Clock, Session
 
 
 class State:
@@ -29,10 +29,12 @@ class State:
         self._lock = Lock(directory, (worker,) if worker else parts)
         sessions = SessionFile(directory, worker)
         has_session = not parts or "understand" in parts
+        if has_session:
+            settle_session(directory, sessions)
         self.restored = sessions.restore() if has_session else None
         """The default session as it was after the last end marker."""
-        self.turns = TurnsFile(directory) if "understand" in parts and not worker else None
-        """The turns that are open, for whoever comes next if this process dies; those of a worker the others know."""
+        self.turns = TurnsFile(directory, worker) if "understand" in parts else None
+        """The turns that are open, for whoever comes next if this process dies."""
         part = worker or ("" if has_session else "-".join(parts))
         self.writer = Writer(sessions, TraceFile(directory, part) if traces else None, clock)
         self.writer.start()
@@ -42,9 +44,16 @@ class State:
         """Where plugins have directories of their own."""
         return self.directory / self._worker / "plugins"
 
+    def save(self, session: Session) -> None:
+        """Take the default session as it is from the end marker on that is about to be told."""
+        if self.turns is not None:
+            self.turns.session(session)
+        self.writer.session(session)
+
     def close(self) -> None:
         """Write what is left and let the directory go."""
         self.writer.close()
         if self.turns is not None:
+            self.turns.forget_session()
             self.turns.close()
         self._lock.release()

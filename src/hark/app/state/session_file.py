@@ -29,7 +29,7 @@ class SessionFile:
     def restore(self) -> Session | None:
         """The session as it was last written; a file that cannot be used is set aside, and the log says so."""
         try:
-            return _session(self.path.read_bytes())
+            return session_of(self.path.read_bytes())
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
@@ -62,7 +62,8 @@ class SessionFile:
         log.warning("%s cannot be used: %s; %s, and the conversation starts anew", self.path, error, kept)
 
 
-def _session(octets: bytes) -> Session:
+def session_of(octets: bytes) -> Session:
+    """The default session that was written so; raises `ValueError`, or `RecursionError` for what is nested too deep."""
     carrier = msgspec.json.decode(octets)
     if not isinstance(carrier, dict):
         raise ValueError(f"it holds a {type(carrier).__name__} in place of a session")

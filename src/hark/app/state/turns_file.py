@@ -1,4 +1,4 @@
-"""The turns that are open, on disk: a process that is killed in the middle of them leaves them to the next one."""
+"""What a process that is killed in the middle of turns leaves to the next one: those turns, and the default session."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import os
 from pathlib import Path
 from typing import Final
 
-from hark.model import MalformedMessage, Message, decode, encode
+import msgspec
+
+from hark.app.state.session_file import SessionFile, session_of
+from hark.model import MalformedMessage, Message, Session, decode, encode
 
 log = logging.getLogger("hark.app")
 
@@ -22,22 +25,27 @@ _LARGE: Final = 8_388_608
 
 class TurnsFile:
     """See `WorkersJournal` for what it promises. A line for each thing that happens: `+` and the Message, `-` and the
-    id, or `=` and the id of a turn of another worker.
+    id; `=` and the default session as it is from then on; `~` and the id of a turn of another worker.
 
     It is written before it is acted on, to the page cache alone: safe from the end of a process, not from a power cut.
+    A session that is noted here is newer than the one in `session.json`, which is written behind the turns. Workers
+    that share a directory have a file each.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self._path = directory / _NAME
-        self.lost, self.stood_in = _read(self._path)
-        """What was open when the last process went, each turn by the last that is known of it; and turns of others
-        that were ended in their place."""
-        self._open: dict[str, bytes] = {last.utterance_id or "": _line(last) for last in self.lost}
+    def __init__(self, directory: Path, worker: str = "") -> None:
+        path = directory / (f"turns-{worker}.log" if worker else _NAME)
+        known = _read(path)
+        self.lost = list(known.turns.values())
+        """What was open when the last process went, each turn by the last that is known of it."""
+        self.stood_in = dict.fromkeys(list(known.others)[-_STOOD_IN:])
+        """Turns of others that were ended in their place."""
+        self._session = known.session
+        self._open: dict[str, bytes] = {utterance_id: _line(last) for utterance_id, last in known.turns.items()}
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-        self._descriptor = os.open(self._path, flags, 0o600)
-        self._size = os.fstat(self._descriptor).st_size
-        if self._size:
-            self._write(b"\n")  # the last life may have ended in the middle of a line
+        self._descriptor = os.open(path, flags, 0o600)
+        self._size = known.size
+        if os.fstat(self._descriptor).st_size != known.size:
+            os.ftruncate(self._descriptor, known.size)  # the last life ended in the middle of a line
 
     def forget_lost(self) -> None:
         """They were ended."""
@@ -68,6 +76,16 @@ class TurnsFile:
         if (self._size > _SMALL and not self._open) or self._size > _LARGE:
             self._rewrite()
 
+    def session(self, session: Session) -> None:
+        """This is the default session, from the end marker on that is about to be told."""
+        self._session = b"=" + msgspec.json.encode(session.wire()) + b"\n"
+        self._write(self._session)
+
+    def forget_session(self) -> None:
+        """It was written where it belongs."""
+        self._session = b""
+        self._rewrite()
+
     def close(self) -> None:
         """Note nothing more."""
         os.close(self._descriptor)
@@ -91,8 +109,59 @@ class TurnsFile:
             log.error("the notes of open turns cannot be cleared: %s", error)
             return
         self._size = 0
-        if self._open or self.stood_in:
-            self._write(b"".join([*(_other(utterance_id) for utterance_id in self.stood_in), *self._open.values()]))
+        lines = b"".join([self._session, *map(_other, self.stood_in), *self._open.values()])
+        if lines:
+            self._write(lines)
+
+
+def settle_session(directory: Path, sessions: SessionFile) -> None:
+    """Write the session that a killed process has noted where it belongs. Whoever takes the directory does so first."""
+    noted = _read(directory / _NAME).session
+    if not noted:
+        return
+    try:
+        sessions.write(session_of(noted[1:]))
+    except (OSError, ValueError, RecursionError) as error:
+        log.error("the session that was noted in %s cannot be used: %s", directory / _NAME, error)
+        return
+    file = TurnsFile(directory)
+    file.forget_session()
+    file.close()
+
+
+class _Known(msgspec.Struct):
+    """What a file tells."""
+
+    turns: dict[str, Message]
+    """Those that were open, by their ids."""
+    others: dict[str, None]
+    session: bytes = b""
+    """The line with the last one, if there is any."""
+    size: int = 0
+    """Bytes in whole lines; behind the last line break, a life ended in the middle of one."""
+
+
+def _read(path: Path) -> _Known:
+    known = _Known({}, {})
+    try:
+        *lines, _half = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return known
+    for line in lines:
+        known.size += len(line) + 1
+        if line.startswith(b"-"):
+            known.turns.pop(line[1:].decode(errors="replace"), None)
+        elif line.startswith(b"="):
+            known.session = line + b"\n"
+        elif line.startswith(b"~"):
+            known.others[line[1:].decode(errors="replace")] = None
+        elif line.startswith(b"+"):
+            try:
+                message = decode(line[1:])
+            except MalformedMessage:
+                continue
+            known.turns[message.utterance_id or ""] = message
+    return known
 
 
 def _line(message: Message) -> bytes:
@@ -101,25 +170,4 @@ def _line(message: Message) -> bytes:
 
 
 def _other(utterance_id: str) -> bytes:
-    return b"=" + utterance_id.encode() + b"\n"
-
-
-def _read(path: Path) -> tuple[list[Message], dict[str, None]]:
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except FileNotFoundError:
-        return [], {}
-    others: dict[str, None] = {}
-    found: dict[str, Message] = {}
-    for line in lines:
-        if line.startswith(b"-"):
-            found.pop(line[1:].decode(errors="replace"), None)
-        elif line.startswith(b"="):
-            others[line[1:].decode(errors="replace")] = None
-        elif line.startswith(b"+"):
-            try:
-                message = decode(line[1:])
-            except MalformedMessage:
-                continue  # half a line: a life ended there, before anything was done about it
-            found[message.utterance_id or ""] = message
-    return list(found.values()), dict.fromkeys(list(others)[-_STOOD_IN:])
+    return b"~" + utterance_id.encode() + b"\n"
