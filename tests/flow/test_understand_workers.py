@@ -379,3 +379,22 @@ async def test_signs_of_life_that_make_no_sense_are_nobodys() -> None:
         await settle()
         assert team.of(mark) == DONE
         assert team.holders() == ["a"]
+
+
+async def test_who_is_about_to_leave_is_handed_nothing_more() -> None:
+    async with staff("a", "b") as team:
+        team.wires["b"].unfollow(topics.UTTERANCE_HANDLE, "understand")
+        team.say("take your time", "s")
+        await settle()
+        team.wires["b"].follow(topics.UTTERANCE_HANDLE, "understand")
+        house = team.houses.pop("a")
+        leaving = asyncio.ensure_future(house.stop())
+        await settle()
+        mark = team.say("say so", "s")
+        await settle()
+        assert team.of(mark) == DONE
+        assert team.by(mark) == "b"
+        await team.pass_by(8.0)
+        await leaving
+        await house.bus.close()
+        assert set(team.markers().values()) == {1}
