@@ -14,6 +14,7 @@ import json
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -245,15 +246,22 @@ async def steadily(url: str, rate: float, seconds: float, at: float, then: Any, 
     await client.bus.close()
 
 
-def kill_worker(rate: float, seconds: float) -> None:
-    """Kill the worker that holds the lease, in the middle of things."""
+def kill_worker(rate: float, seconds: float, away: float) -> None:
+    """Kill the worker that holds the lease, in the middle of things, and start it again while they go on."""
     with NatsServer() as server, Rooms(server.url) as rooms:
         workers = [rooms.start("worker-0")]
-        time.sleep(2.5)
-        workers.append(rooms.start("worker-1"))
+        time.sleep(2.5)  # it holds the lease by then
+        rooms.start("worker-1")
         rooms.start("act")
         time.sleep(1.0)
-        asyncio.run(steadily(server.url, rate, seconds, seconds / 3, workers[0].kill))
+
+        def restart() -> None:
+            workers[0].kill()
+            again.start()
+
+        again = threading.Timer(away, rooms.start, ["worker-0"])
+        asyncio.run(steadily(server.url, rate, seconds, seconds / 3, restart))
+        again.join()
 
 
 def kill_workers(rate: float, seconds: float, away: float) -> None:
@@ -307,7 +315,7 @@ def main() -> None:
         throughput("remote", given.repeat, given.turns // 2, given.at_once)
         throughput("worker", given.repeat, given.turns, given.at_once)
     elif given.what == "kill-worker":
-        kill_worker(given.rate, given.seconds)
+        kill_worker(given.rate, given.seconds, given.away)
     elif given.what == "kill-workers":
         kill_workers(given.rate, given.seconds, given.away)
     else:

@@ -341,3 +341,60 @@ async def test_one_who_leaves_comes_back_when_nobody_else_is_left() -> None:
         await leaving
         await house.bus.close()
         assert [team.markers()[mark] for mark in marks] == [1, 1]
+
+
+@pytest.mark.parametrize("session", [None, "s"])
+async def test_what_the_holder_has_not_heard_is_offered_to_it_once(session: str | None) -> None:
+    async with staff("a", "b") as team:
+        [holder] = team.holders()
+        [other] = {"a", "b"} - {holder}
+        team.wires[other].unfollow(topics.UTTERANCE_HANDLE, "understand")  # it only overhears
+        team.wires[holder].cut()
+        mark = team.say("say so", session)
+        await team.pass_by(0.9)
+        team.wires[holder].mend()
+        await team.pass_by(9.0)
+        assert team.holders() == [holder]
+        assert team.of(mark) == DONE
+        assert team.markers() == {mark: 1}
+
+
+async def test_an_offer_that_makes_no_sense_is_none() -> None:
+    async with staff("a") as team:
+        entry = Message(topics.WORKER_OFFER, {"utterances": ["say so"]})
+        for offer in (7, {"key": 7, "lately": 1.0}, {"key": "k", "lately": "1"}):
+            team.bus.emit(entry.carrying(hark_untaken=offer))
+        await team.pass_by(5.0)
+        assert team.markers() == {}
+
+
+async def test_signs_of_life_that_make_no_sense_are_nobodys() -> None:
+    async with staff("a") as team:
+        team.bus.emit(Message(topics.WORKER_BEAT, {"worker": "x", "generation": "1", "number": 1}))
+        team.bus.emit(Message(topics.WORKER_BEAT, {"worker": "b", "generation": 2, "number": 1, "role": "following"}))
+        await settle()
+        team.bus.emit(Message(topics.WORKER_BEAT, {"worker": "b", "generation": 1, "number": 9, "role": "holding"}))
+        await team.pass_by(8.0)
+        mark = team.say("say so")
+        await settle()
+        assert team.of(mark) == DONE
+        assert team.holders() == ["a"]
+
+
+async def test_who_is_about_to_leave_is_handed_nothing_more() -> None:
+    async with staff("a", "b") as team:
+        team.wires["b"].unfollow(topics.UTTERANCE_HANDLE, "understand")
+        team.say("take your time", "s")
+        await settle()
+        team.wires["b"].follow(topics.UTTERANCE_HANDLE, "understand")
+        house = team.houses.pop("a")
+        leaving = asyncio.ensure_future(house.stop())
+        await settle()
+        mark = team.say("say so", "s")
+        await settle()
+        assert team.of(mark) == DONE
+        assert team.by(mark) == "b"
+        await team.pass_by(8.0)
+        await leaving
+        await house.bus.close()
+        assert set(team.markers().values()) == {1}

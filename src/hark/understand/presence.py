@@ -71,6 +71,10 @@ class Presence:
         """Whether there is such a worker."""
         return worker == self.worker or worker in self.peers
 
+    def stays(self, worker: str) -> bool:
+        """Whether another worker is there and not about to leave."""
+        return worker in self.peers and self.peers[worker].role != "leaving"
+
     def holds(self, worker: object) -> bool:
         """Whether it is this worker that holds the lease, as far as is known."""
         peer = self.peers.get(worker) if isinstance(worker, str) else None

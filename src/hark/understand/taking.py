@@ -127,7 +127,7 @@ class Taking:
         elif self._lease.check():  # where we are cut off, whoever is not has heard it too
             # Turns of one session that are open at once have to know of each other: a question and its answer.
             other = self._ledger.at_work_on(entry.session_id)
-            if other is None or other == self._presence.worker or not self._presence.knows(other):
+            if other is None or not self._presence.stays(other):
                 await self._take(entry, key)
             else:
                 handed = entry.forward(topics.WORKER_HAND, entry.data)
