@@ -42,7 +42,7 @@ class Meeting(msgspec.Struct, frozen=True):
         self.check()
         from hark.app.connecting import connected
 
-        return await connected(self.bus, clock, patience)
+        return await connected(self.bus, clock, patience, is_worker=is_worker)
 
     def check(self) -> None:
         """Raises `Trouble` where it is a bus of our own, and what it needs is not installed."""

@@ -271,6 +271,46 @@ async def test_a_connection_that_breaks_costs_its_sender_nothing_and_nobody_hear
         assert len(server) == 2
 
 
+async def test_what_others_did_not_wait_for_is_not_sent_any_more(caplog: pytest.LogCaptureFixture) -> None:
+    heard: list[int] = []
+    clock = FakeClock()
+    async with serving() as (_, url), connected(url) as two, connected(url, clock, stale=1.0) as worker:
+        two.on("test.note", keep(heard))
+        await through(two, worker)
+        for away in (0.9, 1.1):
+            assert isinstance(worker.carrier, WebSocketCarrier)
+            assert worker.carrier._transport is not None
+            worker.emit(note(1))
+            worker.carrier._transport.disconnect(graceful=False)
+            await eventually(lambda: is_lost(worker))
+            worker.emit(note(2))
+            clock.pass_by(away)
+            while is_lost(worker):  # time stands still but for these
+                await clock.advance(0.0)
+                await asyncio.sleep(0.001)
+            worker.emit(note(3))
+            await through(worker, two)
+    assert heard[:3] == [1, 2, 3]
+    assert heard[3:] in ([3], [1, 3]), "the first may have been through before it was cut off"
+    assert "away for 1.1 s; 1 Messages that others did not wait for were dropped" in caplog.text
+
+
+async def test_a_server_that_was_away_makes_nothing_stale(town: Town) -> None:
+    heard: list[int] = []
+    clock = FakeClock()
+    async with connected(town.url) as two, connected(town.url, clock, stale=1.0) as worker:
+        two.on("test.note", keep(heard))
+        await through(two, worker)
+        await town.kill()
+        await eventually(lambda: is_lost(worker))
+        worker.emit(note(1))
+        await town.restart()
+        clock.pass_by(20.0)
+        await clock.advance(0.0)
+        await through(worker, two)
+        await eventually(lambda: heard == [1])
+
+
 async def test_what_a_server_has_had_for_a_while_is_not_kept_any_more() -> None:
     clock = FakeClock()
     async with serving(clock) as (_, url), connected(url) as one:

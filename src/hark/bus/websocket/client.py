@@ -38,7 +38,9 @@ class WebSocketCarrier:
     """See `Carrier` for what it promises. It connects again by itself, with what was emitted meanwhile.
 
     `patience` is for how many seconds `open` tries when there is no server yet; `outbox` how many bytes of Messages
-    are kept while there is none, beyond which the oldest ones are dropped.
+    are kept while there is none, beyond which the oldest ones are dropped. `stale` is for those in whose place others
+    act when they are away: the seconds after which what could not be sent is not sent any more. It does not count
+    while the server itself was away, for then nobody could.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class WebSocketCarrier:
         patience: float = 10.0,
         outbox: int = 8_388_608,
         backoff: Backoff | None = None,
+        stale: float | None = None,
     ) -> None:
         self.url = url
         self._clock = clock
@@ -68,6 +71,10 @@ class WebSocketCarrier:
         self._transport: WSTransport | None = None
         self._writable = False
         self._since = 0.0
+        """When the connection came, or went."""
+        self._stale = stale
+        self._life = ""
+        """Of the server that we are, or were, connected to."""
         self._flushes = Flushes()
         self._keeper: asyncio.Task[None] | None = None
         self._closed = False
@@ -177,8 +184,10 @@ class WebSocketCarrier:
             return
         self._transport = None
         self._outbox.forget_commands()
-        if self._clock.monotonic() - self._since >= _STEADY:
+        now = self._clock.monotonic()
+        if now - self._since >= _STEADY:
             self._backoff.reset()
+        self._since = now
         if not self._closed:
             log.warning("bus: lost the connection to %s (%s); trying again", self.url, why)
             self._keeper = asyncio.get_running_loop().create_task(self._connect_again())
@@ -206,6 +215,9 @@ class WebSocketCarrier:
                 transport = await connect(link, self.url, self._token, self._tls)
         except TimeoutError:
             raise NoBus(f"no answer from {self.url}") from None
+        if link.life == self._life and self._stale is not None:
+            self._forget_stale(self._clock.monotonic() - self._since)
+        self._life = link.life
         self._transport = transport
         self._largest = link.largest
         self._writable = True
@@ -217,6 +229,12 @@ class WebSocketCarrier:
         for flush in self._flushes.again():
             self._outbox.put_command(flush)
         self._send_waiting()
+
+    def _forget_stale(self, away: float) -> None:
+        if self._stale is not None and away > self._stale:
+            self._correspondence.unconfirmed.forget_all()
+            left = self._outbox.clear()
+            log.warning("bus: away for %.1f s; %d Messages that others did not wait for were dropped", away, left)
 
     def _room(self) -> int:
         # A server that is there takes more in a moment: then what waits is a burst, and no loss that one could foresee.

@@ -19,7 +19,7 @@ from picows import (
     ws_connect,
 )
 
-from hark.bus.websocket.protocol import FLUSHED, HAVE, LARGEST, SUBPROTOCOL, Malformed, read_command
+from hark.bus.websocket.protocol import FLUSHED, HAVE, LARGEST, LIFE, SUBPROTOCOL, Malformed, read_command
 
 if TYPE_CHECKING:
     from hark.bus.websocket.client import WebSocketCarrier
@@ -54,6 +54,8 @@ class Link(WSListener):
         self._carrier = carrier
         self.largest = _LARGEST
         """Bytes that a Message may have."""
+        self.life = ""
+        """Of the server."""
         self._why = "it went away"
         self.is_over = False
         """Whether the connection is gone, or nobody wants it any more."""
@@ -109,6 +111,7 @@ async def connect(link: Link, url: str, token: str, tls: ssl.SSLContext | None) 
         if response.headers.get("Sec-WebSocket-Protocol") != SUBPROTOCOL:
             raise NoBus(f"what answers at {url} is no bus of Hark", final=True)
         link.largest = int(response.headers.get(LARGEST, link.largest))
+        link.life = response.headers.get(LIFE, "")
         return link
 
     try:

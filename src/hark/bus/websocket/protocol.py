@@ -31,6 +31,9 @@ SUBPROTOCOL: Final = "hark.1"
 LARGEST: Final = "Hark-Largest-Message"
 """The header in which the server says how many bytes a Message may have."""
 
+LIFE: Final = "Hark-Bus-Life"
+"""The header in which it says which life of a server it is: a client that comes back knows whether it is the same."""
+
 HELLO: Final = "hello"
 AGAIN: Final = "again"
 HAD: Final = "had"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final
@@ -13,7 +14,7 @@ from picows import WSCloseCode, WSUpgradeRequest, WSUpgradeResponse, WSUpgradeRe
 from hark.bus.websocket.door import LOCAL, Door, Refusal
 from hark.bus.websocket.limits import Limits
 from hark.bus.websocket.member import Client
-from hark.bus.websocket.protocol import LARGEST, SUBPROTOCOL
+from hark.bus.websocket.protocol import LARGEST, LIFE, SUBPROTOCOL
 from hark.bus.websocket.relay import Relay
 from hark.bus.websocket.reunion import GuestBook
 from hark.bus.websocket.sparing import SparingLog
@@ -44,6 +45,7 @@ class WebSocketServer:
         self.limits = limits or Limits()
         self.sparing = SparingLog(log, clock)
         self.relay = Relay(clock, self.limits.follows, book, self.sparing, self.flush_soon)
+        self._life = os.urandom(8).hex()
         self._clients: set[Client] = set()
         self._listening: list[asyncio.Server] = []
         self._output: list[Client] = []
@@ -174,7 +176,7 @@ class WebSocketServer:
             self.sparing.warning("bus: turned somebody away: %s", refusal)
             response = WSUpgradeResponse.create_error_response(refusal.status, f"{refusal.status.phrase}\n".encode())
             return WSUpgradeResponseWithListener(response, None)
-        hark = {"Sec-WebSocket-Protocol": SUBPROTOCOL, LARGEST: str(self.limits.message)}
+        hark = {"Sec-WebSocket-Protocol": SUBPROTOCOL, LARGEST: str(self.limits.message), LIFE: self._life}
         headers = hark if entrant.speaks_hark else None
         response = WSUpgradeResponse.create_101_response(headers)
         return WSUpgradeResponseWithListener(response, Client(self, door, entrant))

@@ -40,6 +40,10 @@ class Unconfirmed:
         while self._frames and self.first <= number:
             self._forget()
 
+    def forget_all(self) -> None:
+        """None of them is to be sent again."""
+        self.confirmed(self.next)
+
     def _forget(self) -> None:
         self._bytes -= len(self._frames.popleft())
         self.first += 1
