@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import AsyncIterator, Iterator, Mapping
 from itertools import count
 from pathlib import Path
@@ -27,6 +28,10 @@ from hark.testing.quiet import QuietCarrier
 from hark.testing.websocket_bus import WebSocketBus
 
 pytest_plugins = ["conformance_plugin", "nats_plugin"]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Begun in the background of a shell: whoever the tests start would ignore Ctrl-C as well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The gate tries the same examples every time, so that it fails for what was changed, not by chance. Exploring goes on
 # with other ones: `make unit ARGS=--hypothesis-profile=default`.
