@@ -42,8 +42,9 @@ async def test_who_waits_for_what_a_satellite_says_is_told_once(bus: LocalBus, o
         text = None if outcome == "dropped" else "One. Two."
         room.say(text, "sat-3", B64, context={"hark_speech": "u1-1"})
         await settle()
-        if outcome == "stopped":
+        if isinstance(voice, SlowTTS):
             room.emit(topics.STOP, "sat-3")
+            voice.release(2)
         await room.quiet()
         [told] = room.of(topics.SPEECH_RENDERED)
         assert told.data == {"outcome": outcome}

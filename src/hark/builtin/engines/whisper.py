@@ -138,6 +138,7 @@ class FasterWhisper(STTEngine):
 
     async def start(self) -> None:
         """Follow what skills register, and have those who did so already say it again."""
+        self._following = Following(fill=True)  # what was registered in another house is not said in this one
         if self.settings.preference > 0:
             self._following.start(self.host, self.learn, lambda: None)
 

@@ -101,6 +101,7 @@ class Pocketsphinx(STTEngine):
 
     async def start(self) -> None:
         """Follow what skills register, and have those who did so already say it again."""
+        self._following = Following()  # what was registered in another house is not said in this one
         self._following.start(self.host, self.learn, self._catch_up)
 
     def unload(self) -> None:
