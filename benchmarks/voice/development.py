@@ -13,7 +13,7 @@ DEVELOPMENT: Final = House(
     "development",
     templates={
         "fan.set": ("(turn|switch) (on|off) the {appliance}", "(turn|switch) the {appliance} (on|off)"),
-        "lamp.colour": ("make the {place} lamp {color:tint}", "change the {place} lamp to {colour:tint}"),
+        "lamp.colour": ("make the {place} lamp {color:tint}", "change the {place} lamp to {color:tint}"),
         "scene.start": ("activate the {scene} scene", "(start|begin) {scene} mode", "good night"),
         "alarm.set": ("wake me up [in] {duration:time} from now", "set an alarm in {duration:time}"),
         "alarm.delete": ("delete (my|the) [last] alarm", "snooze the alarm", "turn off all [my] alarms"),

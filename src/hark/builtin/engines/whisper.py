@@ -89,6 +89,7 @@ class FasterWhisper(STTEngine):
 
     def __init__(self) -> None:
         self._following = Following(fill=True)
+        self._lang = "en"
 
     def load(self) -> None:
         """As promised by `Engine`."""
@@ -140,7 +141,7 @@ class FasterWhisper(STTEngine):
         """Follow what skills register, and have those who did so already say it again."""
         self._following = Following(fill=True)  # what was registered in another house is not said in this one
         if self.settings.preference > 0:
-            self._following.start(self.host, self.learn, lambda: None)
+            self._following.start(self.host, self.learn, lambda: self._following.grammar(self._lang))
 
     def learn(self, message: Message) -> bool:
         """Take in a registration (INTENT-4); whether anything is different now."""
@@ -173,6 +174,7 @@ class FasterWhisper(STTEngine):
 
     def _meant(self, reading: Reading, lang: str, code: str) -> tuple[str, ...]:
         """What was said, as far as what may be said in this house tells it."""
+        self._lang = lang
         grammar = self._following.grammar(lang) if self.settings.preference > 0 else None
         if grammar is None or not grammar.graph.finals:
             return reading.texts[:1]

@@ -52,7 +52,7 @@ class Following:
         self._changes += changed
         return changed
 
-    def start(self, host: Host, learn: Callable[[Message], bool], catch_up: Callable[[], None]) -> None:
+    def start(self, host: Host, learn: Callable[[Message], bool], catch_up: Callable[[], object]) -> None:
         """Follow what skills register, and have those who did so already say it again.
 
         `catch_up` is called in a quiet moment, so that nobody who speaks has to wait.
