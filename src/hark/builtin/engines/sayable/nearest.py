@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from hark.builtin.engines.sayable.automaton import ANYTHING, START, Graph
 
 _FAR: Final = float("inf")
-_WORK: Final = 20_000
+_WORK: Final = 12_000
 """Letters of sentences that are looked at: of a very large house, only the most promising part."""
 _ALIKE: Final = ("aeiouyw", "bp", "dt", "gkcq", "szcx", "fv", "mn", "lr", "jg")
 _HALF: Final = frozenset((one, other) for group in _ALIKE for one in group for other in group)
