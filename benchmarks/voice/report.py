@@ -15,7 +15,17 @@ from voice.house import COMMANDS
 
 _WIDTH: Final = 760
 _ROW: Final = 94
-_NOT_THERE: Final[dict[str, Any]] = {"commands": 0, "others": 0, "near": 0}
+_NOT_THERE: Final[dict[str, Any]] = {
+    "commands": 0,
+    "others": 0,
+    "near": 0,
+    "by_voice": {},
+    "words": None,
+    "missed": (),
+    "false": (),
+    "mistaken": (),
+}
+"""The figures of a house in which an engine was not tried."""
 
 
 def write(results: dict[str, Any], docs: Path) -> None:
@@ -70,7 +80,7 @@ def _recognisers(rows: list[dict[str, Any]]) -> list[str]:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        held = row["sets"]["held out"]
+        held = _in(row, "held out")
         lines.append(
             f"| {row['name']} | {_of(row, 'exact')} | {_of(row, 'understood')} | {_of(held, 'exact')} "
             f"| {_of(held, 'understood')} | {row['work']:.2f} s | {row['processor']:.2f} | {row['delay']:.2f} s "
@@ -89,9 +99,9 @@ def _recognisers(rows: list[dict[str, Any]]) -> list[str]:
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        held, own = row["sets"]["held out"], row["sets"].get("development", _NOT_THERE)
+        held, own = _in(row, "held out"), _in(row, "development")
         lines.append(
-            f"| {row['name']} | {_by_voice(row)} | {_by_voice(held)} | {row['words']:.1%} | {held['words']:.1%} "
+            f"| {row['name']} | {_by_voice(row)} | {_by_voice(held)} | {_share(row)} | {_share(held)} "
             f"| {_of(own, 'exact')} | {_of(own, 'understood')} |"
         )
     return [*lines, "", *_talk(rows)]
@@ -108,7 +118,7 @@ def _talk(rows: list[dict[str, Any]]) -> list[str]:
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        held, own = row["sets"]["held out"], row["sets"].get("development", _NOT_THERE)
+        held, own = _in(row, "held out"), _in(row, "development")
         imagined = f" ({', '.join(sorted(set(row['imagined'])))})" if row["imagined"] else ""
         lines.append(
             f"| {row['name']} | {_asked(row, 'false', 'others')} | {_asked(held, 'false', 'others')} "
@@ -131,8 +141,17 @@ def _of(row: dict[str, Any], what: str) -> str:
     return f"{row[what]} of {row['commands']} ({row[what] / row['commands']:.0%})" if row["commands"] else "not asked"
 
 
+def _in(row: dict[str, Any], house: str) -> dict[str, Any]:
+    found: dict[str, Any] = row["sets"].get(house, _NOT_THERE)
+    return found
+
+
+def _share(row: dict[str, Any]) -> str:
+    return "not asked" if row["words"] is None else f"{row['words']:.1%}"
+
+
 def _by_voice(row: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in row["by_voice"].items())
+    return ", ".join(f"{name} {count}" for name, count in row["by_voice"].items()) or "not asked"
 
 
 def _asked(row: dict[str, Any], what: str, of: str) -> str:
@@ -201,7 +220,7 @@ def _voices(rows: list[dict[str, Any]]) -> list[str]:
 def _mistakes(rows: list[dict[str, Any]]) -> list[str]:
     lines = ["## What was understood instead", ""]
     for row in rows:
-        held = row["sets"]["held out"]
+        held = _in(row, "held out")
         lines += [f"{row['name']}:", ""]
         for voice, said, heard in row["missed"]:
             lines.append(f"- {voice}: {said} → {heard or 'nothing'}")
@@ -230,12 +249,13 @@ def picture(rows: list[dict[str, Any]]) -> str:
         top = 20 + number * _ROW
         parts.append(f'<text x="10" y="{top + 42}" font-weight="bold" fill="#222">{escape(row["name"])}</text>')
         right = row["exact"] / row["commands"]
-        held = row["sets"]["held out"]
-        elsewhere = held["exact"] / held["commands"]
+        held = _in(row, "held out")
+        elsewhere = held["exact"] / held["commands"] if held["commands"] else 0.0
+        there = f"{elsewhere:.0%} of those held out" if held["commands"] else "held out: not asked"
         for place, (share, label, colour) in enumerate(
             (
                 (right, f"{right:.0%} of commands exactly right", "#2a7f62"),
-                (elsewhere, f"{elsewhere:.0%} of those held out", "#69a98f"),
+                (elsewhere, there, "#69a98f"),
                 (row["work"] / slowest, f"{row['work']:.2f} s of processor time", "#b5651d"),
                 (row["memory"] / largest, f"{row['memory']} MB", "#4a6fa5"),
             )

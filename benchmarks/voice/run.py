@@ -67,7 +67,7 @@ def recognisers() -> dict[str, Recogniser]:
         ),
         "pocketsphinx, grammar": Recogniser("pocketsphinx", own, everywhere[:1], everywhere[1:2]),
         "the same, else tiny.en": Recogniser("pocketsphinx", own | other, everywhere[:1]),
-        "sherpa-onnx, Moonshine base": Recogniser("sherpa-onnx", {"model": str(models.moonshine())}),
+        "sherpa-onnx, Moonshine base": Recogniser("sherpa-onnx", {"model": str(models.moonshine())}, houses=()),
     }
 
 
