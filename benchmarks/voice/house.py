@@ -1,9 +1,43 @@
-"""The house the recognisers are measured in: what its skills register, and twenty commands somebody says."""
+"""The house the recognisers are measured in: what its skills register, and twenty commands somebody says.
+
+There are two more: `development.py`, in which settings are chosen, and `held_out.py`, in which nothing is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+
+class House(NamedTuple):
+    """What the skills of one house register, and what is said in it."""
+
+    name: str
+    templates: Mapping[str, tuple[str, ...]]
+    """By intent."""
+    entities: Mapping[str, tuple[str, ...]]
+    commands: tuple[str, ...]
+    others: str
+    """The file with sentences that are no commands; empty: those of the benchmark."""
+    near: str = ""
+    """The file with sentences that are one word away from a command, or two."""
+
+    def registrations(self, lang: str = "en-US") -> Iterator[tuple[str, dict[str, Any]]]:
+        """Topic and payload of everything the house's skills register (INTENT-4)."""
+        for intent, samples in self.templates.items():
+            skill, _, name = intent.partition(".")
+            skill_id = f"{skill}.skill"
+            yield (
+                "ovos.intent.register.template",
+                {"skill_id": skill_id, "intent_name": name, "lang": lang, "samples": list(samples)},
+            )
+            for entity, values in self.entities.items():
+                if any(f"{{{entity}}}" in sample for sample in samples):
+                    yield (
+                        "ovos.entity.register",
+                        {"skill_id": skill_id, "entity_name": entity, "lang": lang, "samples": list(values)},
+                    )
+
 
 TEMPLATES: Final[Mapping[str, tuple[str, ...]]] = {
     "light.on": ("(turn|switch) on the {room} (light|lights)", "(turn|switch) the {room} (light|lights) on"),
@@ -61,19 +95,4 @@ COMMANDS: Final = (
     "start the vacuum cleaner in the hallway",
 )
 
-
-def registrations(lang: str = "en-US") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Topic and payload of everything the house's skills register (INTENT-4)."""
-    for intent, samples in TEMPLATES.items():
-        skill, _, name = intent.partition(".")
-        skill_id = f"{skill}.skill"
-        yield (
-            "ovos.intent.register.template",
-            {"skill_id": skill_id, "intent_name": name, "lang": lang, "samples": list(samples)},
-        )
-        for entity, values in ENTITIES.items():
-            if any(f"{{{entity}}}" in sample for sample in samples):
-                yield (
-                    "ovos.entity.register",
-                    {"skill_id": skill_id, "entity_name": entity, "lang": lang, "samples": list(values)},
-                )
+BENCHMARK: Final = House("benchmark", TEMPLATES, ENTITIES, COMMANDS, "others.txt")

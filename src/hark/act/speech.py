@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import count
 from typing import Final
 
-from hark.bus import Answers, Bus
+from hark.bus import Answers, Bus, ask
 from hark.model import Clock, Message
 from hark.spec import topics
 
 _PATIENCE: Final = 60.0
-"""Seconds after which a handler that waits for its speech goes on: nobody may be there to render it."""
+"""Seconds after which a handler that waits for its speech asks whether anything is heard: if not, nobody may be there
+to render it, and it goes on."""
+_ANSWER: Final = 2.0
+"""Seconds for the answer to that."""
 
 
 class Speech:
@@ -31,12 +35,28 @@ class Speech:
         rendered = self._rendered.expect(mark)
         try:
             self._bus.post(message.carrying(hark_speech=mark))
-            async with self._clock.timeout(_PATIENCE):
-                await rendered
-        except TimeoutError:
-            return
+            while not await self._in_time(rendered):
+                if not await self._is_heard(message):
+                    return
         finally:
             self._rendered.forget(mark)
+
+    async def _in_time(self, rendered: asyncio.Future[Message]) -> bool:
+        try:
+            async with self._clock.timeout(_PATIENCE):
+                await asyncio.wait([rendered])
+        except TimeoutError:
+            return False
+        return True
+
+    async def _is_heard(self, message: Message) -> bool:
+        """Whether something is being said in the session of a Message: an answer may be long, or wait for another."""
+        question = Message(topics.AUDIO_IS_SPEAKING, {}, {}, message.session)
+        try:
+            answer = await ask(self._bus, self._clock, question, window=_ANSWER)
+        except TimeoutError:
+            return False
+        return answer.data.get("speaking") is True
 
     def close(self) -> None:
         """Listen no longer."""

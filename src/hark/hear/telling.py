@@ -35,6 +35,14 @@ class Telling:
         """Tell nothing more."""
         self._subscription.close()
 
+    def told(self, capture: Capture, outcome: Message) -> None:
+        """A command has its outcome, which is about to be sent."""
+        if outcome.type == topics.UTTERANCE_HANDLE:
+            self.expect(capture)
+        else:
+            cancelled = outcome.type == topics.UTTERANCE_CANCELLED
+            self.alone(capture, "cancelled" if cancelled else "not understood")
+
     def expect(self, capture: Capture) -> None:
         """A command is about to become a turn."""
         self._untold[capture.id] = capture.trace

@@ -19,10 +19,14 @@ from hark.spec import topics
 
 
 class Remote(Item):
-    """Made as every response is, sent as one WAV file, never heard here."""
+    """Made as every response is, sent as one WAV file, never heard here.
 
-    def __init__(self, message: Message, means: Means, voice: Voice, runner: Runner) -> None:
+    `tells`: nobody else here renders it, so whoever waits for it is told when it was sent.
+    """
+
+    def __init__(self, message: Message, means: Means, voice: Voice, runner: Runner, *, tells: bool) -> None:
         super().__init__(message)
+        self._tells = tells
         self._means = means
         self._voice = voice
         self._runner = runner
@@ -78,3 +82,5 @@ class Remote(Item):
         self._means.wording.trace_of(self.origin).step(
             "speak", self.origin.session_id, outcome, 0.0, "to be heard elsewhere"
         )
+        if self._tells:
+            self._means.bus.emit(self.message.forward(topics.SPEECH_RENDERED, {"outcome": outcome}))

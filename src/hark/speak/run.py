@@ -6,11 +6,12 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from hark.bus import Bus
 from hark.model import Audio, Message
 from hark.speak.item import Item, Outcome
+from hark.speak.pieces import Made, Pieces
 from hark.spec import topics
 
 if TYPE_CHECKING:  # who shows text only has none
@@ -19,22 +20,6 @@ if TYPE_CHECKING:  # who shows text only has none
 log = logging.getLogger("hark.speak")
 
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
-
-_BUFFER: Final = 30.0
-"""Seconds of streamed sound that may wait to be played."""
-
-
-class _Made:
-    """A piece of an item that is ready to be heard, or, without sound, the end of the item."""
-
-    __slots__ = ("audio", "item", "outcome", "part")
-
-    def __init__(self, item: Item, audio: list[Audio], part: object, outcome: Outcome | None = None) -> None:
-        self.item = item
-        self.audio = audio
-        self.part = part
-        """The sentence it belongs to, when that comes in pieces: those that wait are played as one."""
-        self.outcome = outcome
 
 
 class Run:
@@ -60,21 +45,16 @@ class Run:
         self._bus = bus
         self._spawn = spawn
         self._over = over
-        self._ahead = max(ahead, 1)
+        self._pieces = Pieces(ahead)
         self._loudspeaker = loudspeaker
         self._waiting: deque[Item] = deque()
         self._making: Item | None = None
-        self._made: deque[_Made] = deque()
         self._playing: Item | None = None
         self._last: Item | None = None
         self._asked: Item | None = None
         """The last item that wants the microphone opened."""
         self._maker: asyncio.Task[None] | None = None
         self._player: asyncio.Task[None] | None = None
-        self._news = asyncio.Event()
-        """Something was made, or nothing more will be."""
-        self._space = asyncio.Event()
-        """Something made was taken to be played."""
 
     def add(self, item: Item) -> None:
         """Reserve the next place for an item."""
@@ -91,9 +71,7 @@ class Run:
         for item in dict.fromkeys(self._unfinished()):
             item.end("stopped")
         self._waiting.clear()
-        self._made.clear()
-        self._news.set()
-        self._space.set()
+        self._pieces.close()
         if self._player is not None:
             self._player.cancel()
         if self.active:
@@ -101,37 +79,27 @@ class Run:
             self._signal(topics.AUDIO_OUTPUT_ENDED, self._last)
 
     def _unfinished(self) -> Iterator[Item]:
-        items = (self._playing, *(made.item for made in self._made), self._making, *self._waiting)
+        items = (self._playing, *(made.item for made in self._pieces), self._making, *self._waiting)
         return (item for item in items if item is not None and item.outcome is None)
 
     # Making.
 
     async def room(self) -> None:
         """Wait until one more piece may be made."""
-        while not self.stopped and sum(made.outcome is None for made in self._made) >= self._ahead:
-            self._space.clear()
-            await self._space.wait()
+        await self._pieces.room()
 
     async def offer(self, item: Item, audio: Audio, part: object = None) -> None:
         """Let a piece be heard after those offered before. What is `part` of the same is played without a gap."""
         if self.stopped:
             return
-        last = self._made[-1] if self._made else None
-        if part is not None and last is not None and last.part is part:
-            last.audio.append(audio)
-        else:
-            self._made.append(_Made(item, [audio], part))
+        self._pieces.put(item, audio, part)
         self._play_on()
-        while part is not None and not self.stopped and self._seconds_made() > _BUFFER:
-            self._space.clear()
-            await self._space.wait()
-
-    def _seconds_made(self) -> float:
-        return sum(audio.seconds for made in self._made for audio in made.audio)
+        if part is not None:
+            await self._pieces.room_for_more()
 
     def withdraw(self, item: Item) -> None:
         """Drop the pieces of an item that are not heard yet."""
-        self._made = deque(made for made in self._made if made.item is not item)
+        self._pieces.withdraw(item)
 
     def _make_later(self) -> None:
         self._maker = self._spawn(self._make(), f"make what is said to {self.session_id}")
@@ -170,13 +138,12 @@ class Run:
         if self._loudspeaker is None:
             item.end(outcome)
         else:
-            self._made.append(_Made(item, [], None, outcome))
+            self._pieces.end(item, outcome)
             self._play_on()
 
     # Playing.
 
     def _play_on(self) -> None:
-        self._news.set()
         if self._player is None and self._loudspeaker is not None and not self.stopped:
             self._player = self._spawn(self._play_all(), f"play what is said to {self.session_id}")
             self._player.add_done_callback(self._player_done)
@@ -188,17 +155,16 @@ class Run:
 
     async def _play_all(self) -> None:
         while not self.stopped:
-            if self._made:
-                await self._play_next(self._made.popleft())
+            made = self._pieces.take()
+            if made is not None:
+                await self._play_next(made)
             elif self._waiting or self._making is not None:
-                self._news.clear()
-                await self._news.wait()
+                await self._pieces.news()
             else:
                 self._drained()
 
-    async def _play_next(self, made: _Made) -> None:
+    async def _play_next(self, made: Made) -> None:
         item = self._playing = self._last = made.item
-        self._space.set()
         if made.outcome is not None:
             self._playing = None
             self._finished(item, made.outcome)

@@ -24,7 +24,16 @@ log = logging.getLogger("hark.speak")
 class Sounding:
     """Has responses heard by the sessions that can hear them, and plays the sounds of others."""
 
-    def __init__(self, bus: Bus, clock: Clock, wording: Wording, show: Render, output: AudioOutput) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        clock: Clock,
+        wording: Wording,
+        show: Render,
+        output: AudioOutput,
+        serves: Callable[[str], bool],
+    ) -> None:
+        self._serves = serves
         loudspeaker = Loudspeaker(output.players, output.runner)
         self._bus = bus
         self._wording = wording
@@ -76,7 +85,8 @@ class Sounding:
 
     def _speak_elsewhere(self, message: Message) -> None:
         # Of whatever session: who is to hear it is not here.
-        self._remote.queue(Remote(message, self._means, self._voice, self._output.runner))
+        tells = not self._serves(message.session_id)
+        self._remote.queue(Remote(message, self._means, self._voice, self._output.runner, tells=tells))
 
     def _tell(self, query: Message) -> None:
         self._bus.emit(query.response({"speaking": self._heard.is_heard(query.session_id)}))

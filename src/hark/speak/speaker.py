@@ -64,7 +64,7 @@ class Speaker:
         if output is not None:
             from hark.speak.sounding import Sounding  # only here: who shows text only does not pay for it
 
-            sounding = Sounding(bus, clock, self._wording, self._show, output)
+            sounding = Sounding(bus, clock, self._wording, self._show, output, serves)
             self._all += sounding.runs
             self._takes |= sounding.takes(elsewhere=self._speak, stop=self._stop)
         self._subscription = bus.on(tuple(self._takes), self._take, name="speak", group="speak")

@@ -317,6 +317,43 @@ async def test_who_waits_goes_on_when_it_was_rendered(acting: Acting) -> None:
     assert order == ["after"]
 
 
+async def test_a_long_answer_is_waited_for_as_long_as_it_is_heard(acting: Acting) -> None:
+    order: list[str] = []
+    heard = True
+
+    async def handler(turn: Turn) -> None:
+        await turn.speak("a whole chapter", wait=True)
+        order.append("after")
+
+    acting.bus.on(topics.AUDIO_IS_SPEAKING, lambda query: acting.bus.emit(query.response({"speaking": heard})))
+    acting.host.attach(skill("some.skill", go=handler))
+    acting.call()
+    for _ in range(5):
+        await acting.clock.advance(61.0)
+    assert order == []
+    assert {query.session_id for query in acting.of(topics.AUDIO_IS_SPEAKING)} == {"x"}
+    heard = False
+    await acting.clock.advance(61.0)
+    assert order == ["after"]
+
+
+async def test_a_long_answer_that_was_heard_to_its_end_is_waited_for_no_longer(acting: Acting) -> None:
+    order: list[str] = []
+
+    async def handler(turn: Turn) -> None:
+        await turn.speak("a whole chapter", wait=True)
+        order.append("after")
+
+    acting.bus.on(topics.AUDIO_IS_SPEAKING, lambda query: acting.bus.emit(query.response({"speaking": True})))
+    acting.host.attach(skill("some.skill", go=handler))
+    acting.call()
+    await acting.clock.advance(100.0)
+    [speak] = acting.of(topics.UTTERANCE_SPEAK)
+    acting.bus.emit(speak.forward(topics.SPEECH_RENDERED, {"outcome": "rendered"}))
+    await settle()
+    assert order == ["after"]
+
+
 async def test_who_waits_in_vain_goes_on_after_a_minute(acting: Acting) -> None:
     order: list[str] = []
 
@@ -328,7 +365,7 @@ async def test_who_waits_in_vain_goes_on_after_a_minute(acting: Acting) -> None:
     acting.call()
     await acting.clock.advance(59.0)
     assert order == []
-    await acting.clock.advance(2.0)
+    await acting.clock.advance(4.0)
     assert order == ["after"]
     [done] = acting.of(topics.HANDLER_DONE)
     assert "exception" not in done.data

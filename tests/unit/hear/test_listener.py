@@ -312,6 +312,38 @@ async def test_the_end_of_its_own_question_is_no_answer(bus: LocalBus) -> None:
         assert stage.said() == ["Lisbon"]
 
 
+@pytest.mark.parametrize("half_duplex", [False, True])
+async def test_a_yes_at_once_is_an_answer_where_it_does_not_hear_itself(bus: LocalBus, half_duplex: bool) -> None:
+    async with Listening(bus, half_duplex=half_duplex) as stage:
+        await stage.told(topics.AUDIO_OUTPUT_STARTED)
+        await stage.hears(Scene().silence(1.5))
+        await stage.told(topics.AUDIO_OUTPUT_ENDED)
+        await stage.told(topics.MIC_LISTEN)
+        await stage.hears(Scene().says("yes", 0.2).silence(1))
+        assert stage.said() == ["yes"]
+
+
+@pytest.mark.parametrize("half_duplex", [False, True])
+async def test_a_yes_after_the_least_pause_is_an_answer(bus: LocalBus, half_duplex: bool) -> None:
+    async with Listening(bus, half_duplex=half_duplex) as stage:
+        await stage.told(topics.AUDIO_OUTPUT_STARTED)
+        await stage.hears(Scene().says("shall I turn it off"))
+        await stage.told(topics.AUDIO_OUTPUT_ENDED)
+        await stage.told(topics.MIC_LISTEN)
+        await stage.hears(Scene().silence(0.064).says("yes", 0.2).silence(1))
+        assert stage.said() == ["yes"]
+
+
+async def test_of_a_word_it_is_not_known_yet_whether_the_machine_hears_itself(bus: LocalBus) -> None:
+    async with Listening(bus) as stage:
+        await stage.told(topics.AUDIO_OUTPUT_STARTED)
+        await stage.hears(Scene().silence(0.2))
+        await stage.told(topics.AUDIO_OUTPUT_ENDED)
+        await stage.told(topics.MIC_LISTEN)
+        await stage.hears(Scene().says("well", 0.2).silence(0.5))
+        assert stage.said() == []
+
+
 async def test_half_duplex_its_own_echo_is_not_heard(bus: LocalBus) -> None:
     async with Listening(bus, half_duplex=True, opens_by="speech", echo_tail=0.3) as stage:
         await stage.told(topics.AUDIO_OUTPUT_STARTED)
@@ -498,7 +530,7 @@ async def test_a_meter_that_fails_is_shown_no_more(bus: LocalBus, caplog: pytest
             stage.levels.append(level)
             raise RuntimeError("no terminal")
 
-        stage.listener._on_level = broken
+        stage.listener._meter._show = broken
         await stage.hears(command())
         assert len(stage.levels) == 1
         assert stage.said() == ["what time is it"]

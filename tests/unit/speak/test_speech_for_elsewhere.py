@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from flow.sounding import LISTEN, Sounding
+from hark.act.speech import Speech
 from hark.bus import LocalBus
-from hark.model import Audio, Message
+from hark.model import Audio, Message, Session
 from hark.model.wav import read_wav
 from hark.spec import topics
-from hark.testing import settle
+from hark.testing import FakeClock, settle
 from hark.testing.voice.speaking import FakeTTS, SlowTTS, read, voiced
 
 B64, SPEECH = topics.UTTERANCE_SPEAK_B64, topics.AUDIO_SPEECH
@@ -32,6 +33,45 @@ async def test_what_is_no_text_is_dropped_and_told(bus: LocalBus, text: Any, cap
             await settle()
         assert room.signals("sat-3") == [SPEECH]
         assert "no text" in caplog.text
+
+
+@pytest.mark.parametrize("outcome", ["rendered", "stopped", "failed", "dropped"])
+async def test_who_waits_for_what_a_satellite_says_is_told_once(bus: LocalBus, outcome: str) -> None:
+    voice = SlowTTS() if outcome == "stopped" else FakeTTS(lambda text: None if outcome == "failed" else voiced(text))
+    async with Sounding(bus, voice) as room:
+        text = None if outcome == "dropped" else "One. Two."
+        room.say(text, "sat-3", B64, context={"hark_speech": "u1-1"})
+        await settle()
+        if isinstance(voice, SlowTTS):
+            room.emit(topics.STOP, "sat-3")
+            voice.release(2)
+        await room.quiet()
+        [told] = room.of(topics.SPEECH_RENDERED)
+        assert told.data == {"outcome": outcome}
+        assert told.context["hark_speech"] == "u1-1"
+        assert told.session_id == "sat-3"
+
+
+async def test_a_handler_waits_for_speech_that_a_satellite_is_sent(bus: LocalBus) -> None:
+    clock, order = FakeClock(), list[str]()
+    speech = Speech(bus, clock)
+    bus.on(topics.UTTERANCE_SPEAK, lambda said: bus.emit(said.forward(B64, said.data)))  # as a bridge does
+    bus.on(topics.AUDIO_SPEECH, lambda _said: order.append("sent"))
+    async with Sounding(bus) as room:
+        said = Message(topics.UTTERANCE_SPEAK, {"utterance": "hello"}, {"utterance_id": "u1"}, Session("sat-3"))
+        await speech.say(said, wait=True)
+        order.append("after")
+        assert order == ["sent", "after"]
+        assert len(room.of(topics.SPEECH_RENDERED)) == 1
+    speech.close()
+
+
+async def test_where_it_is_shown_as_well_it_is_rendered_once(bus: LocalBus) -> None:
+    async with Sounding(bus) as room:
+        room.say("Hello.", "kitchen", context={"hark_speech": "u1-1"})
+        room.say("Hello.", "kitchen", B64, context={"hark_speech": "u1-1"})
+        await room.quiet()
+        assert len(room.of(topics.SPEECH_RENDERED)) == 1
 
 
 async def test_each_satellite_is_spoken_to_in_order_and_none_waits_for_another(bus: LocalBus) -> None:

@@ -7,7 +7,7 @@ another one for audio files, which brings hundred megabytes of FFmpeg and GPL co
 from __future__ import annotations
 
 import re
-import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp
 from pathlib import Path
@@ -15,11 +15,16 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from hark.builtin.engines.mel import HOP, mel_frames
+from hark.builtin.engines.mel import HOP
 from hark.builtin.engines.needs import need, release
 from hark.builtin.engines.packaged import WHISPER
+from hark.builtin.engines.preferring import preferred
+from hark.builtin.engines.repetition import repeats_itself
+from hark.builtin.engines.sayable.following import Following
+from hark.builtin.engines.whisper_model import Reading, WhisperModel
 from hark.model import Audio
 from hark.model.resample import listenable
+from hark.plugins import Message
 from hark.plugins.engines import SAMPLE_RATE, STTEngine, Transcript, Unavailable
 
 _EXTRA: Final = "faster-whisper"
@@ -33,8 +38,6 @@ _ELSEWHERE: Final = {
 }
 _LANG: Final = re.compile(r"<\|([a-z]{2,3})\|>")
 _REMEDY: Final = "give `model` a folder with a converted model, or let it be fetched once: download = true"
-_TOKENS: Final = 12
-"""The most tokens in a second of speech, and how many may come on top for the first."""
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 
@@ -44,6 +47,8 @@ class FasterWhisper(STTEngine):
 
     Its model always looks at thirty seconds, of which a command fills three. Here it looks at what was said and a few
     seconds of nothing, in a third of the time; only when that makes it repeat itself it looks at all thirty.
+
+    Where something that skills registered is nearly what was heard, and nearly as likely, that was said.
     """
 
     id = "faster-whisper"
@@ -74,10 +79,17 @@ class FasterWhisper(STTEngine):
         """Sound that is more likely no speech than this, and badly understood, is nothing."""
         least: Annotated[float, Meta(le=0)] = -1.8
         """The average log probability of a token below which nothing was understood."""
+        preference: Annotated[float, Meta(ge=0, le=20)] = 5.0
+        """How much likelier than a command another reading has to be, as a logarithm, to be taken instead of it: 5 is a
+        hundred and fifty times. Commands are what skills registered. 0 writes down what was heard."""
         repetition: Annotated[float, Meta(gt=1)] = 2.2
         """Text that can be squeezed by more than this repeats itself, as the model does where there is nothing."""
 
     settings: Settings
+
+    def __init__(self) -> None:
+        self._following = Following(fill=True)
+        self._lang = "en"
 
     def load(self) -> None:
         """As promised by `Engine`."""
@@ -85,18 +97,15 @@ class FasterWhisper(STTEngine):
         library = need("ctranslate2", _EXTRA)
         tokenizers = need("tokenizers", _EXTRA)
         self._numpy = need("numpy", _EXTRA)
-        self._view = library.StorageView.from_array
         folder = self._folder()
+        how = {"device": settings.device, "compute_type": settings.compute, "intra_threads": settings.threads}
         try:
-            self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-            self._model = library.models.Whisper(
-                str(folder), device=settings.device, compute_type=settings.compute, intra_threads=settings.threads
-            )
+            self._model = WhisperModel(library, tokenizers, self._numpy, folder, **how)
         except Exception as error:  # both libraries have kinds of their own
             reason = f"the model in {folder} cannot be loaded: {str(error) or type(error).__name__}"
             raise Unavailable(reason.splitlines()[0], _REMEDY) from error
-        spoken = [_LANG.fullmatch(token) for token in self._tokenizer.get_vocab()]
-        many = sorted(found[1] for found in spoken if found) if self._model.is_multilingual else []
+        spoken = [_LANG.fullmatch(token) for token in self._model.tokenizer.get_vocab()]
+        many = sorted(found[1] for found in spoken if found) if self._model.many_languages else []
         self.langs = tuple(many) or ("en",)
 
     def _folder(self) -> Path:
@@ -128,6 +137,16 @@ class FasterWhisper(STTEngine):
         """As promised by `Engine`."""
         self._read(self._numpy.zeros(SAMPLE_RATE, dtype="float32"), "en", _WINDOW // 10)
 
+    async def start(self) -> None:
+        """Follow what skills register, and have those who did so already say it again."""
+        self._following = Following(fill=True)  # what was registered in another house is not said in this one
+        if self.settings.preference > 0:
+            self._following.start(self.host, self.learn, lambda: self._following.grammar(self._lang))
+
+    def learn(self, message: Message) -> bool:
+        """Take in a registration (INTENT-4); whether anything is different now."""
+        return self._following.learn(message)
+
     def unload(self) -> None:
         """As promised by `Engine`."""
         del self._model
@@ -140,62 +159,49 @@ class FasterWhisper(STTEngine):
         """As promised by `STTEngine`."""
         numpy, code = self._numpy, lang.lower().partition("-")[0]
         sound = numpy.frombuffer(listenable(audio).samples, dtype="<i2").astype("float32") / 32_768
-        texts: list[str] = []
-        sure: list[float] = []
         size = _WINDOW * HOP
-        for start in range(0, max(1, len(sound)), size):
-            text, score = self._understood(sound[start : start + size], code)
-            if text:
-                texts.append(text)
-                sure.append(exp(score))
-        if not texts:
+        if len(sound) <= size:
+            reading = self._understood(sound, code)
+            if reading is None:
+                return Transcript()
+            return Transcript(self._meant(reading, lang, code), confidence=exp(reading.score))
+        found = [self._understood(sound[start : start + size], code) for start in range(0, len(sound), size)]
+        readings = [reading for reading in found if reading is not None]
+        if not readings:
             return Transcript()
-        return Transcript((" ".join(texts),), confidence=min(sure))
+        whole = " ".join(reading.texts[0] for reading in readings)
+        return Transcript((whole,), confidence=min(exp(reading.score) for reading in readings))
 
-    def _understood(self, sound: Any, code: str) -> tuple[str, float]:
-        """The text of up to thirty seconds and how likely it is; nothing where there was nothing to understand."""
+    def _meant(self, reading: Reading, lang: str, code: str) -> tuple[str, ...]:
+        """What was said, as far as what may be said in this house tells it."""
+        self._lang = lang
+        grammar = self._following.grammar(lang) if self.settings.preference > 0 else None
+        if grammar is None or not grammar.graph.finals:
+            return reading.texts[:1]
+
+        def judge(texts: Sequence[str]) -> Sequence[float]:
+            return self._model.likelihoods(reading, texts, code)
+
+        return preferred(grammar.graph, reading.texts, lang, self.settings.preference, judge)
+
+    def _understood(self, sound: Any, code: str) -> Reading | None:
+        """What up to thirty seconds say; none where there was nothing to understand."""
         settings = self.settings
         frames = len(sound) // HOP
         if not frames:
-            return "", 0.0
+            return None
         # Whole seconds: for each new size the library keeps memory.
         window = min(_WINDOW, -(-(frames + round(settings.padding * 100)) // 100) * 100)
-        text, score, silence = self._read(sound, code, window)
-        if window < _WINDOW and self._repeats(text):
-            text, score, silence = self._read(sound, code, _WINDOW)
-        nothing = silence > settings.no_speech and score < settings.least / 2
-        if nothing or score < settings.least or self._repeats(text):
-            return "", score
-        return text, score
+        reading = self._read(sound, code, window)
+        if window < _WINDOW and self._repeats(reading):
+            reading = self._read(sound, code, _WINDOW)
+        nothing = reading.silence > settings.no_speech and reading.score < settings.least / 2
+        if nothing or reading.score < settings.least or not reading.texts[0] or self._repeats(reading):
+            return None
+        return reading
 
-    def _read(self, sound: Any, code: str, window: int) -> tuple[str, float, float]:
-        """What the model makes of it: text, average log probability, and how likely there was no speech."""
-        numpy = self._numpy
-        features = mel_frames(numpy, sound, self._model.n_mels)[:, :window]
-        features = numpy.pad(features, ((0, 0), (0, window - features.shape[1])))
-        prompt = self._prompt(code)
-        seconds = len(sound) / SAMPLE_RATE
-        [found] = self._model.generate(
-            self._view(numpy.ascontiguousarray(features[None])),
-            [prompt],
-            beam_size=self.settings.beam,
-            max_length=min(448, len(prompt) + round((seconds + 1) * _TOKENS)),
-            return_scores=True,
-            return_no_speech_prob=True,
-        )
-        text = self._tokenizer.decode(found.sequences_ids[0]).strip()
-        return text, float(found.scores[0]), float(found.no_speech_prob)
+    def _read(self, sound: Any, code: str, window: int) -> Reading:
+        return self._model.read(sound, code, window, self.settings.beam)
 
-    def _prompt(self, code: str) -> list[str]:
-        """What is to be done: write down what is said in this language, without times."""
-        what = [f"<|{code}|>", "<|transcribe|>"] if self._model.is_multilingual else []
-        return ["<|startoftranscript|>", *what, "<|notimestamps|>"]
-
-    def _repeats(self, text: str) -> bool:
-        words = text.lower().rstrip(".!?").split()
-        # "What time is it? What time is it?" is too short to be squeezed well.
-        for size in range(2, len(words) // 2 + 1):
-            if [word.strip(".,!?") for word in words[:size]] == [word.strip(".,!?") for word in words[size : 2 * size]]:
-                return True
-        raw = text.encode()
-        return len(raw) > 0 and len(raw) / len(zlib.compress(raw)) > self.settings.repetition
+    def _repeats(self, reading: Reading) -> bool:
+        return repeats_itself(reading.texts[0], self.settings.repetition)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from hark.builtin.engines.pocketsphinx import stt as stt_module
-from hark.builtin.engines.pocketsphinx.automaton import Graph, TooLarge
 from hark.builtin.engines.pocketsphinx.decoder import Heard, Part, judged
 from hark.builtin.engines.pocketsphinx.pronounce import sounds_of
 from hark.builtin.engines.pocketsphinx.stt import Pocketsphinx
+from hark.builtin.engines.sayable import following
+from hark.builtin.engines.sayable.automaton import Graph, TooLarge
 from hark.model import Audio, Message
 from hark.spec import topics
 from hark.testing.clock import settle
@@ -148,7 +148,7 @@ async def test_too_much_to_say_leaves_it_as_it_was(
         def grow(_said: Any) -> Any:
             raise TooLarge("too many states")
 
-        monkeypatch.setattr(stt_module, "grammar_of", grow)
+        monkeypatch.setattr(following, "grammar_of", grow)
         await emit(on, registration("another thing"))
         assert await heard(on, spoken("turn on the lights")) == ("turn on the lights",)
         assert "too much that may be said" in caplog.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hark.builtin.engines.pocketsphinx.registered import Registered
+from hark.builtin.engines.sayable.registered import Registered
 from hark.model import Message, Session
 from hark.spec import topics
 

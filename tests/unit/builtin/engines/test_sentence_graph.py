@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hark.builtin.engines.pocketsphinx import automaton
-from hark.builtin.engines.pocketsphinx.automaton import END, START, Draft, TooLarge
-from hark.builtin.engines.pocketsphinx.grammar import Grammar, Said, grammar_of
-from hark.builtin.engines.pocketsphinx.numbers import spell
+from hark.builtin.engines.sayable import automaton
+from hark.builtin.engines.sayable.automaton import END, START, Draft, TooLarge
+from hark.builtin.engines.sayable.grammar import Grammar, Said, grammar_of
+from hark.builtin.engines.sayable.numbers import spell
 from hark.intents import expand
 
 ROOMS = ("kitchen", "living room")

@@ -8,9 +8,18 @@ import pytest
 
 from hark.builtin.engines.needs import need
 from hark.builtin.engines.whisper import FasterWhisper
-from hark.model import Audio
+from hark.builtin.engines.whisper_model import Reading
+from hark.model import Audio, Message
+from hark.spec import topics
+from hark.testing import settle
+from unit.builtin.engines.engine_stage import stage
 from voice_samples import spoken, whisper_tiny
 
+PROSE = (
+    "The old house stood at the end of a narrow lane, behind a row of chestnut trees that nobody had cut for years. In "
+    "the morning the postman left his bicycle at the gate and walked up the path with the letters in his hand. Most of "
+    "them were bills, but now and then there was a card from the coast, where my aunt had moved after the war."
+)
 SECOND = Audio(b"\x01\x00" * 16_000, 16_000)
 
 
@@ -29,9 +38,10 @@ def made_up(monkeypatch: pytest.MonkeyPatch, *found: tuple[str, float, float]) -
     engine._numpy = need("numpy", "faster-whisper")
     windows: list[int] = []
 
-    def read(_sound: Any, _code: str, window: int) -> tuple[str, float, float]:
+    def read(_sound: Any, _code: str, window: int) -> Reading:
         windows.append(window)
-        return found[len(windows) - 1]
+        text, score, silence = found[len(windows) - 1]
+        return Reading((text,), score, silence, None)
 
     monkeypatch.setattr(engine, "_read", read)
     return engine, windows
@@ -85,9 +95,12 @@ def test_long_speech_is_read_half_a_minute_at_a_time(monkeypatch: pytest.MonkeyP
     assert windows == [3000, 1800]
 
 
-def test_a_real_repetition_of_words_is_none(whisper: FasterWhisper) -> None:
-    assert not whisper._repeats("no no")
-    assert not whisper._repeats("turn on the light and turn on the heating")
+def test_half_a_minute_of_prose_is_no_repetition(whisper: FasterWhisper) -> None:
+    sound = spoken(PROSE, "hibari", "en-US")
+    assert 20 < sound.seconds < 30
+    [text, *_] = whisper.transcribe(sound, "en-US").utterances
+    assert text.startswith("The old house stood at the end of a narrow lane")
+    assert len(text.split()) > 60
 
 
 def test_it_understands_a_command(whisper: FasterWhisper) -> None:
@@ -95,3 +108,50 @@ def test_it_understands_a_command(whisper: FasterWhisper) -> None:
     assert said.utterances[0].lower().rstrip("?.") == "what is the weather like tomorrow"
     assert said.confidence is not None
     assert said.confidence > 0.5
+
+
+def registered(*samples: str, **data: Any) -> Message:
+    known = {"skill_id": "lamps.skill", "intent_name": "on", "lang": "en-US", "samples": list(samples), **data}
+    return Message("ovos.intent.register.template", known)
+
+
+def learned(**settings: Any) -> FasterWhisper:
+    engine = FasterWhisper()
+    engine.settings = FasterWhisper.Settings(model=whisper_tiny(), **settings)
+    engine.load()
+    return engine
+
+
+def test_a_command_it_would_mishear_is_understood_once_somebody_registered_it() -> None:
+    engine = learned()
+    sound = spoken("put sports talk on in the basement", "nanotts", "en-US")
+    misheard = engine.transcribe(sound, "en-US").utterances
+    assert misheard[0].lower().rstrip(".") != "put sports talk on in the basement"
+    engine.learn(registered("put (sports talk|news) on in the (basement|attic)", "feed the cat"))
+    said = engine.transcribe(sound, "en-US").utterances
+    assert said[0].lower().rstrip(".") == "put sports talk on in the basement"
+    assert said[1:] == misheard  # whoever wants to know what it sounded like can see it
+
+
+def test_what_sounds_nothing_like_a_command_stays_what_it_is() -> None:
+    engine = learned()
+    engine.learn(registered("boil the (kettle|water)", "feed the cat"))
+    said = engine.transcribe(spoken("my neighbour bought a new bicycle", "hibari", "en-US"), "en-US").utterances
+    assert [text.lower().rstrip(".") for text in said] == ["my neighbor bought a new bicycle"]
+
+
+def test_with_no_preference_it_writes_down_what_it_heard() -> None:
+    engine = learned(preference=0.0)
+    sound = spoken("put sports talk on in the basement", "nanotts", "en-US")
+    before = engine.transcribe(sound, "en-US")
+    engine.learn(registered("put (sports talk|news) on in the (basement|attic)"))
+    assert engine.transcribe(sound, "en-US") == before
+
+
+async def test_whoever_registered_before_is_asked_to_say_it_again() -> None:
+    async with stage() as house:
+        heard: list[str] = []
+        house.bus.tap(lambda message: heard.append(message.type))
+        assert await house.add(FasterWhisper(), model=whisper_tiny()) is None
+        await settle()
+        assert topics.READY in heard

@@ -162,8 +162,11 @@ class AloudStage(Stage):
         pause = bytes(SAMPLE_RATE // 2)
         whole = Audio(pause.join(listenable(sound, SAMPLE_RATE).samples for sound in said.sounds), SAMPLE_RATE)
         done = await self._recognisers.do(whole, self._main, lang=self._main, check=checked)
-        heard = " ".join(done.value.utterances[:1]) if done is not None else ""
-        return "" if mostly_in(said.text, heard) else f'what is heard of it is "{heard}"'
+        heard: tuple[str, ...] = done.value.utterances if done is not None else ()
+        # Any reading will do: the first may be a command that it sounds like.
+        if any(mostly_in(said.text, one) for one in heard):
+            return ""
+        return f'what is heard of it is "{"".join(heard[:1])}"'
 
     def hint(self, device: Device) -> str:
         """As promised by `Stage`: what was understood, where that is not what was said."""

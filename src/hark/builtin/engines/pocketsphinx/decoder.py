@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 from typing import Any, Final, NamedTuple
 
-from hark.builtin.engines.pocketsphinx.automaton import START, Graph
+from hark.builtin.engines.sayable.automaton import START, Graph
 
 _SOUND: Final = "_"
 """Before the name of a single sound, as a word: no word of a sentence begins like this."""

@@ -6,29 +6,25 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from msgspec import Meta
 
 from hark.builtin.engines.needs import need, release
-from hark.builtin.engines.pocketsphinx.automaton import Graph, TooLarge
 from hark.builtin.engines.pocketsphinx.decoder import Decoder, Heard
-from hark.builtin.engines.pocketsphinx.grammar import Grammar, Said, grammar_of
 from hark.builtin.engines.pocketsphinx.otherwise import other_engine
 from hark.builtin.engines.pocketsphinx.pronounce import sounds_of
-from hark.builtin.engines.pocketsphinx.registered import Registered
+from hark.builtin.engines.sayable.automaton import Graph
+from hark.builtin.engines.sayable.following import Following, Learns
+from hark.builtin.engines.sayable.grammar import Grammar
 from hark.model import Audio
 from hark.model.resample import listenable
 from hark.plugins import Message
 from hark.plugins.engines import STTEngine, Transcript, Unavailable
-from hark.spec import topics
 
 _WHOLE, _WORST, _HIDDEN = 2.4, 3.8, 1.2
 """How much worse than mere sounds a command may fit: on the whole, in its worst word, and in what it leaves out.
 Measured; see docs/voice.md."""
-
-_LATER: Final = 0.5
-"""Seconds of quiet after a registration before the grammar is made anew: skills register many intents in a row."""
 
 
 class Pocketsphinx(STTEngine):
@@ -73,12 +69,11 @@ class Pocketsphinx(STTEngine):
     settings: Settings
 
     def __init__(self) -> None:
-        self._registered = Registered()
+        self._following = Following()
         self._lock = Lock()
-        self._made_of = -1
-        self._changes = 0
         self._lang = ""
-        self._left_out: tuple[str, ...] = ()
+        self._grammar: Grammar | None = None
+        self._trouble = ""
         self._guessed: dict[str, str] = {}
         self._graph: Graph | None = None
         self._other: Any = None
@@ -106,8 +101,8 @@ class Pocketsphinx(STTEngine):
 
     async def start(self) -> None:
         """Follow what skills register, and have those who did so already say it again."""
-        self.host.on(self._registered.topics, self._follow)
-        self.host.emit(topics.READY)
+        self._following = Following()  # what was registered in another house is not said in this one
+        self._following.start(self.host, self.learn, self._catch_up)
 
     def unload(self) -> None:
         """As promised by `Engine`."""
@@ -142,10 +137,11 @@ class Pocketsphinx(STTEngine):
         """As promised by `Engine`."""
         known = f"{release('pocketsphinx')}, {len(self._graph.words) if self._graph else 0} words"
         notes = []
-        if self._left_out:
-            notes.append(f"{len(self._left_out)} open templates left to others, such as {self._left_out[0]!r}")
-        if self._registered.keyword_intents:
-            notes.append(f"{self._registered.keyword_intents} keyword intents left to others")
+        left_out = self._grammar.open if self._grammar else ()
+        if left_out:
+            notes.append(f"{len(left_out)} open templates left to others, such as {left_out[0]!r}")
+        if self._following.keyword_intents:
+            notes.append(f"{self._following.keyword_intents} keyword intents left to others")
         if self._guessed:
             notes.append(f"pronunciation guessed: {', '.join(sorted(self._guessed))}")
         if self._other is not None:
@@ -154,35 +150,26 @@ class Pocketsphinx(STTEngine):
 
     def learn(self, message: Message) -> bool:
         """Take in a registration (INTENT-4); whether anything is different now. It counts from the next speech on."""
-        changed = self._registered.apply(message)
-        self._changes += changed
-        return changed
+        if isinstance(self._other, Learns):
+            self._other.learn(message)
+        return self._following.learn(message)
 
-    async def _follow(self, message: Message) -> None:
-        # On the loop, so that what was registered is known when the next message comes.
-        if self.learn(message):
-            changes = self._changes
-            self.host.after(_LATER, lambda: self._catch_up(changes))
-
-    def _catch_up(self, changes: int) -> None:
-        """Make the grammar in a quiet moment, so that nobody who speaks has to wait for it."""
-        if changes == self._changes:
-            with self._lock:
-                self._keep_up(self._lang or next(iter(self.settings.langs), "en"))
+    def _catch_up(self) -> None:
+        with self._lock:
+            self._keep_up(self._lang or next(iter(self.settings.langs), "en"))
 
     def _keep_up(self, lang: str) -> None:
-        """Make the grammar anew if anything changed since it was made. With the lock held."""
-        changes, primary = self._changes, lang.lower().partition("-")[0]
-        if (changes, primary) == (self._made_of, self._lang):
+        """Listen for what may be said now. With the lock held."""
+        self._lang = lang.lower().partition("-")[0]
+        grammar = self._following.grammar(lang, self.settings.phrases)
+        if self._following.trouble != self._trouble:
+            self._trouble = self._following.trouble
+            if self._trouble:
+                log = self.host.log
+                log.error("there is too much that may be said (%s): it goes on with what it had", self._trouble)
+        if grammar is None or grammar is self._grammar:
             return
-        self._made_of, self._lang = changes, primary
-        own = (Said(phrase, lang, lambda _slot: ()) for phrase in self.settings.phrases)
-        try:
-            grammar = grammar_of([*self._registered.said(lang), *own])
-        except TooLarge as error:
-            self.host.log.error("there is too much that may be said (%s): it goes on with what it had", error)
-            return
-        self._left_out = grammar.open
+        self._grammar = grammar
         self._graph = self._pronounced(grammar)
         self._decoder.listen_for(self._graph)
 

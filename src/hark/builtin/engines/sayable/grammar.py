@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from hark.builtin.engines.pocketsphinx.automaton import END, START, Draft, Graph
-from hark.builtin.engines.pocketsphinx.numbers import spell, writers
+from hark.builtin.engines.sayable.automaton import ANYTHING, END, START, Draft, Graph
+from hark.builtin.engines.sayable.numbers import spell, writers
 from hark.intents import TemplateError
 from hark.intents.contractions import contractions
 from hark.intents.grammar import Choice, Literal, Node, Reference, Slot, Template, is_slot, parse
@@ -27,6 +27,8 @@ class Said(NamedTuple):
     template: str
     lang: str
     values: Values
+    fill: bool = False
+    """Whether slots that can hold anything are kept, as a place for `ANYTHING`."""
 
 
 class Grammar(NamedTuple):
@@ -119,7 +121,9 @@ def _write_slot(draft: Draft, name: str, type: str, said: Said, start: int, end:
     found = writers(name, type, said.lang)
     for write in found:
         write(draft, start, end)
-    return bool(found)
+    if not found and said.fill:
+        draft.word(start, ANYTHING, end)
+    return bool(found) or said.fill
 
 
 def _write_words(draft: Draft, text: str, lang: str, start: int, end: int) -> None:

@@ -7,6 +7,8 @@ from typing import Final, NamedTuple
 
 START: Final = 0
 END: Final = 1
+ANYTHING: Final = "{}"
+"""Stands for one word or more that nobody knows before; no word is written like that."""
 
 MAX_STATES: Final = 50_000
 """More than this, and a small recogniser is the wrong one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from hark.builtin.engines.pocketsphinx.grammar import Said, Values
+from hark.builtin.engines.sayable.grammar import Said, Values
 from hark.intents import Rejected
 from hark.intents.registration import read_lang, read_name
 from hark.plugins import Message

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from hark.builtin.engines.pocketsphinx.automaton import Draft
+from hark.builtin.engines.sayable.automaton import Draft
 from hark.builtin.values.colour_names import COLOUR_NAMES
 from hark.builtin.values.slots import kinds_by_name
 
