@@ -13,17 +13,19 @@ from hark.intents.template.gathering import CANDIDATES
 from hark.intents.template.index import TemplateIndex
 from hark.intents.template.profile import Profile
 
-_MIDDLE: Final = 0.40
-"""The likeness that scores 0.5: chosen on training samples, so that of strangers one in twenty is claimed, where half of
-the strangers are sentences of intents that were held back, and half are from elsewhere. See docs/matching.md."""
+_MIDDLE: Final = 0.36
+"""The likeness that scores 0.5: chosen on training samples, so that of sentences from elsewhere less than one in twenty
+is claimed, and of sentences of intents that were held back less than one in ten. See docs/matching.md."""
 _RIVAL: Final = 0.35
 _CLOSE: Final = 8
 """How much a second candidate takes from the first, and how close it has to come: what is like two means neither
 for sure."""
 _FEW: Final = 2
 """Words of the utterance that have to be the intent's."""
-_UNBACKED: Final = 0.1
+_UNBACKED: Final = 0.3
 """What is left of the likeness when none of the telling words is the intent's; the more are, the more is left."""
+_HALF: Final = 0.7
+"""What is left of that when half of them or fewer are."""
 _INCOMPLETE: Final = 0.55
 """What is left of it when a word was not said that all of the intent's sentences have."""
 _TOO_LONG: Final = 64
@@ -89,9 +91,9 @@ def resembling(asked: Asked, floor: float) -> Found | str:
 def back(candidate: Candidate, said: list[str]) -> Candidate:
     """The candidate with a score that heeds how many of the words are its own, and whether its own were said.
 
-    One word is never enough. The fewer of the telling words are its own, the weaker: "turn on the radio" is much like
-    "turn on the light". So is a sentence without a word all of the intent's sentences have. What nobody knows, or knows
-    as a value, is expected of an intent that has slots.
+    One word is never enough. The fewer of the telling words are its own, the weaker, and half is too few: "turn on the
+    radio" is much like "turn on the light". So is a sentence without a word all of the intent's sentences have. What
+    nobody knows, or knows as a value, is expected of an intent that has slots.
     """
     likeness, profile = candidate.home.likeness, candidate.profile
     has = likeness.has
@@ -112,6 +114,8 @@ def back(candidate: Candidate, said: list[str]) -> Candidate:
     if own < _FEW:
         return Candidate(0.0, *candidate[1:])
     left = _UNBACKED + (1.0 - _UNBACKED) * backed / about if about > backed else 1.0
+    if about and backed * 2 <= about:
+        left *= _HALF
     if profile.core and not profile.core <= telling([*said, *meant]):
         left *= _INCOMPLETE
     if left == 1.0:
