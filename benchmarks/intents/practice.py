@@ -1,8 +1,8 @@
 """Tasks made of training data alone, for choosing weights and the floor that ships: `practice.py --data FOLDER`.
 
 Nothing here reads a test file. Of every task: accuracy without a floor, accuracy where 2, 5 and 10 % of the strangers
-are claimed, and accuracy and false claims at the floor that ships. Strangers are sentences of intents that were held back
-(`held back`), or of another data set (`elsewhere`).
+are claimed, and accuracy and false claims at the floor that ships. Strangers are sentences of intents that were held
+back (`held back`), or of another data set (`elsewhere`).
 """
 
 from __future__ import annotations
