@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 COHERENCE: Final = 0.4
 """How much is made of the coherence of an intent's sentences when it is compared with others."""
 LEAST_COHERENT: Final = 0.1
-_WIDE: Final = 1.3
+_WIDE: Final = 1.23
 """What an intent with slots has to have more of: words nobody knows hardly speak against it."""
 _ENOUGH: Final = 3
 """Sentences that show what an intent is never without."""
