@@ -17,6 +17,10 @@ STEM: Final = 4
 STEM_WEIGHT: Final = 0.8
 PAIR_WEIGHT: Final = 0.6
 """Two words side by side."""
+KIN_WEIGHT: Final = 0.6
+"""A word that has letters in common with one of the sentences, less the fewer it has."""
+FILLER: Final = 0.75
+"""What is left of a word's weight when it is known to say little in that language."""
 GAP_WEIGHT: Final = 0.4
 """A word beside a slot, or beside what nobody has as a word."""
 START: Final = "<"
@@ -30,6 +34,11 @@ def weight(word: str) -> float:
     """How much a word counts by its looks alone: short words are the common ones in most languages."""
     size = len(word)
     return 1.0 if size > 3 or not word.isascii() else _BY_LENGTH[size]
+
+
+def is_word(feature: str) -> bool:
+    """Whether a feature is a word, neither a beginning nor two side by side."""
+    return feature[0] != "^" and " " not in feature
 
 
 def telling(words: Iterable[str]) -> frozenset[str]:

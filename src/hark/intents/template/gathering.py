@@ -67,6 +67,14 @@ def entry(
     return size, weight, (counts * counts + more * more) * square, rarity, holders, []
 
 
+def entry_of(counts: float, intents: int, held: Mapping[Profile, float]) -> Entry:
+    """A feature that these have so strongly."""
+    mass = sum([strength * strength for strength in held.values()])
+    rarity = log(1.0 + (intents + _PRIOR) / sqrt(len(held) * max(mass, _LEAST)))
+    square = rarity * rarity
+    return len(held), counts * square, counts * counts * square, rarity, [(held, counts * square)], []
+
+
 def _points(holders: list[Holders]) -> Points:
     # A list of the items, because another thread may be adding an intent.
     return [(profile, counts * strength) for users, counts in holders for profile, strength in list(users.items())]

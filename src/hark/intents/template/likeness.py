@@ -14,8 +14,10 @@ from operator import itemgetter
 from typing import Final
 
 from hark.intents.definition import TemplateIntent
+from hark.intents.template.features import is_word
 from hark.intents.template.fillers import NO_FILLERS, fillers
 from hark.intents.template.gathering import gather, rarity
+from hark.intents.template.kindred import Kindred
 from hark.intents.template.postings import Postings
 from hark.intents.template.profile import COHERENCE, LEAST_COHERENT, Profile, Traits
 from hark.intents.template.readings import Readings
@@ -23,6 +25,10 @@ from hark.intents.template.values import VALUE, SlotKey, SlotWords, ValueOf
 
 _UNCOMMON: Final = 3
 """A word of so many intents is not common yet, however few there are."""
+_SEEN: Final = 0.35
+"""How much is made of how many values of a slot have a word, from 0 (nothing) to 1."""
+_SAME: Final = 0.6
+"""How like a known word a strange one has to be to stand for it."""
 _NEAR: Final = 32
 """Intents among which the nearest is looked for."""
 _size, _part, _rare = itemgetter(0), itemgetter(2), itemgetter(3)
@@ -39,6 +45,7 @@ class Likeness:
         "_breadth",
         "_features",
         "_fillers",
+        "_kindred",
         "_postings",
         "_profiles",
         "_readings",
@@ -54,7 +61,8 @@ class Likeness:
         self._slots: dict[SlotKey, SlotWords] = {}
         self._values: dict[str, tuple[ValueOf, ...]] = {}
         self._fillers = NO_FILLERS
-        self._readings = Readings(self._features, self._values, self._fillers, 0)
+        self._kindred = Kindred()
+        self._readings = Readings(self._features, self._values, self._fillers, 0, self._kindred)
         self._usual: tuple[float, float] | None = None
         """The rarity of a usual feature of a sentence, neither one intent's alone nor everybody's, and that of a word
         nobody has; worked out when needed."""
@@ -75,13 +83,16 @@ class Likeness:
         for name, share in profile.slots.items():
             self._slot(intent.skill_id, name).users.add(profile, sqrt(VALUE * share))
         self._postings.add(profile, traits.strengths)
+        self._kindred.add(filter(is_word, traits.strengths))
         self._measure(profile)
         self._forget_counts()
 
     def remove(self, intent: TemplateIntent) -> None:
         """Take an intent out again."""
         profile = self._profiles.pop(intent)
-        self._postings.remove(profile, Traits(intent).strengths)
+        strengths = Traits(intent).strengths
+        self._postings.remove(profile, strengths)
+        self._kindred.remove(filter(is_word, strengths))
         for name in profile.slots:
             self._slots[intent.skill_id, name].users.drop(profile)
             self._forget_slot((intent.skill_id, name))
@@ -90,6 +101,7 @@ class Likeness:
     def learn(self, key: SlotKey, values: Iterable[str]) -> None:
         """Take these values for the known ones of a slot; none to forget them."""
         slot = self._slot(*key)
+        self._kindred.remove(filter(is_word, slot.words))
         for word in slot.words:
             left = tuple(entry for entry in self._values[word] if entry[0] is not slot.users)
             if left:
@@ -97,8 +109,9 @@ class Likeness:
             else:
                 del self._values[word]
         slot.learn(values)
+        self._kindred.add(filter(is_word, slot.words))
         for word, share in slot.words.items():
-            self._values[word] = (*self._values.get(word, ()), (slot.users, sqrt(share)))
+            self._values[word] = (*self._values.get(word, ()), (slot.users, share**_SEEN))
         for profile in slot.users:
             profile.tagger = None
             self._measure(profile)
@@ -126,6 +139,15 @@ class Likeness:
     def has(self, profile: Profile, feature: str) -> bool:
         """Whether a word (or stem, or pair) is in an intent's sentences."""
         return self._postings.has(profile, feature)
+
+    def slip_of(self, profile: Profile, word: str) -> str:
+        """The word of an intent's sentences that a word nobody has is nearly the same as; empty if there is none."""
+        if word in self._features or word in self._values:
+            return ""
+        for other, alike in self._kindred.of(word):
+            if alike >= _SAME and self.has(profile, other):
+                return other
+        return ""
 
     def unknown(self, said: Sequence[str]) -> list[str]:
         """The words that are in nobody's sentences."""
@@ -188,7 +210,7 @@ class Likeness:
 
     def _forget_counts(self) -> None:
         """What was worked out from the counts holds no longer."""
-        self._readings = Readings(self._features, self._values, self._fillers, len(self._profiles))
+        self._readings = Readings(self._features, self._values, self._fillers, len(self._profiles), self._kindred)
         self._usual = None
 
     def _slot(self, skill_id: str, name: str) -> SlotWords:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 COHERENCE: Final = 0.4
 """How much is made of the coherence of an intent's sentences when it is compared with others."""
 LEAST_COHERENT: Final = 0.1
+_WIDE: Final = 1.23
+"""What an intent with slots has to have more of: words nobody knows hardly speak against it."""
 _ENOUGH: Final = 3
 """Sentences that show what an intent is never without."""
 _TYPICAL: Final = 0.8
@@ -56,7 +58,7 @@ class Profile:
         """Work out the scale: the length as a vector, to which known values add, and the coherence of the sentences."""
         length = sqrt(self._square + values)
         likeness = (_TYPICAL * _PATIENCE + self._bond / length) / (self._rows + _PATIENCE)
-        self.scale = length * (LEAST_COHERENT + likeness) ** COHERENCE
+        self.scale = length * (LEAST_COHERENT + likeness) ** COHERENCE * _WIDE ** min(1.0, self.breadth - 1.0)
 
 
 class Traits:

@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import Final
 
-from hark.intents.template.features import END, GAP, GAP_WEIGHT, PAIR_WEIGHT, START, STEM, STEM_WEIGHT, weight
-from hark.intents.template.gathering import Entry, entry
+from hark.intents.template.features import (
+    END,
+    FILLER,
+    GAP,
+    GAP_WEIGHT,
+    KIN_WEIGHT,
+    PAIR_WEIGHT,
+    START,
+    STEM,
+    STEM_WEIGHT,
+    weight,
+)
+from hark.intents.template.gathering import Entry, entry, entry_of
+from hark.intents.template.kindred import Kindred
 from hark.intents.template.postings import Held, One
+from hark.intents.template.profile import Profile
 from hark.intents.template.values import ValueOf
 
 _EVERYWHERE: Final = 200
-"""Two words side by side in more intents than this tell nothing."""
+"""What more intents have than this, two words side by side or one that is only like what was said, tells nothing."""
+_WELL_KNOWN: Final = 8
+"""A word that more intents than this have is looked for as itself only, not among words like it."""
 _KEPT: Final = 10_000
 """Words and pairs that are remembered; then it begins anew, for there is no end to what people say."""
 
@@ -25,7 +40,17 @@ _Read = tuple[Entries, float, str, After]
 class Readings:
     """Reads utterances. What it remembers holds for one state of the index: a change asks for a new one."""
 
-    __slots__ = ("_after_gap", "_at_start", "_features", "_fillers", "_intents", "_kept", "_values", "_words")
+    __slots__ = (
+        "_after_gap",
+        "_at_start",
+        "_features",
+        "_fillers",
+        "_intents",
+        "_kept",
+        "_kindred",
+        "_values",
+        "_words",
+    )
 
     def __init__(
         self,
@@ -33,7 +58,9 @@ class Readings:
         values: Mapping[str, tuple[ValueOf, ...]],
         fillers: Container[str],
         intents: int,
+        kindred: Kindred,
     ) -> None:
+        self._kindred = kindred
         self._features, self._values, self._fillers, self._intents = features, values, fillers, intents
         self._words: dict[str, _Read] = {}
         self._at_start: After = {}
@@ -72,7 +99,7 @@ class Readings:
         entries: Entries = {}
         strange = 0.0
         if known or word not in self._fillers:
-            counts = weight(word)
+            counts = weight(word) * (FILLER if word in self._fillers else 1.0)
             strange = 0.0 if known else counts * counts
             stem = "^" + word[:STEM] if len(word) > STEM else ""
             of_stem, named_stem = self._features.get(stem), self._values.get(stem)
@@ -88,10 +115,27 @@ class Readings:
                 strange += STEM_WEIGHT * STEM_WEIGHT
             if known:
                 entries[word] = entry(counts, more, self._intents, held, named)
+            like = self._like(word) if _count(held) <= _WELL_KNOWN else {}
+            if like:
+                entries["~" + word] = entry_of(KIN_WEIGHT, self._intents, like)
         read = (entries, strange, GAP, self._after_gap) if held is None else (entries, strange, word, {})
         self._keep()
         self._words[word] = read
         return read
+
+    def _like(self, word: str) -> dict[Profile, float]:
+        """The intents that have words like this one, and how strongly: by the likest they have."""
+        found: dict[Profile, float] = {}
+        for other, alike in self._kindred.of(word):
+            held = self._features.get(other)
+            if held is not None and _count(held) <= _EVERYWHERE:
+                for profile, strength in [held] if isinstance(held, tuple) else list(held.items()):
+                    found[profile] = max(found.get(profile, 0.0), alike * strength)
+            for users, share in self._values.get(other, ()):
+                if len(users) <= _EVERYWHERE:
+                    for profile, strength in list(users.items()):
+                        found[profile] = max(found.get(profile, 0.0), alike * strength * share)
+        return found
 
     def _pair(self, before: str, here: str, after: After) -> Entries:
         """What two words side by side come to; nothing where they stand so in very many intents."""

@@ -13,17 +13,21 @@ from hark.intents.template.gathering import CANDIDATES
 from hark.intents.template.index import TemplateIndex
 from hark.intents.template.profile import Profile
 
-_MIDDLE: Final = 0.47
-"""The likeness that scores 0.5: chosen on training samples, whole intents held out, so that less than a tenth of what
-was asked of those was claimed by the others."""
-_RIVAL: Final = 0.7
+_MIDDLE: Final = 0.38
+"""The likeness that scores 0.5: chosen on training samples, so that of sentences from elsewhere less than one in twenty
+is claimed, and of sentences of intents that were held back less than one in ten. See docs/matching.md."""
+_RIVAL: Final = 0.35
 _CLOSE: Final = 8
 """How much a second candidate takes from the first, and how close it has to come: what is like two means neither
 for sure."""
 _FEW: Final = 2
 """Words of the utterance that have to be the intent's."""
-_WEAK: Final = 0.55
-"""What is left of the likeness when too few are, or when something is missing."""
+_UNBACKED: Final = 0.3
+"""What is left of the likeness when none of the telling words is the intent's; the more are, the more is left."""
+_HALF: Final = 0.7
+"""What is left of that when half of them or fewer are."""
+_INCOMPLETE: Final = 0.55
+"""What is left of it when a word was not said that all of the intent's sentences have."""
 _TOO_LONG: Final = 64
 """Words of an utterance that fits nothing as written and is not looked at further."""
 _NAMED: Final = 4
@@ -87,26 +91,33 @@ def resembling(asked: Asked, floor: float) -> Found | str:
 def back(candidate: Candidate, said: list[str]) -> Candidate:
     """The candidate with a score that heeds how many of the words are its own, and whether its own were said.
 
-    One word is never enough. At most half of the telling words is weak: "turn on the radio" is much like "turn on the
-    light"; so is a sentence without a word all of the intent's sentences have. What nobody knows, or knows as a value,
-    is expected of an intent that has slots.
+    One word is never enough. The fewer of the telling words are its own, the weaker, and half is too few: "turn on the
+    radio" is much like "turn on the light". So is a sentence without a word all of the intent's sentences have. What
+    nobody knows, or knows as a value, is expected of an intent that has slots.
     """
     likeness, profile = candidate.home.likeness, candidate.profile
     has = likeness.has
     own = about = backed = 0
+    meant: list[str] = []
     for word in said:
         tells = len(word) > 3 or not word.isascii()
         about += tells
         if has(profile, word) or (len(word) > STEM and has(profile, "^" + word[:STEM])):
             own += 1
             backed += tells
+        elif tells and (slip := likeness.slip_of(profile, word)):
+            own += 1
+            backed += 1
+            meant.append(slip)
         elif tells and profile.slots and (likeness.is_value(word) or not likeness.count(word)):
             about -= 1
     if own < _FEW:
         return Candidate(0.0, *candidate[1:])
-    left = _WEAK if about and backed * 2 <= about else 1.0
-    if profile.core and not profile.core <= telling(said):
-        left *= _WEAK
+    left = _UNBACKED + (1.0 - _UNBACKED) * backed / about if about > backed else 1.0
+    if about and backed * 2 <= about:
+        left *= _HALF
+    if profile.core and not profile.core <= telling([*said, *meant]):
+        left *= _INCOMPLETE
     if left == 1.0:
         return candidate
     clear = left * candidate.score * _MIDDLE / (1.0 - candidate.score)

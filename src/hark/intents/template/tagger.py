@@ -280,14 +280,20 @@ def _read_again(sentence: Sentence, known: Known) -> Sentence:
 
 
 def _value_at(terms: list[str], here: int, known: Known) -> tuple[int, str] | None:
-    after_slot = here > 0 and is_slot(terms[here - 1])
-    for end in range(min(here + LONGEST, len(terms)), here, -1):
-        if any(is_slot(term) for term in terms[here:end]):
-            continue
-        if not after_slot and not (end < len(terms) and is_slot(terms[end])):
-            continue
+    """The longest known value that begins here and stands beside a slot: where it ends, and whose it is."""
+    stop = here
+    last = min(here + LONGEST, len(terms))
+    while stop < last and not is_slot(terms[stop]):
+        stop += 1
+    if here and is_slot(terms[here - 1]):
+        ends: Sequence[int] = range(stop, here, -1)
+    elif stop < len(terms) and is_slot(terms[stop]):
+        ends = (stop,)
+    else:
+        return None
+    for end in ends:
         text = " ".join(terms[here:end])
         for name, parts in known.items():
-            if f"{{{name}}}" not in terms and any(text in values for values in parts):
+            if any(text in values for values in parts) and f"{{{name}}}" not in terms:
                 return end, name
     return None

@@ -14,7 +14,7 @@ SlotKey = tuple[str, str]
 ValueOf = tuple[Held, float]
 """Of a word that is part of a known value: the intents with that slot, and the root of the share of values with it."""
 
-VALUE: Final = 0.8
+VALUE: Final = 1.2
 """What a word of a known value counts beside a word of a sentence."""
 
 MANY: Final = 1_000
