@@ -75,6 +75,25 @@ def test_what_nobody_can_do_is_declined(pool: TemplatePool, said: str) -> None:
     assert label(ask(pool, said)) is None
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the puppet maker rarely mentioned the living room television",
+        "a wandering monk quietly ignored the living room television",
+        "our former professor once painted the living room television",
+    ],
+)
+def test_who_tells_of_a_thing_wants_nothing_of_it(said: str) -> None:
+    """Words nobody knows may be a title; where no slot takes them, they are something else."""
+    pool = TemplatePool()
+    thing = "the living room television"
+    register(pool, "tv.skill:queue", f"clear the queue of {thing}", f"shuffle {thing}", f"line up {{title}} on {thing}")
+    register(pool, "tv.skill:volume", f"make {thing} quieter", f"set {thing} volume to {{level}}")
+    assert label(ask(pool, f"please shuffle {thing}")) == "tv.skill:queue"
+    assert label(ask(pool, f"queue sunrise melodies on {thing}")) == "tv.skill:queue"
+    assert label(ask(pool, said)) is None
+
+
 def test_what_is_as_like_one_intent_as_another_is_declined() -> None:
     pool = TemplatePool()
     for device in ("lamp", "fan", "oven", "heater"):

@@ -79,7 +79,7 @@ def explain(
     nearest = []
     for candidate in islice(candidates(asked), _NEAREST):
         backed = back(candidate, asked.said)
-        verdict = weigh(backed, asked) if backed.score >= floor else f"{floor:.2f} needed"
+        verdict = weigh(backed, asked, floor) if backed.score >= floor else f"{floor:.2f} needed"
         likeness = backed.home.likeness
         own = tuple(word for word in asked.said if likeness.has(backed.profile, word))
         nearest.append(Nearest(backed.intent.label, backed.score, own, verdict if isinstance(verdict, str) else ""))

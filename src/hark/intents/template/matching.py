@@ -240,5 +240,5 @@ def _liker(claim: Claim, asked: Asked, floor: float) -> Found | None:
     ]
     if len(foreign) < _FOREIGN:
         return None
-    found = weigh(best, asked)
+    found = weigh(best, asked, floor)
     return found if type(found) is Found else None

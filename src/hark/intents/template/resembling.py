@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -28,6 +28,10 @@ _HALF: Final = 0.7
 """What is left of that when half of them or fewer are."""
 _INCOMPLETE: Final = 0.55
 """What is left of it when a word was not said that all of the intent's sentences have."""
+_LEFT_OVER: Final = 0.15
+_UNTAKEN: Final = 0.7
+"""How much a word that nobody knows speaks against an intent with slots when they did not take it, and when they took
+none such: who tells of the puppet maker and the television does not want it shuffled."""
 _TOO_LONG: Final = 64
 """Words of an utterance that fits nothing as written and is not looked at further."""
 _NAMED: Final = 4
@@ -39,6 +43,8 @@ class Candidate(NamedTuple):
 
     score: float
     likeness: float
+    clear: float
+    """What is left of the likeness beside the next one's."""
     profile: Profile
     home: TemplateIndex
     """The index it is in."""
@@ -47,6 +53,11 @@ class Candidate(NamedTuple):
     def intent(self) -> TemplateIntent:
         """The intent."""
         return self.profile.intent
+
+    def left(self, share: float) -> Candidate:
+        """The candidate, when so much is left of its likeness."""
+        clear = share * self.clear
+        return Candidate(clear / (clear + _MIDDLE), *self[1:])
 
 
 def candidates(asked: Asked, floor: float = 0.0) -> Iterator[Candidate]:
@@ -67,7 +78,7 @@ def candidates(asked: Asked, floor: float = 0.0) -> Iterator[Candidate]:
         likeness, profile, index = found[place]
         rival = found[place + 1][0] / likeness if place + 1 < size else 0.0
         clear = likeness * (1.0 - _RIVAL * rival**_CLOSE)
-        yield Candidate(clear / (clear + _MIDDLE), likeness, profile, index)
+        yield Candidate(clear / (clear + _MIDDLE), likeness, clear, profile, index)
 
 
 def resembling(asked: Asked, floor: float) -> Found | str:
@@ -81,25 +92,27 @@ def resembling(asked: Asked, floor: float) -> Found | str:
         if candidate.score < floor:
             # Whoever comes after is less like it still.
             return reason or _unlike(asked, candidate, floor)
-        found = weigh(candidate, asked)
+        found = weigh(candidate, asked, floor)
         if type(found) is Found:
             return found
         reason = reason or str(found)
     return reason or "too few of these words are in anybody's sentences"
 
 
-def back(candidate: Candidate, said: list[str]) -> Candidate:
+def back(candidate: Candidate, said: list[str], taken: Container[int] | None = None) -> Candidate:
     """The candidate with a score that heeds how many of the words are its own, and whether its own were said.
 
     One word is never enough. The fewer of the telling words are its own, the weaker, and half is too few: "turn on the
     radio" is much like "turn on the light". So is a sentence without a word all of the intent's sentences have. What
-    nobody knows, or knows as a value, is expected of an intent that has slots.
+    nobody knows, or knows as a value, is expected of an intent that has slots; less so what these have not `taken`,
+    once it is known what they take.
     """
     likeness, profile = candidate.home.likeness, candidate.profile
     has = likeness.has
-    own = about = backed = 0
+    own = backed = strange = untaken = 0
+    about = 0.0
     meant: list[str] = []
-    for word in said:
+    for place, word in enumerate(said):
         tells = len(word) > 3 or not word.isascii()
         about += tells
         if has(profile, word) or (len(word) > STEM and has(profile, "^" + word[:STEM])):
@@ -111,20 +124,20 @@ def back(candidate: Candidate, said: list[str]) -> Candidate:
             meant.append(slip)
         elif tells and profile.slots and (likeness.is_value(word) or not likeness.count(word)):
             about -= 1
+            strange += 1
+            untaken += taken is not None and place not in taken
     if own < _FEW:
-        return Candidate(0.0, *candidate[1:])
+        return candidate.left(0.0)
+    about += untaken * (_LEFT_OVER if untaken < strange else _UNTAKEN)
     left = _UNBACKED + (1.0 - _UNBACKED) * backed / about if about > backed else 1.0
     if about and backed * 2 <= about:
         left *= _HALF
     if profile.core and not profile.core <= telling([*said, *meant]):
         left *= _INCOMPLETE
-    if left == 1.0:
-        return candidate
-    clear = left * candidate.score * _MIDDLE / (1.0 - candidate.score)
-    return Candidate(clear / (clear + _MIDDLE), *candidate[1:])
+    return candidate.left(left)
 
 
-def weigh(candidate: Candidate, asked: Asked) -> Found | str:
+def weigh(candidate: Candidate, asked: Asked, floor: float) -> Found | str:
     """What the candidate comes to in this session, or why it does not count."""
     intent = candidate.intent
     barred = asked.refusal(intent)
@@ -139,6 +152,11 @@ def weigh(candidate: Candidate, asked: Asked) -> Found | str:
             if name not in spans:
                 spans = tagger.tag(asked.said, known, wanted=name)
         slots = asked.text(intent, spans)
+        candidate = back(candidate, asked.said, {place for span in spans.values() for place in range(*span)})
+        if candidate.score < floor:
+            return (
+                f"{intent.label} is like it with {candidate.score:.2f}, {floor:.2f} needed; its slots leave words over"
+            )
     missing = asked.complete(intent, slots)
     if missing:
         return missing
