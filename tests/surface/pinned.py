@@ -28,3 +28,13 @@ def check(file: Path, now: dict[str, Any]) -> None:
         if key in now and before[key] != now[key]
     ]
     assert not changes, f"{file.name} (if this is intended: {REWRITE}=1)\n" + "\n".join(changes)
+
+
+def check_entry(file: Path, key: str, now: Any, *, may_rewrite: bool = True) -> None:
+    """Compare `now` with one entry of `file`, or write that entry when a rewrite is asked for."""
+    stored = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    if may_rewrite and os.environ.get(REWRITE):
+        file.write_text(json.dumps({**stored, key: now}, indent=1) + "\n", "utf-8")
+        return
+    assert key in stored, f"{key} is not in {file.name}: {REWRITE}=1"
+    assert now == stored[key], f"{key} in {file.name} (if this is intended: {REWRITE}=1)"
