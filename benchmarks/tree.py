@@ -18,7 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SMALL = 50
-CORE = frozenset("spec model bus trace plugins hosting chains hear understand act speak skills".split())
+CORE = frozenset(
+    ["spec", "model", "bus", "trace", "plugins", "hosting", "chains", "hear", "understand", "act", "speak", "skills"]
+)
 NOUNS = frozenset({"routing", "scoring", "hosting", "testing", "string", "thing", "ring", "ping", "setting"})
 
 

@@ -1,8 +1,8 @@
 """How many source files one text turn passes: `python benchmarks/turn_files.py [--list]`.
 
 What is counted: the distinct files under `hark/`, `hark/testing` left out, in which at least one Python function is
-called between saying an utterance and the end of its turn, on its event loop or a thread it
-starts (`sys.setprofile`, `threading.setprofile`).
+called between saying an utterance and the end of its turn, on the event loop or on a thread that is started meanwhile
+(`sys.setprofile`, `threading.setprofile`).
 
 What is played: `hark.testing.Assistant`, one process, its local bus, the matchers of the default pipeline, no
 transformers, and one skill with a `quick` handler that returns a sentence. The utterance matches a template with a slot
