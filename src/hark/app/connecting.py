@@ -11,7 +11,6 @@ from hark.app.trouble import Trouble
 from hark.bus import RemoteBus
 from hark.bus.websocket import NoBus, WebSocketCarrier
 from hark.model import Clock
-from hark.understand import Pace
 
 
 class ConnectionTrouble(Trouble):
@@ -22,9 +21,9 @@ PATIENCE: Final = 10.0
 """Seconds in which a bus has to be there."""
 
 
-async def connected(table: BusTable, clock: Clock, patience: float = PATIENCE, *, is_worker: bool = False) -> RemoteBus:
+async def connected(table: BusTable, clock: Clock, patience: float = PATIENCE) -> RemoteBus:
     """The bus that [bus] names; raises `ConnectionTrouble`."""
-    bus = RemoteBus(carrier(table, clock, patience, is_worker=is_worker))
+    bus = RemoteBus(carrier(table, clock, patience))
     try:
         await bus.open()
     except NoBus as error:
@@ -33,17 +32,13 @@ async def connected(table: BusTable, clock: Clock, patience: float = PATIENCE, *
     return bus
 
 
-def carrier(table: BusTable, clock: Clock, patience: float = PATIENCE, *, is_worker: bool = False) -> WebSocketCarrier:
-    """A way to the bus that [bus] names; raises `ConnectionTrouble`. Opening it raises `NoBus`.
-
-    What a worker sends does not wait longer than others wait for it.
-    """
+def carrier(table: BusTable, clock: Clock, patience: float = PATIENCE) -> WebSocketCarrier:
+    """A way to the bus that [bus] names; raises `ConnectionTrouble`. Opening it raises `NoBus`."""
     if not table.url.startswith(("ws://", "wss://")):
         raise ConnectionTrouble(f"[bus] url: {table.url!r} is no address such as ws://127.0.0.1:8181/core")
     token = _read(table.token) if table.token is not None else ""
     tls = _tls(table.authority) if table.url.startswith("wss://") else None
-    stale = Pace().patience if is_worker else None
-    return WebSocketCarrier(table.url, clock, token=token, tls=tls, patience=patience, stale=stale)
+    return WebSocketCarrier(table.url, clock, token=token, tls=tls, patience=patience)
 
 
 def _read(file: str) -> str:

@@ -32,17 +32,17 @@ class Meeting(msgspec.Struct, frozen=True):
         """Whether it is a broker that others look after."""
         return bool(self.nats.servers)
 
-    async def connected(self, clock: Clock, *, is_worker: bool = False, patience: float = PATIENCE) -> RemoteBus:
+    async def connected(self, clock: Clock, patience: float = PATIENCE) -> RemoteBus:
         """A way there; raises `Trouble` when there is none within `patience` seconds."""
         # Only here: each needs an extra of its own.
         if self.is_nats:
             from hark.app.connecting_nats import connected_to_nats
 
-            return await connected_to_nats(self.nats, clock, is_worker=is_worker, within=patience)
+            return await connected_to_nats(self.nats, clock, within=patience)
         self.check()
         from hark.app.connecting import connected
 
-        return await connected(self.bus, clock, patience, is_worker=is_worker)
+        return await connected(self.bus, clock, patience)
 
     def check(self) -> None:
         """Raises `Trouble` where it is a bus of our own, and what it needs is not installed."""

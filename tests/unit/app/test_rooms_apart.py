@@ -17,7 +17,6 @@ from hark.plugins import DialogTransformer, Turn
 from hark.skills import Skill, intent
 from hark.spec import topics
 from hark.testing import settle
-from hark.understand.notes import Notes
 
 
 class Loud(DialogTransformer):
@@ -257,31 +256,6 @@ async def test_turns_of_a_process_that_died_end_once_when_the_next_one_comes(tmp
         assert error.data["exception"] == "the assistant was restarted in the middle of this turn"
         assert (error.data["skill_id"], error.context["destination"]) == ("slow.skill", "me")
         state.close()
-
-
-async def test_turns_of_a_worker_that_died_with_all_others_end_once_when_it_comes_back(tmp_path: Path) -> None:
-    async with deployed(assistant={"pipeline": ["template"]}) as deployment:
-        await deployment.watch()
-        await deployment.lodge("act", plugins=[Slow()])
-        bus = await deployment.bus()
-        for life in range(3):
-            state = State(tmp_path, SystemClock(), traces=False, parts=["understand"])
-            worker = await deployment.lodge("understand", plugins=[TemplateMatcher()], state=state, is_worker=True)
-            await deployment.clock.advance(6.0)
-            if not life:
-                data = {"utterances": ["take your time"]}
-                bus.emit(Message(topics.UTTERANCE_HANDLE, data, {"source": "me"}, Session("x")))
-                await settle()
-                assert deployment.of(topics.UTTERANCE_HANDLED) == []
-            notes = worker.house.orchestrator._journal
-            assert isinstance(notes, Notes)
-            notes._journal = None  # it writes nothing more
-            await deployment.die(worker)
-            state.close()
-            assert len(deployment.of(topics.UTTERANCE_HANDLED)) == min(life, 1)
-        [error] = deployment.of(topics.HANDLER_ERROR)
-        assert error.data["exception"] == "the worker that had this turn is gone"
-        assert (error.data["skill_id"], error.context["destination"]) == ("slow.skill", "me")
 
 
 async def test_a_call_that_came_while_its_host_was_being_started_again_is_made_when_it_is_back() -> None:

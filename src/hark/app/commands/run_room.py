@@ -74,7 +74,7 @@ async def _live(
         stop.set()
 
     hold_back_refusals()
-    bus = await meeting.connected(clock, is_worker=options.worker)
+    bus = await meeting.connected(clock)
     path = settings_of(options)[0]
     files = plugin_files(settings, path)
     loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings), rooms=rooms)

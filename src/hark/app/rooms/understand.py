@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from hark.app.rooms.room import Ground
 from hark.app.settings import Settings
-from hark.understand import DefaultSession, Journal, Orchestrator, Worker
+from hark.understand import DefaultSession, Orchestrator, TurnSource
 
 
 class Understand:
     """Owns the default session and every turn from its utterance to its end marker. See `Room` for what it promises."""
 
-    def __init__(
-        self, ground: Ground, store: DefaultSession, journal: Journal | None = None, worker: Worker | None = None
-    ) -> None:
+    def __init__(self, ground: Ground, store: DefaultSession, source: TurnSource) -> None:
         self.store = store
-        self._worker = worker
         self.orchestrator = Orchestrator(
             ground.bus,
             ground.runner,
@@ -24,14 +21,11 @@ class Understand:
             store,
             ground.traces,
             ground.passage,
-            journal,
-            worker,
+            source,
         )
 
     async def start(self) -> None:
         """As promised by `Room`."""
-        if self._worker is not None:
-            self._worker.start()
 
     async def finish(self) -> None:
         """As promised by `Room`."""

@@ -39,9 +39,7 @@ class NatsOptions(msgspec.Struct, frozen=True):
     outbox: int = 16 * 1024 * 1024
     """Bytes that may wait for the connection; beyond it the oldest Messages are dropped."""
     patience: float = 30.0
-    """Seconds for which a Message may wait for it. A worker that others stand in for waits for less than it takes them
-    to notice: see `patience` in `hark.understand.lease`.
-    """
+    """Seconds for which a Message may wait for it."""
 
     def __post_init__(self) -> None:
         if not self.servers:
