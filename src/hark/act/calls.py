@@ -43,7 +43,7 @@ class Calls:
         host: str,
         notes: CallNotes,
         is_sole: Callable[[str], bool],
-        runs: Callable[[Message, bool], bool],
+        runs: Callable[[Message, bool], bool] | None,
     ) -> None:
         self._bus = bus
         self._host = host
@@ -60,7 +60,7 @@ class Calls:
 
     async def begin(self, dispatch: Message, *, is_repeated: bool) -> bool:
         """Whether to start the handler of a dispatch now."""
-        if not self._runs(dispatch, is_repeated):
+        if self._runs is not None and not self._runs(dispatch, is_repeated):
             return False
         key = dispatch.utterance_id or ""
         if not self._notes.is_key(key):

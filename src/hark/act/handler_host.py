@@ -15,6 +15,7 @@ from hark.act.calls import CallNotes, Calls
 from hark.act.polls import Polls
 from hark.act.questions import Questions
 from hark.act.running import Running
+from hark.act.shared_plugins import SharedPlugins
 from hark.act.speech import Speech
 from hark.act.stopping import Stopping
 from hark.act.under_way import UnderWay
@@ -25,7 +26,7 @@ from hark.model import Clock, Frozen, Message, Session
 from hark.plugins import Plugin, Turn
 from hark.plugins.conversing import converses, fallbacks_of
 from hark.plugins.handlers import handlers_of
-from hark.spec import dispatch_topic, split_dispatch, topics
+from hark.spec import dispatch_topic, topics
 from hark.trace import TraceStore
 
 log = logging.getLogger("hark.act")
@@ -64,14 +65,14 @@ class HandlerHost:
         self._entries: dict[str, Loaded[Any]] = {}
         """The handlers, by their dispatch topics."""
         self._subscriptions: dict[str, list[Subscription]] = {}
-        self._is_shared = is_shared
-        """Whether several processes have the same plugin."""
-        self._opens = opens
-        """If so, whether the turn of a dispatch is open in this one."""
+        self._shared: SharedPlugins | None = None
+        if opens is not None:
+            self._shared = SharedPlugins(bus, self._id, self._work, self._questions, is_shared, opens)
+            self._polls.answers = self._shared.answers
         self._calls: Calls | None = None
         """Where dispatches come from other processes, and may come again."""
         if notes is not None:
-            self._calls = Calls(bus, self._id, notes, self._is_sole, self._runs_here)
+            self._calls = Calls(bus, self._id, notes, self._is_sole, self._shared.runs if self._shared else None)
             self._repeated = bus.on(topics.HANDLER_CALL, self._call, name="act: call", concurrent=True)
         self._closed = False
         self._stops = bus.on(topics.STOP, self._stopping.stop_all, name="act on ovos.stop", concurrent=True)
@@ -118,6 +119,8 @@ class HandlerHost:
         if self._calls is not None:
             self._repeated.close()
             self._calls.close()
+        if self._shared is not None:
+            self._shared.close()
         self._polls.close()
         await self._work.close()
         self._speech.close()
@@ -175,26 +178,14 @@ class HandlerHost:
             await self._handle(entry, True, message.forward(str(topic), data), is_repeated=True)
 
     def _is_sole(self, skill_id: str) -> bool:
-        return skill_id in self._subscriptions and not self._is_shared(skill_id)
-
-    def _runs_here(self, dispatch: Message, is_repeated: bool) -> bool:
-        """Whether a handler that several processes have is to run in this one: where its turn is open.
-
-        An answer is for the process in which a handler waits for it; only when it comes again, and no process has
-        accepted it, for the one in which its turn is.
-        """
-        skill_id, intent_name = split_dispatch(dispatch.type)
-        if self._opens is None or not self._is_shared(skill_id):
-            return True
-        is_open = self._opens(dispatch)
-        if intent_name != "response":
-            return is_open
-        return self._questions.waits(skill_id, dispatch.session_id) or (is_repeated and is_open)
+        return skill_id in self._subscriptions and not (self._shared and self._shared.is_shared(skill_id))
 
     async def _handle(
         self, entry: Loaded[Any], has_task: bool, dispatch: Message, *, is_repeated: bool = False
     ) -> None:
         if self._calls is not None and not await self._calls.begin(dispatch, is_repeated=is_repeated):
+            if dispatch.type.endswith(":stop") and self._shared is not None and self._shared.is_shared(entry.id):
+                await self._work.cancel(entry.id, dispatch.session_id)  # another process answers, each stops its own
             return
         task = asyncio.current_task() if has_task else None
         if task is not None:

@@ -46,6 +46,8 @@ class SplitHouse:
         self._order: dict[str, int] = {}
         """The turns of both, in the order of their markers."""
         self._nats: list[NatsCarrier] = []
+        self._is_last = False
+        """Whether all have started but one: then it is waited for what they have announced."""
         self._end_waiting: Callable[[], None] | None = None
 
     @classmethod
@@ -68,6 +70,8 @@ class SplitHouse:
         made._keep(onlooker)
 
         async def settled() -> list[str]:
+            if not made._is_last:
+                return []
             # Twice: what one does with what it was told may be something to be told to others.
             everybody = [*houses.values(), *([] if made.second is None else [made.second])]
             return [late for _ in range(2) for one in everybody for late in await one.bus.settled()]
@@ -99,9 +103,10 @@ class SplitHouse:
 
     async def start(self) -> None:
         """Start all of them."""
-        for house in (*self.houses.values(), self.second):
-            if house is not None:
-                await house.start()
+        houses = [*self.houses.values(), *([] if self.second is None else [self.second])]
+        for house in houses:
+            self._is_last = house is houses[-1]
+            await house.start()
 
     async def stop(self) -> None:
         """Stop all of them, in the order in which turns come to their end; workers at the same time."""

@@ -17,7 +17,7 @@ class NatsServer:
 
     def __init__(self, *arguments: str, max_payload: int = 1_048_576) -> None:
         self._arguments = arguments
-        self._store = tempfile.TemporaryDirectory(prefix="hark-nats-")
+        self._store = tempfile.TemporaryDirectory(prefix="hark-nats-", dir=_memory())
         stored = f'jetstream {{ store_dir: "{self._store.name}", max_file: 1TB, max_mem: 64MB, sync_interval: "1s" }}\n'
         self._settings = f"max_payload: {max_payload}\n{stored}"
         self._process: subprocess.Popen[bytes] | None = None
@@ -68,6 +68,11 @@ class NatsServer:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+
+def _memory() -> str | None:
+    """Where files are in memory, if there is such a place: what survives the server need not survive the machine."""
+    return "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108
 
 
 def _binary() -> str:

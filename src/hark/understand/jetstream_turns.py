@@ -129,6 +129,7 @@ class JetStreamTurns:
         self._ended.close()
         if self._dispatches is not None:
             self._streams.on_back.remove(self._dispatches.reconnected)
+            self._dispatches = None
         for task in self._tasks:
             task.cancel()
         if self._tasks:

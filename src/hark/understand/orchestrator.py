@@ -64,7 +64,7 @@ class Orchestrator:
         self._endings = Endings(source, traces)
         self._open: dict[str, Lifecycle] = {}
         self._deciding = Deciding(chains, match_round, options, store, self._endings, self._open, runner.clock)
-        self._overheard = Overheard(bus, self._open, self._endings.sync, store)
+        self._overheard = Overheard(bus, self._open, self._endings.sync, store, is_shared=group is not None)
         self._active_list = ActiveList(bus, runner.clock, store, options)
         self._context_topics = ContextTopics(bus, runner.clock, self._open, store)
         self._context_topics.heeded = options.context_topics

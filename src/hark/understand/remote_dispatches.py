@@ -6,7 +6,7 @@ import asyncio
 from typing import Final, Protocol
 
 from hark.bus import Bus
-from hark.model import Clock, Frozen, Message
+from hark.model import Clock, Frozen, Message, Timer
 from hark.spec import topics
 from hark.understand.dispatches import Dispatches, Done, Key, Waiting, give_up_on
 from hark.understand.options import Options
@@ -43,16 +43,19 @@ class RemoteDispatches(Dispatches):
         super().__init__(bus, clock, options)
         self._log = log
         self._asked = 0.0
+        self._timer: Timer | None = None
+        self._due = 0.0
         status = bus.on(topics.HOST_STATUS_RESPONSE, self._told, name="dispatches: status")
         self._subscriptions = (*self._subscriptions, status)
 
     def expect(self, dispatch: Message, host: str = "") -> asyncio.Future[Done]:
-        done = super().expect(dispatch)
-        waiting = self._waiting[self._key(dispatch)]
-        waiting.called = waiting.heard = self._clock.monotonic()
+        done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
+        now = self._clock.monotonic()
+        waiting = self._waiting[self._key(dispatch)] = Waiting(dispatch, now, done, called=now, heard=now)
         if host:
-            waiting.accepted, waiting.host = waiting.heard, host
-            self._asked = 0.0  # at the next look
+            waiting.accepted, waiting.host = now, host
+            self._asked = now - _ASK
+        self._look_within(_LOOK)
         return done
 
     def reconnected(self) -> None:
@@ -88,12 +91,18 @@ class RemoteDispatches(Dispatches):
             if waiting is not None and waiting.accepted is not None:
                 give_up_on(waiting, "handler host lost: it was started again")
 
-    def _sweep_later(self) -> None:
-        self._sweeping = True
-        self._clock.after(_LOOK, self._sweep)
+    def _look_within(self, seconds: float) -> None:
+        """One timer for all of them, at the earliest moment at which one needs a look."""
+        due = self._clock.monotonic() + seconds
+        if self._timer is not None:
+            if self._due <= due:
+                return
+            self._timer.cancel()
+        self._due = due
+        self._timer = self._clock.after(seconds, self._sweep)
 
     def _sweep(self) -> None:
-        self._sweeping = False
+        self._timer = None
         now = self._clock.monotonic()
         if self._log.connected:
             for waiting in list(self._waiting.values()):
@@ -105,7 +114,8 @@ class RemoteDispatches(Dispatches):
                     give_up_on(waiting, why)
             self._ask(now)
         if self._waiting:
-            self._sweep_later()
+            is_calling = any(waiting.accepted is None for waiting in self._waiting.values())
+            self._look_within(_LOOK if is_calling else _ASK)
 
     def _call_again(self, waiting: Waiting, now: float) -> None:
         if waiting.closing is not None:
