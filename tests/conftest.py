@@ -91,11 +91,14 @@ OVER_THE_NETWORK = ("unit/bus", "flow", "conformance")
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what takes an assistant, or a `bus_type`, on each kind of bus; on NATS, an assistant's services are apart."""
     folder = metafunc.definition.path.parent.relative_to(Path(__file__).parent).as_posix()
-    may_be_apart = metafunc.definition.get_closest_marker("one_process") is None
+    may_be_apart, may_be_two = (
+        metafunc.definition.get_closest_marker(name) is None for name in ("one_process", "one_worker")
+    )
     networked = may_be_apart and folder in OVER_THE_NETWORK
     kinds = [kind for kind in BUSES if networked or kind not in ("websocket", "nats")]
     if "assistant" in metafunc.fixturenames:
-        metafunc.parametrize("assistant", kinds, indirect=True)
+        on = [kind for kind in kinds if may_be_two or kind != "nats"]
+        metafunc.parametrize("assistant", on, indirect=True)
     if "bus_type" in metafunc.fixturenames:
         metafunc.parametrize("bus_type", [BUSES[kind] for kind in kinds], ids=kinds, indirect=True)
 

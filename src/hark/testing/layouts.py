@@ -44,7 +44,7 @@ class SplitHouse:
         self.second: House | None = None
         """Another worker beside the one that understands."""
         self._order: dict[str, int] = {}
-        """The turns of both, in the order of their markers."""
+        """The turns of both, in the order in which they were first seen."""
         self._nats: list[NatsCarrier] = []
         self._is_last = False
         """Whether all have started but one: then it is waited for what they have announced."""
@@ -64,9 +64,10 @@ class SplitHouse:
         """Build all of them at one broker, in memory unless there are other ways to one."""
         carrier = carrier or MemoryBroker().carrier
         onlooker = await _bus(carrier())
-        onlooker.tap(watch)
         houses: dict[RoomName, House] = {}
         made = cls(onlooker, houses)
+        onlooker.tap(made._note_order)
+        onlooker.tap(watch)
         made._keep(onlooker)
 
         async def settled() -> list[str]:
@@ -124,6 +125,10 @@ class SplitHouse:
         await self.houses["understand"].bus.close()
         if self.second is not None:
             await self.second.bus.close()
+
+    def _note_order(self, message: Message) -> None:
+        if message.utterance_id is not None:
+            self._order.setdefault(message.utterance_id, len(self._order))
 
     def _keep(self, bus: RemoteBus) -> NatsCarrier | None:
         inner = bus.carrier.inner if isinstance(bus.carrier, QuietCarrier) else bus.carrier
