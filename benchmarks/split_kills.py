@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from hark.app.connecting import connected
-from hark.app.rooms.roster import Roster
+from hark.app.processes.claims import Members
 from hark.app.settings.tables import BusTable
 from hark.model import Message, Session, SystemClock
 from hark.spec import topics
@@ -114,7 +114,7 @@ async def main(options: argparse.Namespace) -> None:
         )
         try:
             bus = await connected(BusTable(url=url), SystemClock(), 30.0)
-            roster = Roster(bus)
+            roster = Members(bus)
             roster.ask()
             for room in options.rooms:
                 async with asyncio.timeout(60):

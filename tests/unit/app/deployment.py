@@ -8,12 +8,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from hark.app.control.door import Door
-from hark.app.rooms import ALL_ROOMS, RoomName
-from hark.app.rooms.holder import Holder
-from hark.app.rooms.lodging import Lodging
-from hark.app.rooms.role import WINDOW
+from hark.app.processes.claims import WINDOW, ProcessInfo
+from hark.app.processes.remote_front import RemoteFront
+from hark.app.processes.service_process import ServiceProcess
+from hark.app.services import ALL_SERVICES, ServiceName
 from hark.app.settings import settings_from
-from hark.app.split.front import Front
 from hark.app.state.keeping import State
 from hark.bus import RemoteBus
 from hark.model import Message
@@ -29,10 +28,10 @@ class Deployment:
         self.broker = MemoryBroker()
         self.clock = FakeClock()
         self.settings = settings_from({"assistant": {"pipeline": ["template"]}, **tables})
-        self.lodgings: list[Lodging] = []
-        self.fronts: list[Front] = []
+        self.lodgings: list[ServiceProcess] = []
+        self.fronts: list[RemoteFront] = []
         self.buses: list[RemoteBus] = []
-        self.lost: list[Holder] = []
+        self.lost: list[ProcessInfo] = []
         self.aside: list[str] = []
         self.messages: list[Message] = []
 
@@ -50,14 +49,14 @@ class Deployment:
 
     async def lodge(
         self,
-        *rooms: RoomName,
+        *rooms: ServiceName,
         plugins: Sequence[Plugin] = (),
         state: State | None = None,
         is_worker: bool = False,
         door: Door | None = None,
-    ) -> Lodging:
+    ) -> ServiceProcess:
         """Open rooms; raises `Taken`."""
-        lodging = Lodging(
+        lodging = ServiceProcess(
             rooms,
             self.settings,
             plugins,
@@ -79,12 +78,12 @@ class Deployment:
             await self.clock.advance(WINDOW)
         return await task
 
-    async def leave(self, lodging: Lodging) -> None:
+    async def leave(self, lodging: ServiceProcess) -> None:
         """End a process in good order."""
         self.lodgings.remove(lodging)
         await self.meanwhile(lodging.__aexit__(None, None, None))
 
-    async def die(self, lodging: Lodging) -> None:
+    async def die(self, lodging: ServiceProcess) -> None:
         """End a process as SIGKILL does: it says nothing more, and its connection is gone."""
         self.lodgings.remove(lodging)
         await lodging.house.bus.carrier.close()  # type: ignore[attr-defined]
@@ -92,8 +91,8 @@ class Deployment:
         await self.meanwhile(lodging.house.stop())
         lodging.role.close()
 
-    async def front(self, rooms: Sequence[RoomName] = ALL_ROOMS) -> Front:
-        front = Front(rooms, self.settings, self.clock, await self.bus(), self.aside.append)
+    async def front(self, rooms: Sequence[ServiceName] = ALL_SERVICES) -> RemoteFront:
+        front = RemoteFront(rooms, self.settings, self.clock, await self.bus(), self.aside.append)
         await front.__aenter__()
         self.fronts.append(front)
         await settle()

@@ -14,7 +14,7 @@ from hark.app.control.address import NAME
 from hark.app.control.client import connect
 from hark.app.control.door import LOOK, PART, Door
 from hark.app.control.protocol import Ended, Examine, Examined, Explained, Refused, Request, Say, Spoken, Why
-from hark.app.rooms.view import REACH
+from hark.app.processes.remote_view import REACH
 from hark.app.state.directory import Held, take_part
 from hark.builtin import ParrotSkill, TemplateMatcher
 from hark.testing import FakeClock, settle

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from deployment import deployed
 
-from hark.app.rooms.role import Taken
-from hark.app.rooms.view import View
+from hark.app.processes.claims import Taken
+from hark.app.processes.remote_view import RemoteView
 from hark.app.state.keeping import State
 from hark.builtin import Converse, Normalize, ParrotSkill, TemplateMatcher
 from hark.model import Message, Session, SystemClock, encode
@@ -58,7 +58,7 @@ async def test_of_two_that_claim_at_once_one_gets_the_room() -> None:
     async with deployed() as deployment:
         both = asyncio.gather(deployment.lodge("act"), deployment.lodge("act"), return_exceptions=True)
         outcomes = await deployment.meanwhile(both)
-        assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Lodging", "Taken"]
+        assert sorted(type(outcome).__name__ for outcome in outcomes) == ["ServiceProcess", "Taken"]
 
 
 async def test_rooms_can_share_a_process_and_are_claimed_one_by_one() -> None:
@@ -191,7 +191,9 @@ async def test_the_doctor_lists_all_workers_and_tells_what_they_have_alike_once(
         for _ in range(2):
             await deployment.lodge("understand", plugins=[Normalize(), TemplateMatcher()], is_worker=True)
         await deployment.lodge("act", "speak", plugins=[ParrotSkill()])
-        view = View(await deployment.bus(), deployment.clock, deployment.lodgings[0].role.roster, deployment.settings)
+        view = RemoteView(
+            await deployment.bus(), deployment.clock, deployment.lodgings[0].role.roster, deployment.settings
+        )
         report = await view.examine()
         assert [room.room for room in report.rooms] == ["understand", "understand", "act", "speak"]
         assert [asked.entry for asked in report.pipeline] == ["template"]

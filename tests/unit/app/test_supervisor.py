@@ -10,19 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from hark.app.split.backoff import FIRST, LONGEST, STEADY, Backoff
-from hark.app.split.child import Child
-from hark.app.split.supervisor import Supervisor
+from hark.app.processes.managed_process import ManagedProcess
+from hark.app.processes.supervisor import FIRST, LONGEST, STEADY, Backoff, Supervisor
 from hark.model import SystemClock
 
 BODY = """
 import asyncio, sys, time
-from hark.app.split.leash import Leash
+from hark.app.processes.parent_watch import ParentWatch
 from hark.model import SystemClock
 
 async def main():
     gone = asyncio.Event()
-    Leash(sys.argv[-1], SystemClock(), gone.set, 5.0)
+    ParentWatch(sys.argv[-1], SystemClock(), gone.set, 5.0)
     print("up", flush=True)
     {body}
     await gone.wait()
@@ -41,10 +40,10 @@ class Rig:
         self.failed: list[str] = []
         self._stirred = asyncio.Event()
 
-    def child(self, name: str, body: str = "pass") -> Child:
-        return Child(name, [sys.executable, "-c", BODY.format(body=body)], SystemClock(), self._tell)
+    def child(self, name: str, body: str = "pass") -> ManagedProcess:
+        return ManagedProcess(name, [sys.executable, "-c", BODY.format(body=body)], SystemClock(), self._tell)
 
-    def supervisor(self, *children: Child, stalled: float = 30.0) -> Supervisor:
+    def supervisor(self, *children: ManagedProcess, stalled: float = 30.0) -> Supervisor:
         return Supervisor(
             children, SystemClock(), stalled=stalled, grace=10.0, gone=self.gone.append, failed=self._fail
         )

@@ -13,9 +13,8 @@ from hark.app.commands.common import MISTAKE, complain, settings_of
 from hark.app.commands.say import tell_end
 from hark.app.doctor.report import Report
 from hark.app.meeting import Meeting, meeting_of
-from hark.app.rooms.role import WINDOW
-from hark.app.rooms.roster import Roster
-from hark.app.rooms.view import REACH, View
+from hark.app.processes.claims import WINDOW, Members
+from hark.app.processes.remote_view import REACH, RemoteView
 from hark.app.screen import Screen
 from hark.app.settings import Settings, read_settings
 from hark.app.trouble import Trouble
@@ -84,13 +83,13 @@ class Elsewhere:
             return await view.examine()
 
     @asynccontextmanager
-    async def _view(self) -> AsyncIterator[View]:
+    async def _view(self) -> AsyncIterator[RemoteView]:
         clock = SystemClock()
         bus = await self._connected(clock)
-        roster = Roster(bus)
+        roster = Members(bus)
         roster.ask()
         try:
-            yield View(bus, clock, roster, self._settings, self._settings_file)
+            yield RemoteView(bus, clock, roster, self._settings, self._settings_file)
         finally:
             roster.close()
             await bus.close()
@@ -111,7 +110,7 @@ def elsewhere(options: argparse.Namespace) -> Elsewhere | None:
     return Elsewhere(meeting, settings, str(path)) if options.bus is not None or meeting.is_nats else None
 
 
-async def _gathered(roster: Roster) -> None:
+async def _gathered(roster: Members) -> None:
     """Wait until all who are there have said so; raises `Trouble` when nobody does."""
     clock = SystemClock()
     for _ in range(round(REACH / WINDOW)):

@@ -41,9 +41,9 @@ def run(options: argparse.Namespace) -> int:
         raise Trouble("--workers goes with --split; single workers are started with --room understand --worker")
     if options.room:
         # Only here: who runs it in one process does not pay for several.
-        from hark.app.commands.run_room import run_room
+        from hark.app.commands.run_services import run_services
 
-        return run_room(options, settings)
+        return run_services(options, settings)
     if options.split:
         from hark.app.commands.run_split import run_split
 

@@ -10,18 +10,18 @@ import sys
 from contextlib import suppress
 
 from hark.app.commands.common import ANSWERED, MISTAKE, complain, settings_of, state_of
-from hark.app.commands.run_room import MARGIN
+from hark.app.commands.run_services import MARGIN
 from hark.app.commands.signals import on_signals
 from hark.app.control.door import Door
 from hark.app.conversation import Conversation
 from hark.app.line_reader import Descriptor, LineReader
 from hark.app.meeting import meeting_of
-from hark.app.rooms.names import ALL_ROOMS
+from hark.app.processes.managed_process import ManagedProcess
+from hark.app.processes.remote_front import RemoteFront
+from hark.app.processes.supervisor import Supervisor
 from hark.app.screen import Screen
+from hark.app.services.names import ALL_SERVICES
 from hark.app.settings import Settings
-from hark.app.split.child import Child
-from hark.app.split.front import Front
-from hark.app.split.supervisor import Supervisor
 from hark.app.state.directory import Held, Lock, StateError, make_directory
 from hark.app.terminal import Terminal
 from hark.app.trouble import Trouble
@@ -60,7 +60,7 @@ class _Split:
         self._clock = SystemClock()
         self._stop = asyncio.Event()
         self._status = ANSWERED
-        self._front: Front | None = None
+        self._front: RemoteFront | None = None
 
     async def live(self) -> int:
         on_signals(self._stop.set)
@@ -87,8 +87,8 @@ class _Split:
     async def _converse(self, terminal: Terminal, bus: RemoteBus | None) -> None:
         options = self._options
         screen = Screen(sys.stdout, self._stop.set, prompts=terminal.is_interactive)
-        front = Front(
-            ALL_ROOMS,
+        front = RemoteFront(
+            ALL_SERVICES,
             self._settings,
             self._clock,
             bus or await self._meeting.connected(self._clock),
@@ -121,7 +121,7 @@ class _Split:
         with suppress(asyncio.CancelledError):
             await working
 
-    def _child(self, name: str) -> Child:
+    def _child(self, name: str) -> ManagedProcess:
         options = self._options
         room = name.partition("-")[0]
         command = [sys.executable, "-m", "hark", "run", "--room", room]
@@ -137,7 +137,7 @@ class _Split:
             command.append("--no-plugins")
         if options.voice and name in ("hear", "speak"):
             command.append("--voice")
-        return Child(name, command, self._clock, _tell)
+        return ManagedProcess(name, command, self._clock, _tell)
 
     def _tell_gone(self, pid: int) -> None:
         if self._front is not None:
@@ -152,7 +152,7 @@ class _Split:
 def crew(workers: int | None) -> tuple[str, ...]:
     """The processes that have the rooms, in the order in which they are ended."""
     several = [f"understand-{number}" for number in range(1, workers + 1)] if workers else ["understand"]
-    return tuple(name for room in ALL_ROOMS for name in (several if room == "understand" else [room]))
+    return tuple(name for room in ALL_SERVICES for name in (several if room == "understand" else [room]))
 
 
 def _tell(line: str) -> None:

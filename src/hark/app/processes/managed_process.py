@@ -11,7 +11,7 @@ from contextlib import suppress
 from hark.model import Clock
 
 
-class Child:
+class ManagedProcess:
     """One process, started as often as it is needed. Each line it writes is told, with its name before it."""
 
     def __init__(self, name: str, command: Sequence[str], clock: Clock, tell: Callable[[str], None]) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from hark.app.rooms.room import Ground
+from hark.app.services.service import RuntimeContext
 from hark.app.settings import Settings
 from hark.understand import DefaultSession, Journal, Orchestrator, Worker
 
 
 class Understand:
-    """Owns the default session and every turn from its utterance to its end marker. See `Room` for what it promises."""
+    """Owns the default session and every turn from its utterance to its end marker. See `Service`."""
 
     def __init__(
-        self, ground: Ground, store: DefaultSession, journal: Journal | None = None, worker: Worker | None = None
+        self,
+        ground: RuntimeContext,
+        store: DefaultSession,
+        journal: Journal | None = None,
+        worker: Worker | None = None,
     ) -> None:
         self.store = store
         self._worker = worker
@@ -29,17 +33,17 @@ class Understand:
         )
 
     async def start(self) -> None:
-        """As promised by `Room`."""
+        """As promised by `Service`."""
         if self._worker is not None:
             self._worker.start()
 
     async def finish(self) -> None:
-        """As promised by `Room`."""
+        """As promised by `Service`."""
         await self.orchestrator.close()
 
     async def stop(self) -> None:
-        """As promised by `Room`."""
+        """As promised by `Service`."""
 
     def adopt(self, settings: Settings) -> None:
-        """As promised by `Room`."""
+        """As promised by `Service`."""
         self.orchestrator.adopt(settings.understanding())

@@ -1,4 +1,4 @@
-"""Looking after processes: started in order, started again when they end, ended in order."""
+"""Looking after processes: started in order, restarted when they end or hang, stopped in order."""
 
 from __future__ import annotations
 
@@ -8,9 +8,29 @@ import signal
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from hark.app.split.backoff import Backoff
-from hark.app.split.child import Child
+from hark.app.processes.managed_process import ManagedProcess
 from hark.model import Clock
+
+FIRST: Final = 0.1
+LONGEST: Final = 30.0
+STEADY: Final = 60.0
+"""Seconds of good service after which what failed before is forgotten."""
+
+
+class Backoff:
+    """Each pause twice the last, up to the longest. A life of `STEADY` seconds begins anew with the first."""
+
+    def __init__(self) -> None:
+        self._next = FIRST
+
+    def after(self, lived: float) -> float:
+        """The pause after a life of this many seconds."""
+        if lived >= STEADY:
+            self._next = FIRST
+        pause = self._next
+        self._next = min(self._next * 2, LONGEST)
+        return pause
+
 
 log = logging.getLogger("hark.split")
 
@@ -31,7 +51,7 @@ class Supervisor:
 
     def __init__(
         self,
-        children: Sequence[Child],
+        children: Sequence[ManagedProcess],
         clock: Clock,
         *,
         stalled: float,
@@ -65,7 +85,7 @@ class Supervisor:
             child.kill()
         await asyncio.gather(*self._keeping.values(), return_exceptions=True)
 
-    async def _end(self, child: Child) -> None:
+    async def _end(self, child: ManagedProcess) -> None:
         keeping = self._keeping.get(child.name)
         if keeping is None:
             return
@@ -78,7 +98,7 @@ class Supervisor:
             child.kill()
             await asyncio.wait([keeping])
 
-    async def _keep(self, child: Child) -> None:
+    async def _keep(self, child: ManagedProcess) -> None:
         backoff = Backoff()
         tries: int | None = 0  # None once it got going: from then on it is tried for ever
         while child.name not in self._ending:
@@ -97,7 +117,7 @@ class Supervisor:
             log.error("%s %s; it is started again in %g s", child.name, _told(status), pause)
             await self._clock.sleep(pause)
 
-    async def _watched(self, child: Child) -> int:
+    async def _watched(self, child: ManagedProcess) -> int:
         """Wait for a child's end, and bring it about when its event loop stands still."""
         ending = asyncio.ensure_future(child.ended())
         while True:

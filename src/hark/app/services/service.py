@@ -19,7 +19,7 @@ from hark.spec import TransformerType
 from hark.trace import TraceStore
 
 
-class Ground(msgspec.Struct, frozen=True):
+class RuntimeContext(msgspec.Struct, frozen=True):
     """What the rooms of one process share."""
 
     settings: Settings
@@ -38,7 +38,7 @@ class Ground(msgspec.Struct, frozen=True):
     """Where plugins keep their data."""
 
 
-class Room(Protocol):
+class Service(Protocol):
     """One of the four columns of the flow, at work on a bus. It knows the others by what they say there."""
 
     async def start(self) -> None:

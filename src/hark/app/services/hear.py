@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hark.app.rooms.room import Ground
+from hark.app.services.service import RuntimeContext
 from hark.app.settings import Settings
 from hark.hosting import Refusal
 from hark.model import Session
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Hear:
-    """Has the audio transformers, and listens where there is a microphone. See `Room` for what it promises."""
+    """Has the audio transformers, and listens where there is a microphone. See `Service` for what it promises."""
 
-    def __init__(self, ground: Ground, aloud: Aloud | None = None) -> None:
+    def __init__(self, ground: RuntimeContext, aloud: Aloud | None = None) -> None:
         self.chain = ground.chains["audio"]
         self.listener: Listener | None = None
         self.instruments: Instruments | None = None
@@ -58,24 +58,24 @@ class Hear:
         return [*self.instruments.refusals, *self.listener.refusals]
 
     async def start(self) -> None:
-        """As promised by `Room`."""
+        """As promised by `Service`."""
         if self.listener is not None and self.instruments is not None:
             ground, langs = self._ground, self._options.langs
             await self.instruments.tune(ground.bus, ground.runner, ground.data_root, langs, self._not_needed)
             await self.listener.start()
 
     async def finish(self) -> None:
-        """As promised by `Room`."""
+        """As promised by `Service`."""
         if self.listener is not None:
             await self.listener.close()
 
     async def stop(self) -> None:
-        """As promised by `Room`."""
+        """As promised by `Service`."""
         if self.instruments is not None:
             await self.instruments.close()
 
     def adopt(self, settings: Settings) -> None:
-        """As promised by `Room`."""
+        """As promised by `Service`."""
         self._options = settings.understanding()
 
     def _denials_for(self, session: Session) -> Denials:

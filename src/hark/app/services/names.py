@@ -9,14 +9,14 @@ from hark.hosting import Refusal
 from hark.plugins import PipelinePlugin, Plugin, Transformer
 from hark.spec import TRANSFORMER_TYPES, TransformerType
 
-RoomName = Literal["understand", "act", "hear", "speak"]
+ServiceName = Literal["understand", "act", "hear", "speak"]
 Kind = TransformerType | Literal["pipeline", "skill"]
 """What sort of plugin somebody is."""
 
-ALL_ROOMS: Final[tuple[RoomName, ...]] = ("hear", "understand", "act", "speak")
+ALL_SERVICES: Final[tuple[ServiceName, ...]] = ("hear", "understand", "act", "speak")
 """In the order in which they come to their end: what is under way gets to its own."""
 
-LIVES_IN: Final[Mapping[Kind, RoomName]] = {
+SERVICE_OF: Final[Mapping[Kind, ServiceName]] = {
     "audio": "hear",
     "utterance": "understand",
     "metadata": "understand",
@@ -48,6 +48,6 @@ def group_of(kind: Kind) -> str:
     return f"hark.transformer.{kind}" if kind in TRANSFORMER_TYPES else f"hark.{kind}"
 
 
-def kinds_in(rooms: Collection[RoomName]) -> frozenset[Kind]:
+def kinds_in(rooms: Collection[ServiceName]) -> frozenset[Kind]:
     """Everybody who lives in these rooms."""
-    return frozenset(kind for kind, room in LIVES_IN.items() if room in rooms)
+    return frozenset(kind for kind, room in SERVICE_OF.items() if room in rooms)

@@ -13,12 +13,12 @@ from hark.app.commands.signals import on_signals
 from hark.app.control.door import Door
 from hark.app.loading import plugin_files, plugins, wanted_by
 from hark.app.meeting import Meeting, meeting_of
-from hark.app.rooms.holder import Holder
-from hark.app.rooms.lodging import Lodging
-from hark.app.rooms.names import RoomName
+from hark.app.processes.claims import ProcessInfo
+from hark.app.processes.edge import run_bus
+from hark.app.processes.parent_watch import ParentWatch
+from hark.app.processes.service_process import ServiceProcess
+from hark.app.services.names import ServiceName
 from hark.app.settings import Settings
-from hark.app.split.bus_process import run_bus
-from hark.app.split.leash import Leash
 from hark.app.state.directory import Held, StateError
 from hark.app.state.keeping import State
 from hark.app.trouble import Trouble
@@ -27,11 +27,12 @@ from hark.model import SystemClock
 if TYPE_CHECKING:
     from hark.app.voice.aloud import Aloud
 
+
 MARGIN: Final = 10.0
 """Seconds that the end of a process may take beyond the grace that turns are given."""
 
 
-def run_room(options: argparse.Namespace, settings: Settings) -> int:
+def run_services(options: argparse.Namespace, settings: Settings) -> int:
     """Run rooms until somebody stops them."""
     meeting = meeting_of(settings, options.bus)
     if "bus" in options.room:
@@ -40,7 +41,7 @@ def run_room(options: argparse.Namespace, settings: Settings) -> int:
         return run_bus(meeting.bus, state_of(options), options.leash, settings.limits.grace + MARGIN)
     if options.dev or (options.worker and options.room != ["understand"]):
         raise Trouble("--dev needs the whole assistant in one process; --worker goes with --room understand alone")
-    rooms: tuple[RoomName, ...] = tuple(dict.fromkeys(options.room))
+    rooms: tuple[ServiceName, ...] = tuple(dict.fromkeys(options.room))
     try:
         state = State(state_of(options), SystemClock(), traces=settings.trace.disk, parts=rooms, worker=options.part)
     except Held as held:
@@ -51,7 +52,7 @@ def run_room(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _live(
-    options: argparse.Namespace, settings: Settings, state: State, rooms: tuple[RoomName, ...], meeting: Meeting
+    options: argparse.Namespace, settings: Settings, state: State, rooms: tuple[ServiceName, ...], meeting: Meeting
 ) -> int:
     clock = SystemClock()
     stop = asyncio.Event()
@@ -64,10 +65,10 @@ async def _live(
 
     on_signals(stop_now)
     if options.leash is not None:
-        Leash(options.leash, clock, stop_now, settings.limits.grace + MARGIN)
+        ParentWatch(options.leash, clock, stop_now, settings.limits.grace + MARGIN)
     status = ANSWERED
 
-    def lost(holder: Holder) -> None:
+    def lost(holder: ProcessInfo) -> None:
         nonlocal status
         complain(f"{', '.join(rooms)}: {holder} has it already; this one gives way")
         status = MISTAKE
@@ -78,7 +79,7 @@ async def _live(
     path = settings_of(options)[0]
     files = plugin_files(settings, path)
     loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings), rooms=rooms)
-    lodging = Lodging(
+    lodging = ServiceProcess(
         rooms,
         settings,
         loaded,

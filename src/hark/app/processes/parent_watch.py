@@ -15,7 +15,7 @@ BEAT: Final = 0.5
 """Seconds between two signs that the event loop of a child goes round."""
 
 
-class Leash:
+class ParentWatch:
     """In a child: calls `loose` when whoever holds the other end is gone, and shows that the event loop goes round.
 
     Two pipes, so that it works whatever either process is busy with. A child that cannot be ended in good order

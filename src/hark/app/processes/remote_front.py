@@ -6,16 +6,16 @@ from collections.abc import Callable, Collection
 from types import TracebackType
 
 from hark.app.control.door import Door
-from hark.app.rooms.names import RoomName
-from hark.app.rooms.remote_talk import RemoteTalk
-from hark.app.rooms.roster import Roster
-from hark.app.rooms.view import View
+from hark.app.processes.claims import Members
+from hark.app.processes.remote_talk import RemoteTalk
+from hark.app.processes.remote_view import RemoteView
+from hark.app.services.names import ServiceName
 from hark.app.settings import Settings
 from hark.bus import RemoteBus
 from hark.model import Clock
 
 
-class Front:
+class RemoteFront:
     """As `Household`, with nobody living in it: `async with Front(...) as front: await front.talk.ask(...)`.
 
     The door was taken before, and is served from now on.
@@ -23,7 +23,7 @@ class Front:
 
     def __init__(
         self,
-        rooms: Collection[RoomName],
+        rooms: Collection[ServiceName],
         settings: Settings,
         clock: Clock,
         bus: RemoteBus,
@@ -36,14 +36,14 @@ class Front:
         self._settings = settings
         self._bus = bus
         self._door = door
-        self.roster = Roster(bus)
+        self.roster = Members(bus)
         self.talk = RemoteTalk(bus, clock, aside)
         # Whoever has this looks after the rooms.
-        self.view = View(bus, clock, self.roster, settings, settings_file, rooms=rooms, patient=True)
+        self.view = RemoteView(bus, clock, self.roster, settings, settings_file, rooms=rooms, patient=True)
         self.stories = self.view.stories
         self.doctor = self.view.doctor
 
-    async def __aenter__(self) -> Front:
+    async def __aenter__(self) -> RemoteFront:
         self.roster.ask()
         if self._door is not None:
             await self._door.serve(self.view)

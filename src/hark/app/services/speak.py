@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hark.app.rooms.room import Ground
+from hark.app.services.service import RuntimeContext
 from hark.app.settings import Settings
 from hark.hosting import Refusal
 from hark.model import Session
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class Speak:
-    """Takes responses through their chains and renders them. See `Room` for what it promises.
+    """Takes responses through their chains and renders them. See `Service` for what it promises.
 
     Where there is a loudspeaker, what is said in the device's own session is heard; other sessions are elsewhere.
     """
 
     def __init__(
-        self, ground: Ground, render: Render, serves: Callable[[str], bool], aloud: Aloud | None = None
+        self, ground: RuntimeContext, render: Render, serves: Callable[[str], bool], aloud: Aloud | None = None
     ) -> None:
         self._ground = ground
         self._options = ground.settings.understanding()
@@ -61,22 +61,22 @@ class Speak:
         return [] if self.instruments is None else self.instruments.refusals
 
     async def start(self) -> None:
-        """As promised by `Room`."""
+        """As promised by `Service`."""
         if self.instruments is not None:
             ground = self._ground
             await self.instruments.tune(ground.bus, ground.runner, ground.data_root, self._options.langs)
 
     async def finish(self) -> None:
-        """As promised by `Room`."""
+        """As promised by `Service`."""
 
     async def stop(self) -> None:
-        """As promised by `Room`."""
+        """As promised by `Service`."""
         await self.speaker.close()
         if self.instruments is not None:
             await self.instruments.close()
 
     def adopt(self, settings: Settings) -> None:
-        """As promised by `Room`."""
+        """As promised by `Service`."""
         self._options = settings.understanding()
 
     def _denials_for(self, session: Session) -> Denials:

@@ -9,12 +9,10 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from hark.app.doctor.report import Report
-from hark.app.rooms.examining import Doctor
-from hark.app.rooms.holder import Holder
-from hark.app.rooms.names import RoomName
-from hark.app.rooms.remote_talk import RemoteTalk
-from hark.app.rooms.roster import Roster
-from hark.app.rooms.stories import Stories
+from hark.app.processes.claims import Members, ProcessInfo
+from hark.app.processes.queries import ReportCollector, TraceCollector
+from hark.app.processes.remote_talk import RemoteTalk
+from hark.app.services.names import ServiceName
 from hark.app.settings import Settings
 from hark.app.talk import Talk
 from hark.app.trouble import Trouble
@@ -22,7 +20,7 @@ from hark.bus import Bus
 from hark.model import Clock
 from hark.trace import TraceRecord
 
-NEEDED: Final[tuple[RoomName, ...]] = ("understand", "act", "speak")
+NEEDED: Final[tuple[ServiceName, ...]] = ("understand", "act", "speak")
 """The rooms without which nothing is answered; one that deals in text does not hear."""
 REACH: Final = 3.0
 """Seconds in which those who are needed say that they are there."""
@@ -32,7 +30,7 @@ _MISSES: Final = 2
 """After so many without, nobody does."""
 
 
-class View:
+class RemoteView:
     """See `Assistant` for what it promises.
 
     Where nobody looks after the rooms, one that is missing may stay away: so whoever talks is told that it is. Who
@@ -43,11 +41,11 @@ class View:
         self,
         bus: Bus,
         clock: Clock,
-        roster: Roster,
+        roster: Members,
         settings: Settings,
         settings_file: str = "no file",
         *,
-        rooms: Collection[RoomName] = NEEDED,
+        rooms: Collection[ServiceName] = NEEDED,
         patient: bool = False,
     ) -> None:
         self._bus = bus
@@ -55,8 +53,8 @@ class View:
         self._settings = settings
         self._patient = patient
         self.roster = roster
-        self.stories = Stories(bus, roster)
-        self.doctor = Doctor(bus, roster, settings, settings_file, rooms)
+        self.stories = TraceCollector(bus, roster)
+        self.doctor = ReportCollector(bus, roster, settings, settings_file, rooms)
         self.visitors = f"say-{os.urandom(4).hex()}"
         """Others may talk to the same assistant from another process."""
 
@@ -97,9 +95,9 @@ class View:
             start = f"; start what is missing with: hark run {remedy}" if remedy else ""
             raise Trouble(f"nobody has the room {', '.join(told)} on this bus{start}")
 
-    async def _there(self, rooms: Collection[str]) -> list[Holder]:
+    async def _there(self, rooms: Collection[str]) -> list[ProcessInfo]:
         """Who is there at this moment, and not only on a list, as soon as these rooms are ready."""
-        roster = Roster(self._bus)
+        roster = Members(self._bus)
         try:
             roster.ask()
             with suppress(TimeoutError):

@@ -13,7 +13,7 @@ _MOST: Final = 10_000
 """Sessions whose presence is kept in mind."""
 
 
-class Audience:
+class RemoteListeners:
     """Who is there to hear something, as they say themselves; what is spoken is sent to them."""
 
     def __init__(self, bus: Bus) -> None:

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 from hark.app.control.door import Door
 from hark.app.doctor.examine import examine
 from hark.app.house import House
-from hark.app.rooms.audience import Audience
-from hark.app.rooms.examining import Patient
-from hark.app.rooms.holder import Holder, myself
-from hark.app.rooms.names import RoomName
-from hark.app.rooms.role import Role
-from hark.app.rooms.stories import Teller
-from hark.app.rooms.view import View
+from hark.app.processes.claims import ProcessInfo, ServiceClaim, myself
+from hark.app.processes.queries import ReportResponder, TraceResponder
+from hark.app.processes.remote_listeners import RemoteListeners
+from hark.app.processes.remote_view import RemoteView
+from hark.app.services.names import ServiceName
 from hark.app.settings import Settings
 from hark.app.state.keeping import State
 from hark.bus import RemoteBus
@@ -26,23 +24,23 @@ from hark.plugins import Plugin
 from hark.speak import Spoken
 from hark.understand import Worker, end_lost
 
-if TYPE_CHECKING:  # who deals in text does not pay for it
+if TYPE_CHECKING:
     from hark.app.voice.aloud import Aloud
 
 
-class Lodging:
+class ServiceProcess:
     """`async with Lodging(...) as lodging: ...`: the rooms are claimed, then ready. Raises `Taken`."""
 
     house: House
 
     def __init__(
         self,
-        rooms: Collection[RoomName],
+        rooms: Collection[ServiceName],
         settings: Settings,
         plugins: Iterable[Plugin | Refusal],
         clock: Clock,
         bus: RemoteBus,
-        lost: Callable[[Holder], None],
+        lost: Callable[[ProcessInfo], None],
         *,
         state: State | None = None,
         is_worker: bool = False,
@@ -61,13 +59,13 @@ class Lodging:
         self._aloud = aloud
         self._door = door
         """The control socket, which the processes that share a state directory have in turns."""
-        self.role = Role(bus, clock, myself(rooms, clock.wall(), is_worker=is_worker), lost)
+        self.role = ServiceClaim(bus, clock, myself(rooms, clock.wall(), is_worker=is_worker), lost)
         # From the first moment on: those who are here say so when somebody claims the room that speaks.
-        self._audience = Audience(bus) if "speak" in rooms else None
-        self._view: View | None = None
-        self._listeners: list[Teller | Patient] = []
+        self._audience = RemoteListeners(bus) if "speak" in rooms else None
+        self._view: RemoteView | None = None
+        self._listeners: list[TraceResponder | ReportResponder] = []
 
-    async def __aenter__(self) -> Lodging:
+    async def __aenter__(self) -> ServiceProcess:
         try:
             await self.role.claim()
         except BaseException:
@@ -108,12 +106,12 @@ class Lodging:
             raise
         look = partial(examine, self.house, self._settings_file)
         self._listeners = [
-            Teller(self._bus, self.house.traces, self.role.holder.id),
-            Patient(self._bus, look, self.role.holder.id),
+            TraceResponder(self._bus, self.house.traces, self.role.holder.id),
+            ReportResponder(self._bus, look, self.role.holder.id),
         ]
         self.role.ready()
         if self._door is not None:
-            self._view = View(self._bus, self._clock, self.role.roster, self._settings, self._settings_file)
+            self._view = RemoteView(self._bus, self._clock, self.role.roster, self._settings, self._settings_file)
             self._door.serve_when_free(self._view, self._clock)
         return self
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hark.app.open_questions import is_question
-from hark.app.rooms.holder import holder_in
+from hark.app.processes.claims import holder_in
 from hark.app.talk import OUTCOMES, Talk
 from hark.bus import Bus, Subscription
 from hark.model import Clock, Message

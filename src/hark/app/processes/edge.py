@@ -11,8 +11,8 @@ import msgspec
 from hark.app.commands.common import ANSWERED
 from hark.app.commands.signals import on_signals
 from hark.app.places import tokens_file
+from hark.app.processes.parent_watch import ParentWatch
 from hark.app.settings.bus_tables import BusTable
-from hark.app.split.leash import Leash
 from hark.app.tokens import TokenFile
 from hark.app.trouble import Trouble
 from hark.model import SystemClock
@@ -36,7 +36,7 @@ async def _serve(table: BusTable, state: Path, leash: str | None, grace: float) 
     clock, stop = SystemClock(), asyncio.Event()
     on_signals(stop.set)
     if leash is not None:
-        Leash(leash, clock, stop.set, grace)
+        ParentWatch(leash, clock, stop.set, grace)
     server, _ = await listen(table, TokenFile(tokens_file(table.tokens, state)), clock, state)
     try:
         await stop.wait()
