@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import ssl
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import nats.errors
+from nats.aio.client import Client
 
 from hark.app.settings.bus_tables import NatsTable
 from hark.app.trouble import Trouble
@@ -13,6 +18,11 @@ from hark.bus import RemoteBus
 from hark.bus.nats import NatsCarrier, NatsOptions, NoBroker
 from hark.model import Clock
 from hark.understand import Pace
+
+log = logging.getLogger("hark.bus")
+
+_RETRY: Any = 0.1
+"""Seconds between two attempts to reconnect; the client declares them as whole numbers, and takes others."""
 
 
 async def connected_to_nats(
@@ -27,6 +37,33 @@ async def connected_to_nats(
         await bus.close()
         raise Trouble(str(error)) from None
     return bus
+
+
+async def jetstream_client(table: NatsTable) -> Client:
+    """A client of its own for JetStream, which reconnects for ever; raises `Trouble`."""
+    options = options_of(table)
+    client = Client()
+    try:
+        async with asyncio.timeout(options.connect_within):  # it would try for ever
+            await client.connect(
+                servers=list(options.servers),
+                name="hark",
+                token=options.token,
+                user_credentials=options.credentials,
+                tls=options.tls,
+                connect_timeout=2,
+                max_reconnect_attempts=-1,
+                reconnect_time_wait=_RETRY,
+                ping_interval=1,
+                error_cb=_log_error,
+            )
+    except (nats.errors.Error, OSError) as error:
+        raise Trouble(f"the NATS server cannot be used: {error or type(error).__name__}") from None
+    return client
+
+
+async def _log_error(error: Exception) -> None:
+    log.debug("nats: %s", error)
 
 
 def options_of(table: NatsTable, *, is_worker: bool = False) -> NatsOptions:

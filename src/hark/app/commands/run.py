@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run an assistant until the input ends or somebody stops it; or some of its rooms, until somebody does."""
+    """Run an assistant until the input ends or somebody stops it; or some of its services."""
     settings = settings_for(options)
     if options.workers is not None and not options.split:
-        raise Trouble("--workers goes with --split; single workers are started with --room understand --worker")
-    if options.room:
+        raise Trouble("--workers goes with --split; single workers are started with --service understand --worker")
+    if options.service:
         # Only here: who runs it in one process does not pay for several.
         from hark.app.commands.run_services import run_services
 

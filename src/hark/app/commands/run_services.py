@@ -1,11 +1,14 @@
-"""`hark run --room`: some rooms of an assistant, over the bus they share with the others."""
+"""`hark run --service`: services of an assistant, over the bus they share with the others."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Callable
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from hark.app.commands.common import ANSWERED, MISTAKE, complain, settings_of, state_of
 from hark.app.commands.notices import hold_back_refusals, tell_notices
@@ -14,12 +17,12 @@ from hark.app.control.door import Door
 from hark.app.loading import plugin_files, plugins, wanted_by
 from hark.app.meeting import Meeting, meeting_of
 from hark.app.processes.claims import ProcessInfo
-from hark.app.processes.edge import run_bus
+from hark.app.processes.connection import connect
 from hark.app.processes.parent_watch import ParentWatch
 from hark.app.processes.service_process import ServiceProcess
 from hark.app.services.names import ServiceName
 from hark.app.settings import Settings
-from hark.app.state.directory import Held, StateError
+from hark.app.state.directory import Held, Lock, StateError, make_directory
 from hark.app.state.keeping import State
 from hark.app.trouble import Trouble
 from hark.model import SystemClock
@@ -27,84 +30,135 @@ from hark.model import SystemClock
 if TYPE_CHECKING:
     from hark.app.voice.aloud import Aloud
 
-
 MARGIN: Final = 10.0
 """Seconds that the end of a process may take beyond the grace that turns are given."""
 
 
 def run_services(options: argparse.Namespace, settings: Settings) -> int:
-    """Run rooms until somebody stops them."""
-    meeting = meeting_of(settings, options.bus)
-    if "bus" in options.room:
-        if len(options.room) > 1 or meeting.is_nats:
-            raise Trouble("the bus has a process of its own: --room bus goes with no other, and not with NATS")
-        return run_bus(meeting.bus, state_of(options), options.leash, settings.limits.grace + MARGIN)
-    if options.dev or (options.worker and options.room != ["understand"]):
-        raise Trouble("--dev needs the whole assistant in one process; --worker goes with --room understand alone")
-    rooms: tuple[ServiceName, ...] = tuple(dict.fromkeys(options.room))
+    """Run services until the process is told to stop."""
+    meeting = _meeting(options, settings)
+    if options.dev:
+        raise Trouble("--dev needs the whole assistant in one process")
+    if options.worker and options.service != ["understand"]:
+        raise Trouble("--worker goes with --service understand alone")
+    process = _Process(options, settings, meeting)
+    directory = state_of(options)
     try:
-        state = State(state_of(options), SystemClock(), traces=settings.trace.disk, parts=rooms, worker=options.part)
+        if "edge" in options.service:
+            return process.run_edge()
+        return process.run()
     except Held as held:
-        raise StateError(f"{held}; every process needs a part of it that nobody else has: see --state") from None
-    with closing(state), suppress(asyncio.CancelledError):
-        return asyncio.run(_live(options, settings, state, rooms, meeting))
-    return ANSWERED
+        raise StateError(f"{held}; processes that share {directory} need different services: see --state") from None
 
 
-async def _live(
-    options: argparse.Namespace, settings: Settings, state: State, rooms: tuple[ServiceName, ...], meeting: Meeting
-) -> int:
-    clock = SystemClock()
-    stop = asyncio.Event()
-    starting = asyncio.current_task()
+class _Process:
+    def __init__(self, options: argparse.Namespace, settings: Settings, meeting: Meeting) -> None:
+        self._options = options
+        self._settings = settings
+        self._meeting = meeting
+        self._services: tuple[ServiceName, ...] = tuple(dict.fromkeys(options.service))
+        self._clock = SystemClock()
+        self._status = ANSWERED
 
-    def stop_now() -> None:
-        stop.set()
-        if starting is not None:  # nothing to be ended in good order yet
-            starting.cancel()
+    def run(self) -> int:
+        options, traces = self._options, self._settings.trace.disk
+        state = State(state_of(options), self._clock, traces=traces, parts=self._services, worker=options.part)
+        with closing(state), suppress(asyncio.CancelledError):
+            asyncio.run(self._serve(state))
+        return self._status
 
-    on_signals(stop_now)
-    if options.leash is not None:
-        ParentWatch(options.leash, clock, stop_now, settings.limits.grace + MARGIN)
-    status = ANSWERED
+    def run_edge(self) -> int:
+        if self._services != ("edge",) or not self._meeting.is_nats:
+            raise Trouble(
+                "--service edge joins websocket clients to NATS: it goes with no other service, and needs NATS"
+            )
+        directory = state_of(self._options)
+        make_directory(directory)
+        with closing(Lock(directory, self._services)), suppress(asyncio.CancelledError):
+            asyncio.run(self._serve_edge())
+        return self._status
 
-    def lost(holder: ProcessInfo) -> None:
-        nonlocal status
-        complain(f"{', '.join(rooms)}: {holder} has it already; this one gives way")
-        status = MISTAKE
-        stop.set()
+    async def _serve(self, state: State) -> None:
+        options, settings = self._options, self._settings
+        stop, started = self._stoppable()
+        hold_back_refusals()
+        connection = await connect(self._meeting, self._clock)
+        path = settings_of(options)[0]
+        files = plugin_files(settings, path)
+        loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings), rooms=self._services)
+        process = ServiceProcess(
+            self._services,
+            settings,
+            loaded,
+            self._clock,
+            connection,
+            self._lost(stop),
+            state=state,
+            worker=options.part if options.worker else None,
+            settings_file=str(path),
+            aloud=_aloud(settings, options),
+            # A supervisor has the control socket itself.
+            door=Door(state.directory) if options.parent_watch is None else None,
+        )
+        async with process:
+            started()
+            tell_notices(process.house, path)
+            await stop.wait()
 
-    hold_back_refusals()
-    bus = await meeting.connected(clock, is_worker=options.worker)
-    path = settings_of(options)[0]
-    files = plugin_files(settings, path)
-    loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings), rooms=rooms)
-    lodging = ServiceProcess(
-        rooms,
-        settings,
-        loaded,
-        clock,
-        bus,
-        lost,
-        state=state,
-        is_worker=options.worker,
-        settings_file=str(path),
-        aloud=_aloud(settings, options),
-        # Who looks after rooms has the control socket as well.
-        door=Door(state.directory) if options.leash is None else None,
-    )
-    async with lodging:
-        starting = None
-        tell_notices(lodging.house, path)
-        await stop.wait()
-    return status
+    async def _serve_edge(self) -> None:
+        # Only here: no other service needs it.
+        from hark.app.processes.edge import serve_edge
+
+        stop, started = self._stoppable()
+        connection = await connect(self._meeting, self._clock)
+        directory = state_of(self._options)
+        await serve_edge(self._meeting.bus, directory, self._clock, connection, self._lost(stop), stop, started)
+
+    def _stoppable(self) -> tuple[asyncio.Event, Callable[[], None]]:
+        """Set when the process is to end; and what to call once it has started: until then it is simply cancelled."""
+        stop = asyncio.Event()
+        starting = asyncio.current_task()
+        watch: ParentWatch | None = None
+
+        def stop_now() -> None:
+            stop.set()
+            if starting is not None:
+                starting.cancel()
+
+        def started() -> None:
+            nonlocal starting
+            starting = None
+            if watch is not None:
+                watch.running()
+
+        on_signals(stop_now)
+        if self._options.parent_watch is not None:
+            grace = self._settings.limits.grace + MARGIN
+            watch = ParentWatch(self._options.parent_watch, self._clock, stop_now, grace)
+        return stop, started
+
+    def _lost(self, stop: asyncio.Event) -> Callable[[ProcessInfo], None]:
+        def lost(other: ProcessInfo) -> None:
+            complain(f"{', '.join(self._services)}: {other} has it as well; this process ends")
+            self._status = MISTAKE
+            stop.set()
+
+        return lost
+
+
+def _meeting(options: argparse.Namespace, settings: Settings) -> Meeting:
+    meeting = meeting_of(settings, options.bus)
+    if options.broker_token is None:
+        return meeting
+    nats = msgspec.structs.replace(meeting.nats, token=options.broker_token, credentials=None)
+    return Meeting(meeting.bus, nats)
 
 
 def _aloud(settings: Settings, options: argparse.Namespace) -> Aloud | None:
-    """The engines of rooms that are to hear and speak."""
+    """The engines of services that are to hear and speak."""
     if not options.voice:
         return None
-    # Only here: who deals in text does not pay for it.
+    # Only here: a process that deals in text does not import engines.
     from hark.app.voice.aloud import Aloud
     from hark.app.voice.choosing import Choice
 

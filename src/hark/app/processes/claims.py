@@ -1,38 +1,48 @@
-"""A process that has rooms of an assistant."""
+"""Which process has which service of an assistant, and that no second process takes the same one.
+
+On NATS a claim is a key (see `service_keys`). On a plain websocket bus there is nothing to hold a key, so a process
+asks the others over the bus before it starts.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import socket
-from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
+from collections.abc import Collection
 from datetime import datetime
-from itertools import count
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
-from hark.app.services.names import ServiceName
+from hark.app.processes.queries import FROM, ask_all
 from hark.app.trouble import Trouble
 from hark.bus import Bus
 from hark.model import Clock, Message
 from hark.spec import topics
 
+WINDOW: Final = 0.3
+"""Seconds in which the processes on a plain bus answer a ping."""
+_SETTLE: Final = 5.0
+"""Seconds, of real time, in which other processes deal with what was announced."""
+
+
+class ServiceTaken(Trouble):
+    """Another process has the service."""
+
 
 class ProcessInfo(msgspec.Struct, frozen=True):
-    """Who has which rooms, since when. Sent with every word that processes of one assistant have with each other."""
+    """A process that has services of an assistant, as the others know it."""
 
     id: str
-    rooms: tuple[str, ...]
+    services: tuple[str, ...]
     pid: int
     host: str
     since: float
     is_worker: bool = False
-    """Whether it shares its rooms with other workers."""
+    """Whether it shares `understand` with other workers."""
     is_settled: bool = False
-    """Whether its claim was met: it gives way only to somebody who was there before."""
+    """Whether its claim was met: it gives way only to a process that was there before."""
     is_ready: bool = False
     """Whether its plugins have started."""
 
@@ -40,203 +50,166 @@ class ProcessInfo(msgspec.Struct, frozen=True):
         began = datetime.fromtimestamp(self.since).astimezone().isoformat(" ", "seconds")
         return f"process {self.pid} on {self.host}, since {began}"
 
-    def rivals(self, other: ProcessInfo) -> bool:
-        """Whether the two cannot both be there."""
-        shares = self.is_worker and other.is_worker
-        return self.id != other.id and not shares and not set(self.rooms).isdisjoint(other.rooms)
+    @property
+    def is_gone(self) -> bool:
+        """Whether it ran on this machine and has ended; of other machines nothing is known."""
+        if self.host != machine():
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            return False
+        return False
 
-    def goes_before(self, other: ProcessInfo) -> bool:
-        """Whether this one stays, of two rivals."""
+    def conflicts(self, other: ProcessInfo) -> bool:
+        """Whether the two cannot serve at the same time."""
+        shares = self.is_worker and other.is_worker
+        return self.id != other.id and not shares and not set(self.services).isdisjoint(other.services)
+
+    def precedes(self, other: ProcessInfo) -> bool:
+        """Whether this one stays, of two that conflict."""
         if self.is_settled != other.is_settled:
             return self.is_settled
         return (self.since, self.id) < (other.since, other.id)
 
-
-def myself(rooms: Collection[ServiceName], since: float, *, is_worker: bool = False) -> ProcessInfo:
-    """This process."""
-    return ProcessInfo(os.urandom(8).hex(), tuple(rooms), os.getpid(), socket.gethostname(), since, is_worker)
-
-
-def holder_in(message: Message) -> ProcessInfo | None:
-    """Who speaks of himself in a Message; None for what makes no sense."""
-    try:
-        return msgspec.convert(message.data.get("holder"), ProcessInfo)
-    except msgspec.ValidationError:
-        return None
+    def refusal(self, other: ProcessInfo) -> ServiceTaken:
+        """What to say to `other`, which wants a service that this one has."""
+        shared = ", ".join(sorted(set(self.services) & set(other.services)))
+        return ServiceTaken(f"the service {shared} already runs on this bus in {self}; stop that process first")
 
 
-_MOST: Final = 1_000
-"""Processes that are kept in mind."""
+def this_process(services: Collection[str], since: float, *, is_worker: bool = False) -> ProcessInfo:
+    """The process that calls it, before it has claimed anything."""
+    return ProcessInfo(os.urandom(8).hex(), tuple(services), os.getpid(), machine(), since, is_worker)
 
 
-class Members:
-    """The processes that said they have rooms. One that was killed is struck off when another takes its rooms."""
+def machine() -> str:
+    """The name under which processes of this machine know each other."""
+    return socket.gethostname()
+
+
+class Members(Protocol):
+    """The processes of one assistant."""
+
+    async def present(self) -> list[ProcessInfo]:
+        """Those that have claimed their services and not ended."""
+
+
+class ServiceClaim(Protocol):
+    """A process's claim to its services, from `take` until `leave`."""
+
+    @property
+    def info(self) -> ProcessInfo:
+        """The process, as the others see it now."""
+
+    async def take(self) -> None:
+        """Claim the services; raises `ServiceTaken`, which names the process that has one of them."""
+
+    async def ready(self) -> None:
+        """Let the others know that the plugins have started."""
+
+    async def leave(self) -> None:
+        """Give the services up."""
+
+
+class BusMembers:
+    """Asks over the bus; see `Members`."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
-        self._present: dict[str, ProcessInfo] = {}
-        self._changed = asyncio.Event()
-        self._subscriptions = (
-            bus.on(topics.ROLE_HELD, self._held, name="roster: held"),
-            bus.on(topics.ROLE_LEFT, self._left, name="roster: left"),
-        )
 
-    def __iter__(self) -> Iterator[ProcessInfo]:
-        return iter(list(self._present.values()))
-
-    def ask(self) -> None:
-        """Have everybody say that they are there."""
-        self._bus.emit(Message(topics.ROLE_CLAIM, {}))
-
-    def strike(self, pid: int, host: str) -> None:
-        """A process is known to be gone."""
-        for holder in self:
-            if (holder.pid, holder.host) == (pid, host):
-                del self._present[holder.id]
-
-    async def ready(self, rooms: Collection[str]) -> None:
-        """Wait until each of these rooms is ready in some process."""
-        while not set(rooms) <= {room for holder in self if holder.is_ready for room in holder.rooms}:
-            self._changed.clear()
-            await self._changed.wait()
-
-    def close(self) -> None:
-        """Look no longer."""
-        for subscription in self._subscriptions:
-            subscription.close()
-
-    def _held(self, message: Message) -> None:
-        holder = holder_in(message)
-        if holder is None or not holder.is_settled:
-            return
-        for other in self:
-            if other.rivals(holder):  # nobody was there to object, or he is about to go
-                del self._present[other.id]
-        if len(self._present) < _MOST:
-            self._present[holder.id] = holder
-        self._changed.set()
-
-    def _left(self, message: Message) -> None:
-        holder = holder_in(message)
-        if holder is not None:
-            self._present.pop(holder.id, None)
-            self._changed.set()
+    async def present(self) -> list[ProcessInfo]:
+        answers = await ask_all(self._bus, None, topics.PROCESS_PING, {}, topics.PROCESS_PONG, WINDOW)
+        found = (_info(answer) for answer in answers)
+        return [info for info in found if info is not None and info.is_settled]
 
 
-log = logging.getLogger("hark.app")
+class BusClaim:
+    """A claim where the bus keeps nothing: a process that starts asks whether another has the service.
 
-WINDOW: Final = 0.3
-"""Seconds in which whoever has a room objects to another claim. One that is too busy for that objects later."""
-_PATIENCE: Final = 5.0
-"""Seconds, of real time, in which others take in what was announced."""
-
-
-class Taken(Trouble):
-    """Somebody else has the room."""
-
-
-class ServiceClaim:
-    """A process's claim to its rooms, by word of mouth over the bus alone, so that it is the same on every bus.
-
-    `await role.claim()`, then `ready()` once its plugins have started, and `leave()` at the end. When it turns out
-    later that somebody had the rooms before, `lost` is called: then the process has to go.
+    See `ServiceClaim`.
     """
 
-    def __init__(self, bus: Bus, clock: Clock, holder: ProcessInfo, lost: Callable[[ProcessInfo], None]) -> None:
+    def __init__(self, bus: Bus, info: ProcessInfo) -> None:
         self._bus = bus
-        self._clock = clock
-        self.holder = holder
-        self._lost = lost
-        self._objections: list[ProcessInfo] = []
-        self._marks = count(1)
-        self._settling: dict[str, set[str]] = {}
-        """Who has not yet taken in what was announced before each mark."""
-        self._stirred = asyncio.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self.roster = Members(bus)
-        self._subscriptions = (
-            bus.on(topics.ROLE_CLAIM, self._claimed, name="role: claim"),
-            bus.on(topics.ROLE_HELD, self._held, name="role: held"),
-            bus.on(topics.BUS_AGAIN, self._claimed, name="role: again"),
-            bus.on(topics.SETTLE, self._settle, name="role: settle"),
-            bus.on(topics.SETTLED, self._has_settled, name="role: settled"),
-        )
+        self.info = info
 
-    async def claim(self) -> None:
-        """Take the rooms; raises `Taken`, which names whoever has one of them."""
-        self._say(topics.ROLE_CLAIM)
-        await self._clock.sleep(WINDOW)
-        if self._objections:
-            first = self._objections[0]
-            shared = ", ".join(sorted(set(first.rooms) & set(self.holder.rooms)))
-            raise Taken(f"the room {shared} is taken on this bus by {first}; stop that one first")
-        self._become(is_settled=True)
+    async def take(self) -> None:
+        answers = await ask_all(self._bus, None, topics.PROCESS_PING, {}, topics.PROCESS_PONG, WINDOW)
+        for other in map(_info, answers):
+            if other is not None and other.conflicts(self.info) and other.precedes(self.info):
+                raise other.refusal(self.info)
+        self.info = msgspec.structs.replace(self.info, is_settled=True)
 
-    def ready(self) -> None:
-        """Tell everybody that the plugins have started."""
-        self._become(is_ready=True)
+    async def ready(self) -> None:
+        self.info = msgspec.structs.replace(self.info, is_ready=True)
 
-    def leave(self) -> None:
-        """Give the rooms up."""
-        self._say(topics.ROLE_LEFT)
-        self.close()
+    async def leave(self) -> None:
+        """There is nothing to give up: the process answers no more."""
+
+
+class PingResponder:
+    """Answers which services this process has."""
+
+    def __init__(self, bus: Bus, claim: ServiceClaim) -> None:
+        self._bus = bus
+        self._claim = claim
+        self._subscription = bus.on(topics.PROCESS_PING, self._asked, name="ping responder")
 
     def close(self) -> None:
-        """Say and hear nothing more."""
-        for subscription in self._subscriptions:
-            subscription.close()
-        self.roster.close()
+        self._subscription.close()
+
+    def _asked(self, ping: Message) -> None:
+        info = self._claim.info
+        self._bus.emit(ping.reply(topics.PROCESS_PONG, {FROM: info.id, "process": msgspec.to_builtins(info)}))
+
+
+class Settlement:
+    """Waits until the other processes have dealt with everything that was said on the bus, and lets them wait so."""
+
+    def __init__(self, bus: Bus, members: Members, own_id: str) -> None:
+        self._bus = bus
+        self._members = members
+        self._id = own_id
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._subscription = bus.on(topics.SETTLE, self._asked, name="settlement")
+
+    async def reached(self) -> list[str]:
+        """Wait for the others; the names of those that did not answer in time."""
+        others = {info.id: info for info in await self._members.present() if info.id != self._id}
+        answers = await ask_all(self._bus, others, topics.SETTLE, {}, topics.SETTLED, _SETTLE)
+        late = others.keys() - {str(answer.data.get(FROM)) for answer in answers}
+        names = [f"{', '.join(others[one].services)} in {others[one]}" for one in sorted(late)]
+        return names + await self._bus.settled()
+
+    def close(self) -> None:
+        self._subscription.close()
         for task in self._tasks:
             task.cancel()
 
-    async def settled(self) -> list[str]:
-        """Wait until everybody who is there has taken in what was said on the bus; the names of those who have not."""
-        mark = f"{self.holder.id}-{next(self._marks)}"
-        waiting = self._settling[mark] = {holder.id for holder in self.roster} - {self.holder.id}
-        names = {holder.id: f"{', '.join(holder.rooms)} in {holder}" for holder in self.roster}
-        self._bus.emit(Message(topics.SETTLE, {"mark": mark}))
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_PATIENCE):
-                while waiting:
-                    self._stirred.clear()
-                    await self._stirred.wait()
-        del self._settling[mark]
-        return [names[one] for one in sorted(waiting)] + await self._bus.settled()
-
-    def _become(self, *, is_settled: bool = True, is_ready: bool = False) -> None:
-        self.holder = msgspec.structs.replace(self.holder, is_settled=is_settled, is_ready=is_ready)
-        self._say(topics.ROLE_HELD)
-
-    def _say(self, topic: str) -> None:
-        self._bus.emit(Message(topic, {"holder": msgspec.to_builtins(self.holder)}))
-
-    def _claimed(self, message: Message) -> None:
-        """Whoever asks gets to know everybody; it is for him to see that he comes too late."""
-        asking = holder_in(message)
-        if asking is None or asking.id != self.holder.id:
-            self._say(topics.ROLE_HELD)
-
-    def _held(self, message: Message) -> None:
-        other = holder_in(message)
-        if other is None or not other.rivals(self.holder) or not other.goes_before(self.holder):
-            return
-        if self.holder.is_settled:
-            log.error("the rooms %s have belonged to %s all along", ", ".join(self.holder.rooms), other)
-            self._lost(other)
-        else:
-            self._objections.append(other)
-
-    def _settle(self, message: Message) -> None:
-        task = asyncio.get_running_loop().create_task(self._answer(message), name="settling")
+    def _asked(self, question: Message) -> None:
+        task = asyncio.ensure_future(self._answer(question))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _answer(self, asked: Message) -> None:
+    async def _answer(self, question: Message) -> None:
         await self._bus.settled()
-        self._bus.emit(Message(topics.SETTLED, {"mark": asked.data.get("mark"), "id": self.holder.id}))
+        self._bus.emit(question.reply(topics.SETTLED, {FROM: self._id}))
 
-    def _has_settled(self, message: Message) -> None:
-        waiting = self._settling.get(str(message.data.get("mark")))
-        if waiting is not None:
-            waiting.discard(str(message.data.get("id")))
-            self._stirred.set()
+
+async def until_ready(members: Members, services: Collection[str], clock: Clock) -> None:
+    """Wait until each of these services is ready in some process."""
+    while not set(services) <= {name for info in await members.present() if info.is_ready for name in info.services}:
+        await clock.sleep(_POLL)
+
+
+_POLL: Final = 0.1
+
+
+def _info(answer: Message) -> ProcessInfo | None:
+    try:
+        return msgspec.convert(answer.data.get("process"), ProcessInfo)
+    except msgspec.ValidationError:
+        return None

@@ -1,4 +1,4 @@
-"""What a child process and whoever looks after it know of each other: that the other is there."""
+"""How a managed process and its supervisor know that the other is alive."""
 
 from __future__ import annotations
 
@@ -12,37 +12,42 @@ from typing import Final
 from hark.model import Clock
 
 BEAT: Final = 0.5
-"""Seconds between two signs that the event loop of a child goes round."""
+"""Seconds between two pulses."""
+STARTING: Final = b"s"
+RUNNING: Final = b"r"
 
 
 class ParentWatch:
-    """In a child: calls `loose` when whoever holds the other end is gone, and shows that the event loop goes round.
+    """In a managed process: calls `parent_ended` when the supervisor is gone, and sends it pulses from the event loop.
 
-    Two pipes, so that it works whatever either process is busy with. A child that cannot be ended in good order
-    within `grace` seconds ends without; a thread sees to that, for the event loop may be what hangs.
+    Two pipes, so that it works whatever either process is busy with. A process that has not ended `grace` seconds after
+    its supervisor ends at once; a thread sees to that, for the event loop may be what hangs.
     """
 
-    def __init__(self, descriptors: str, clock: Clock, loose: Callable[[], None], grace: float) -> None:
-        end, pulse = (int(number) for number in descriptors.split(","))
-        self._end = end
-        self._pulse = pulse
+    def __init__(self, descriptors: str, clock: Clock, parent_ended: Callable[[], None], grace: float) -> None:
+        self._lifeline, self._pulses = (int(number) for number in descriptors.split(","))
         self._clock = clock
-        self._loose = loose
+        self._parent_ended = parent_ended
         self._grace = grace
+        self._pulse = STARTING
         self._loop = asyncio.get_running_loop()
-        os.set_blocking(pulse, False)
-        threading.Thread(target=self._watch, name="hark-leash", daemon=True).start()
+        os.set_blocking(self._pulses, False)
+        threading.Thread(target=self._watch, name="hark-parent-watch", daemon=True).start()
         self._beat()
 
+    def running(self) -> None:
+        """From now on the event loop has no reason to block: the plugins are imported and started."""
+        self._pulse = RUNNING
+
     def _beat(self) -> None:
-        with suppress(OSError):  # nobody reads it: it is for them to notice, and for `_watch`
-            os.write(self._pulse, b".")
+        with suppress(OSError):  # the supervisor is gone, which `_watch` notices, or was stopped and reads later
+            os.write(self._pulses, self._pulse)
         self._clock.after(BEAT, self._beat)
 
     def _watch(self) -> None:
         with suppress(OSError):
-            os.read(self._end, 1)  # returns when the other end is closed, by hand or by death
-        with suppress(RuntimeError):  # the loop is closed: the process is about to end
-            self._loop.call_soon_threadsafe(self._loose)
+            os.read(self._lifeline, 1)  # returns when the supervisor closes its end, or dies
+        with suppress(RuntimeError):  # the loop is closed: this process is about to end
+            self._loop.call_soon_threadsafe(self._parent_ended)
         threading.Event().wait(self._grace)
         os._exit(1)

@@ -1,4 +1,4 @@
-"""Where people are: the conversation and the door of an assistant whose rooms are in other processes."""
+"""The conversation and the control socket of an assistant whose services are in other processes."""
 
 from __future__ import annotations
 
@@ -6,45 +6,49 @@ from collections.abc import Callable, Collection
 from types import TracebackType
 
 from hark.app.control.door import Door
-from hark.app.processes.claims import Members
+from hark.app.processes.claims import until_ready
+from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.remote_talk import RemoteTalk
 from hark.app.processes.remote_view import RemoteView
 from hark.app.services.names import ServiceName
 from hark.app.settings import Settings
-from hark.bus import RemoteBus
 from hark.model import Clock
 
 
 class RemoteFront:
-    """As `Household`, with nobody living in it: `async with Front(...) as front: await front.talk.ask(...)`.
+    """`async with RemoteFront(...) as front: await front.talk.ask(...)`, in the process that restarts the services.
 
-    The door was taken before, and is served from now on.
+    The control socket was taken before, and is served from now on.
     """
 
     def __init__(
         self,
-        rooms: Collection[ServiceName],
+        services: Collection[ServiceName],
         settings: Settings,
         clock: Clock,
-        bus: RemoteBus,
+        connection: ProcessConnection,
         aside: Callable[[str], None],
         *,
         door: Door | None = None,
         settings_file: str = "no file",
     ) -> None:
-        self._rooms = rooms
+        self._services = services
         self._settings = settings
-        self._bus = bus
+        self._clock = clock
+        self._connection = connection
         self._door = door
-        self.roster = Members(bus)
-        self.talk = RemoteTalk(bus, clock, aside)
-        # Whoever has this looks after the rooms.
-        self.view = RemoteView(bus, clock, self.roster, settings, settings_file, rooms=rooms, patient=True)
-        self.stories = self.view.stories
-        self.doctor = self.view.doctor
+        self.talk = RemoteTalk(connection.bus, clock, aside)
+        self.view = RemoteView(
+            connection.bus,
+            clock,
+            connection.members,
+            settings,
+            settings_file,
+            services=services,
+            supervised=True,
+        )
 
     async def __aenter__(self) -> RemoteFront:
-        self.roster.ask()
         if self._door is not None:
             await self._door.serve(self.view)
         return self
@@ -55,9 +59,8 @@ class RemoteFront:
         await self.talk.all_said(self._settings.limits.grace)
         if self._door is not None:
             await self._door.close()
-        self.roster.close()
-        await self._bus.close()
+        await self._connection.close()
 
     async def ready(self) -> None:
-        """Wait until every room is ready."""
-        await self.roster.ready(self._rooms)
+        """Wait until every service is ready."""
+        await until_ready(self._connection.members, self._services, self._clock)

@@ -1,4 +1,4 @@
-"""Those who hear answers in another process than the one that speaks them."""
+"""Clients that hear answers in other processes than the one that speaks them."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from hark.speak import Spoken
 from hark.spec import DEFAULT_SESSION_ID, topics
 
 _MOST: Final = 10_000
-"""Sessions whose presence is kept in mind."""
+"""Sessions that are remembered."""
 
 
 class RemoteListeners:
-    """Who is there to hear something, as they say themselves; what is spoken is sent to them."""
+    """The sessions in which a client listens, as the clients report them; what is spoken is sent to them."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self._present: dict[str, None] = {}
-        self._subscription = bus.on(topics.PRESENCE, self._told, name="audience", group="speak")
+        self._subscription = bus.on(topics.PRESENCE, self._reported, name="remote listeners")
+        bus.emit(Message(topics.PRESENCE_ASK))
 
     def serves(self, session_id: str) -> bool:
-        """Whether somebody is there; at the device itself there always is."""
+        """Whether a client listens; at the device itself one always does."""
         return session_id == DEFAULT_SESSION_ID or session_id in self._present
 
     def render(self, spoken: Spoken) -> None:
-        """Let whoever asked have it."""
+        """Send it to the client that asked."""
         data = Frozen(utterance=spoken.text)
         if spoken.lang is not None:
             data = Frozen(data, lang=spoken.lang)
         self._bus.emit(spoken.message.forward(topics.SPEECH_SHOWN, data))
 
     def close(self) -> None:
-        """Listen no longer."""
         self._subscription.close()
 
-    def _told(self, message: Message) -> None:
+    def _reported(self, message: Message) -> None:
         session_id = message.data.get("session_id")
         if not isinstance(session_id, str):
             return

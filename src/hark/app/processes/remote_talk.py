@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Final
 
 from hark.app.open_questions import is_question
-from hark.app.processes.claims import holder_in
 from hark.app.talk import OUTCOMES, Talk
 from hark.bus import Bus, Subscription
 from hark.model import Clock, Message
@@ -22,12 +21,12 @@ _FOLLOWED: Final = (
     *OUTCOMES,
 )
 
-_SHAKEN: Final = 10.0
-"""Seconds in which turns that were open when the bus was lost are heard of again, or not at all."""
+_SILENT: Final = 10.0
+"""Seconds in which turns that were open when the bus was lost show a sign of life."""
 
 
 class RemoteTalk(Talk):
-    """As `Talk`. It tells the room that speaks who is here, and is sent what there is to hear."""
+    """As `Talk`. It reports its sessions to the service `speak`, which sends it what is to be heard in them."""
 
     def __init__(self, bus: Bus, clock: Clock, aside: Callable[[str], None]) -> None:
         self._answers: set[str] = set()
@@ -39,17 +38,17 @@ class RemoteTalk(Talk):
         self._subscriptions += (
             self._bus.on(_FOLLOWED, self._saw, name="talk"),
             self._bus.on(topics.SPEECH_SHOWN, self._shown, name="talk: shown"),
-            self._bus.on(topics.ROLE_CLAIM, self._somebody_comes, name="talk: somebody comes"),
-            self._bus.on(topics.BUS_AGAIN, self._shaken, name="talk: again"),
+            self._bus.on(topics.PRESENCE_ASK, self._speak_started, name="talk: speak started"),
+            self._bus.on(topics.BUS_AGAIN, self._reconnected, name="talk: reconnected"),
         )
 
     def close(self) -> None:
-        """Hear nothing more, and say that nobody is here to."""
+        """Hear nothing more, and report so."""
         for subscription in self._subscriptions:
             subscription.close()
         gone, self._present = list(self._present), Counter()
         for session_id in gone:
-            self._tell(session_id)
+            self._report(session_id)
 
     def _saw(self, message: Message) -> None:
         if is_question(message) and message.session is not None and message.session.response_mode is not None:
@@ -57,7 +56,7 @@ class RemoteTalk(Talk):
         super()._saw(message)
 
     def _follow_answer(self, topic: str) -> None:
-        """Whether something is the answer to a question is seen by whom it is dispatched to."""
+        """Where an utterance is dispatched to shows whether it answers a question."""
         if topic not in self._answers:
             self._answers.add(topic)
             self._subscriptions.append(self._bus.on(topic, self._saw, name="talk: answer"))
@@ -70,15 +69,15 @@ class RemoteTalk(Talk):
     def _come(self, session_id: str) -> None:
         super()._come(session_id)
         if self._present[session_id] == 1:
-            self._tell(session_id)
+            self._report(session_id)
 
     def _go(self, session_id: str) -> None:
         super()._go(session_id)
         if not self.serves(session_id):
-            self._tell(session_id)
+            self._report(session_id)
 
-    def _shaken(self, _message: Message) -> None:
-        """The bus was lost: what was on its way there is, too. A turn of which nothing is heard any more is over."""
+    def _reconnected(self, _message: Message) -> None:
+        """What was on its way when the bus was lost is lost as well. A turn that is silent from now on is given up."""
         before = {mark: asked for mark, asked in self._open.items() if not asked.over}
 
         def give_up() -> None:
@@ -86,16 +85,18 @@ class RemoteTalk(Talk):
                 if self._open.get(mark) is asked:
                     asked.give_up("the bus was lost in the middle of this turn")
 
-        self._clock.after(_SHAKEN, give_up)
+        self._clock.after(_SILENT, give_up)
 
-    def _somebody_comes(self, message: Message) -> None:
-        """Whoever is about to speak has to know who is there, before what waits to be said reaches it."""
-        holder = holder_in(message)
-        if holder is not None and "speak" in holder.rooms:
-            for session_id in self._present:
-                self._tell(session_id)
+    def _speak_started(self, _message: Message) -> None:
+        """A new `speak` knows no listeners yet, and will not render what the last one had."""
+        for session_id in self._present:
+            self._report(session_id)
+        self._unrendered = 0
+        self._all_said.set()
+        for asked in list(self._open.values()):
+            asked.forget_unrendered()
 
-    def _tell(self, session_id: str) -> None:
+    def _report(self, session_id: str) -> None:
         if session_id != DEFAULT_SESSION_ID:
             data = {"session_id": session_id, "here": self.serves(session_id)}
             self._bus.emit(Message(topics.PRESENCE, data))

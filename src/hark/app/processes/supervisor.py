@@ -11,20 +11,30 @@ from typing import Final
 from hark.app.processes.managed_process import ManagedProcess
 from hark.model import Clock
 
+log = logging.getLogger("hark.processes")
+
+MISTAKE: Final = 2
+"""The exit status of a process that cannot run before the user has put something right."""
 FIRST: Final = 0.1
 LONGEST: Final = 30.0
 STEADY: Final = 60.0
-"""Seconds of good service after which what failed before is forgotten."""
+"""Seconds of good service after which earlier failures are forgotten."""
+_LOOK: Final = 0.5
+"""Seconds between two looks at a process."""
+_SHORT: Final = 5.0
+"""Seconds that a process which starts at all lives at least."""
+_TRIES: Final = 5
+"""How often a process that never got going is tried."""
 
 
-class Backoff:
-    """Each pause twice the last, up to the longest. A life of `STEADY` seconds begins anew with the first."""
+class RestartDelay:
+    """Each pause is twice the last, up to the longest. A life of `STEADY` seconds begins anew with the first."""
 
     def __init__(self) -> None:
         self._next = FIRST
 
     def after(self, lived: float) -> float:
-        """The pause after a life of this many seconds."""
+        """Seconds to wait after a life of so many seconds."""
         if lived >= STEADY:
             self._next = FIRST
         pause = self._next
@@ -32,105 +42,98 @@ class Backoff:
         return pause
 
 
-log = logging.getLogger("hark.split")
-
-MISTAKE: Final = 2
-"""The exit status of a child for which there is something to be put right first."""
-_LOOK: Final = 1.0
-_SHORT: Final = 5.0
-"""Seconds a child lives at least once it has got going."""
-_TRIES: Final = 5
-"""How often one that never got going is tried."""
-
-
 class Supervisor:
-    """Keeps children alive. One whose event loop stands still for `stalled` seconds is ended and started again.
+    """Keeps processes alive. One that shows no sign of life for `stalled` seconds is killed and restarted.
 
-    `gone` is told the process id of one that has ended; `failed` is called for one that cannot be started.
+    `failed` is called with the reason when a process cannot be started.
     """
 
     def __init__(
         self,
-        children: Sequence[ManagedProcess],
+        processes: Sequence[ManagedProcess],
         clock: Clock,
         *,
         stalled: float,
         grace: float,
-        gone: Callable[[int], None],
         failed: Callable[[str], None],
     ) -> None:
-        self.children = children
+        self.processes = processes
         """In the order in which they are started."""
         self._clock = clock
         self._stalled = stalled
         self._grace = grace
-        self._gone = gone
         self._failed = failed
-        self._keeping: dict[str, asyncio.Task[None]] = {}
-        self._ending: set[str] = set()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._stopping = asyncio.Event()
 
     def start(self) -> None:
         """Start all of them, and from then on keep them alive."""
-        loop = asyncio.get_running_loop()
-        for child in self.children:
-            self._keeping[child.name] = loop.create_task(self._keep(child), name=f"keeping {child.name}")
+        for process in self.processes:
+            self._tasks[process.name] = asyncio.ensure_future(self._keep_alive(process))
 
-    async def stop(self, order: Sequence[str]) -> None:
-        """End them one after the other: each is given its time, and none is left."""
-        by_name = {child.name: child for child in self.children}
-        self._ending |= by_name.keys()  # nobody is started again from now on
-        for name in order:
-            await self._end(by_name[name])
-        for child in self.children:
-            child.kill()
-        await asyncio.gather(*self._keeping.values(), return_exceptions=True)
+    async def stop(self, *stages: Sequence[str]) -> None:
+        """End them, one stage after the other and those of one stage together; none is left afterwards.
 
-    async def _end(self, child: ManagedProcess) -> None:
-        keeping = self._keeping.get(child.name)
-        if keeping is None:
+        Each has `grace` seconds, then it is killed. Processes that are in no stage are killed at the end.
+        """
+        self._stopping.set()  # from now on none is restarted
+        by_name = {process.name: process for process in self.processes}
+        for names in stages:
+            await asyncio.gather(*(self._end(by_name[name]) for name in names if name in by_name))
+        for process in self.processes:
+            process.kill()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    async def _end(self, process: ManagedProcess) -> None:
+        task = self._tasks.get(process.name)
+        if task is None:
             return
-        child.ask_to_end()
-        if child.pid is None:  # it waits to be started again
-            keeping.cancel()
-        _, late = await asyncio.wait([keeping], timeout=self._grace)
+        process.terminate()
+        if process.pid is None:  # it waits to be restarted
+            task.cancel()
+        _, late = await asyncio.wait([task], timeout=self._grace)
         if late:
-            log.warning("%s does not come to an end; it is killed", child.name)
-            child.kill()
-            await asyncio.wait([keeping])
+            log.warning("%s did not end within %g s; it is killed", process.name, self._grace)
+            process.kill()
+            await asyncio.wait([task])
 
-    async def _keep(self, child: ManagedProcess) -> None:
-        backoff = Backoff()
+    async def _keep_alive(self, process: ManagedProcess) -> None:
+        delay = RestartDelay()
         tries: int | None = 0  # None once it got going: from then on it is tried for ever
-        while child.name not in self._ending:
-            await child.start()
-            pid = child.pid or 0
-            status = await self._watched(child)
-            lived = self._clock.monotonic() - child.began
-            self._gone(pid)
-            if child.name in self._ending:
+        while not self._stopping.is_set():
+            await process.start()
+            status = await self._watch(process)
+            lived = self._clock.monotonic() - process.began
+            if self._stopping.is_set():
                 return
             tries = tries + 1 if lived < _SHORT and tries is not None else None
             if status == MISTAKE or tries == _TRIES:
-                self._failed(f"{child.name} cannot be started; see above")
+                self._failed(f"{process.name} cannot be started; see above")
                 return
-            pause = backoff.after(lived)
-            log.error("%s %s; it is started again in %g s", child.name, _told(status), pause)
+            pause = delay.after(lived)
+            log.error("%s %s; it is restarted in %g s", process.name, _described(status), pause)
             await self._clock.sleep(pause)
 
-    async def _watched(self, child: ManagedProcess) -> int:
-        """Wait for a child's end, and bring it about when its event loop stands still."""
-        ending = asyncio.ensure_future(child.ended())
+    async def _watch(self, process: ManagedProcess) -> int:
+        """Wait for the end of a process, and bring it about when the process hangs."""
+        ending = asyncio.ensure_future(process.ended())
         while True:
+            looked = self._clock.monotonic()
             done, _ = await asyncio.wait([ending], timeout=_LOOK)
             if done:
                 return ending.result()
-            silent = self._clock.monotonic() - child.beat
-            if silent > self._stalled:
-                log.error("%s has stood still for %.0f s; its own log says where", child.name, silent)
-                child.kill()
+            if self._clock.monotonic() - looked > 2 * _LOOK:
+                # This process was itself stopped (Ctrl-Z), or starved: it cannot judge others by what it did not read.
+                process.last_sign = self._clock.monotonic()
+            silent, allowed = await process.silence()
+            if silent > max(self._stalled, allowed):
+                log.error(
+                    "%s has shown no sign of life for %.0f s and is killed; its own log says why", process.name, silent
+                )
+                process.kill()
 
 
-def _told(status: int) -> str:
+def _described(status: int) -> str:
     if status >= 0:
         return f"ended with status {status}"
     try:

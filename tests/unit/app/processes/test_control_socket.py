@@ -14,7 +14,7 @@ from hark.app.control.address import NAME
 from hark.app.control.client import connect
 from hark.app.control.door import LOOK, PART, Door
 from hark.app.control.protocol import Ended, Examine, Examined, Explained, Refused, Request, Say, Spoken, Why
-from hark.app.processes.remote_view import REACH
+from hark.app.processes.remote_view import REACH, RemoteView
 from hark.app.state.directory import Held, take_part
 from hark.builtin import ParrotSkill, TemplateMatcher
 from hark.testing import FakeClock, settle
@@ -39,24 +39,24 @@ def test_it_is_taken_once_and_left_for_the_next_one(tmp_path: Path) -> None:
 async def test_whoever_waits_for_it_has_it_when_the_other_is_gone(tmp_path: Path) -> None:
     async with deployed() as deployment:
         doors = {}
-        for room in ("understand", "act", "speak"):
-            doors[room] = Door(tmp_path)
-            await deployment.lodge(room, door=doors[room])  # type: ignore[arg-type]
+        for service in ("understand", "act", "speak"):
+            doors[service] = Door(tmp_path)
+            await deployment.start(service, door=doors[service])  # type: ignore[arg-type]
         await settle()
-        assert [room for room, door in doors.items() if door.is_served] == ["understand"]
-        await deployment.leave(deployment.lodgings[0])
+        assert [service for service, door in doors.items() if door.is_served] == ["understand"]
+        await deployment.leave(deployment.processes[0])
         await deployment.clock.advance(LOOK)
         await settle()
-        [second] = [room for room, door in doors.items() if door.is_served]
+        [second] = [service for service, door in doors.items() if door.is_served]
         assert second in ("act", "speak")
         assert await _asked(tmp_path, Why()) == [Refused("this assistant had no turn yet")]
 
 
 async def test_all_rooms_are_asked_as_one_through_the_door_of_any_of_them(tmp_path: Path) -> None:
     async with deployed() as deployment:
-        await deployment.lodge("speak", door=Door(tmp_path))
-        for room in ("understand", "act"):
-            await deployment.lodge(room, plugins=[plugin() for plugin in PLUGINS])  # type: ignore[arg-type]
+        await deployment.start("speak", door=Door(tmp_path))
+        for service in ("understand", "act"):
+            await deployment.start(service, plugins=[plugin() for plugin in PLUGINS])  # type: ignore[arg-type]
         await settle()
         _, spoken, ended = await _asked(tmp_path, Say("say hello"))
         assert spoken == Spoken("hello")
@@ -67,35 +67,34 @@ async def test_all_rooms_are_asked_as_one_through_the_door_of_any_of_them(tmp_pa
         assert "rendered" in told.text
         [looked] = await _asked(tmp_path, Examine())
         assert isinstance(looked, Examined)
-        assert [(room.room, room.is_ready) for room in looked.report.rooms] == [
+        assert [(one.service, one.is_ready) for one in looked.report.services] == [
             ("understand", True),
             ("act", True),
             ("speak", True),
         ]
-        bus = deployment.lodgings[0].house.bus
+        bus = deployment.processes[0].house.bus
         assert "ovos.utterance.handled" not in {topic for topic, _ in bus._followed}, "only while somebody asks"  # type: ignore[attr-defined]
 
 
-async def test_a_room_that_nobody_has_is_named_in_time(tmp_path: Path) -> None:
+async def test_a_service_that_no_process_has_is_named_in_time(tmp_path: Path) -> None:
     async with deployed() as deployment:
-        await deployment.lodge("speak", door=Door(tmp_path))
+        await deployment.start("speak", door=Door(tmp_path))
         asking = asyncio.ensure_future(_asked(tmp_path, Say("say hello")))
         while not asking.done():
             await deployment.clock.advance(REACH)
         [refused] = await asking
         assert refused == Refused(
-            "nobody has the room understand, act on this bus; "
-            "start what is missing with: hark run --room understand --room act"
+            "no process on this bus has the service understand, act; "
+            "start what is missing with: hark run --service understand --service act"
         )
 
 
-async def test_nobody_waits_for_an_answer_of_a_process_that_is_gone_for_good(tmp_path: Path) -> None:
+async def test_no_client_waits_for_an_answer_of_a_process_that_is_gone_for_good() -> None:
     async with deployed() as deployment:
-        await deployment.lodge("speak", "act", plugins=[ParrotSkill()], door=Door(tmp_path))
-        understand = await deployment.lodge("understand", plugins=[TemplateMatcher()])
-        view_of = deployment.lodgings[0]
-        assert view_of._view is not None
-        async with view_of._view.talking() as talk:
+        await deployment.start("speak", "act", plugins=[ParrotSkill()])
+        understand = await deployment.start("understand", plugins=[TemplateMatcher()])
+        view = RemoteView(await deployment.bus(), deployment.clock, deployment.members, deployment.settings)
+        async with view.talking() as talk:
             await deployment.die(understand)
             asking = asyncio.ensure_future(talk.ask("say hello", deployment.aside.append, session_id="x"))
             await settle()
@@ -103,7 +102,7 @@ async def test_nobody_waits_for_an_answer_of_a_process_that_is_gone_for_good(tmp
             for _ in range(10):
                 await deployment.clock.advance(REACH)
             asked = await asking
-        assert (asked.outcome, asked.detail) == ("broken", "nobody has the room understand on this bus any more")
+        assert (asked.outcome, asked.detail) == ("broken", "no process on this bus has the service understand any more")
 
 
 def test_whoever_asks_between_two_waits_for_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
