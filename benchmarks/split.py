@@ -28,7 +28,7 @@ sys.path[:0] = [str(HERE), str(HERE / "peer_ovos")]
 
 from install import InstallError, ensure  # noqa: E402
 
-from hark.app.connecting import connected  # noqa: E402
+from hark.app.bus_address import BusAddress  # noqa: E402
 from hark.app.rooms.roster import Roster  # noqa: E402
 from hark.app.settings.tables import BusTable  # noqa: E402
 from hark.model import Message, Session, SystemClock  # noqa: E402
@@ -88,7 +88,7 @@ async def hark(skills: int, turns: int, warmup: int) -> dict[str, Any]:
         began = time.perf_counter()
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            bus = await connected(BusTable(url=url), SystemClock(), 60.0)
+            bus = await BusAddress(BusTable(url=url)).connect(SystemClock(), patience=60.0)
             roster = Roster(bus)
             roster.ask()
             async with asyncio.timeout(60):

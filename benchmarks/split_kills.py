@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from hark.app.connecting import connected
+from hark.app.bus_address import BusAddress
 from hark.app.rooms.roster import Roster
 from hark.app.settings.tables import BusTable
 from hark.model import Message, Session, SystemClock
@@ -67,7 +67,7 @@ def children_of(pid: int) -> dict[str, int]:
 
 async def one(room: str, supervisor: int, url: str, rate: int, seconds: float) -> dict[str, object]:
     """Talk, kill, talk on, and look."""
-    bus = await connected(BusTable(url=url), SystemClock())
+    bus = await BusAddress(BusTable(url=url)).connect(SystemClock())
     crowd = Crowd(bus)
     await bus.settled()
     number, began, killed = 0, time.monotonic(), 0.0
@@ -113,7 +113,7 @@ async def main(options: argparse.Namespace) -> None:
             *command, stdin=asyncio.subprocess.DEVNULL, stderr=None if options.verbose else asyncio.subprocess.DEVNULL
         )
         try:
-            bus = await connected(BusTable(url=url), SystemClock(), 30.0)
+            bus = await BusAddress(BusTable(url=url)).connect(SystemClock(), patience=30.0)
             roster = Roster(bus)
             roster.ask()
             for room in options.rooms:

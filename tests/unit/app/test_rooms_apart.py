@@ -124,21 +124,6 @@ async def test_a_room_that_comes_back_knows_again_what_skills_registered() -> No
         assert {definition.key.skill_id for definition in again.house.orchestrator.manifest} == {"parrot.skill"}
 
 
-async def test_what_is_said_while_nobody_understands_is_answered_when_somebody_does() -> None:
-    async with deployed() as deployment:
-        await deployment.watch()
-        await deployment.lodge("act", plugins=[ParrotSkill()])
-        await deployment.die(await deployment.lodge("understand", plugins=[TemplateMatcher()]))
-        bus = await deployment.bus()
-        bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": ["say hello"]}, {}, Session("x")))
-        await settle()
-        assert deployment.of(topics.UTTERANCE_HANDLED) == []
-        await deployment.lodge("understand", plugins=[TemplateMatcher()])
-        await settle()
-        assert [message.session_id for message in deployment.of(topics.UTTERANCE_HANDLED)] == ["x"]
-        assert len(deployment.of(topics.HANDLER_COMPLETE)) == 1
-
-
 async def test_the_story_of_a_turn_is_told_in_one_piece_whatever_room_a_step_was_in() -> None:
     async with deployed() as deployment:
         plugins = [Normalize(), TemplateMatcher(), ParrotSkill(), Loud()]

@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
+from hark.app.bus_address import BusAddress
 from hark.app.commands.common import MISTAKE, complain, settings_of
 from hark.app.commands.say import tell_end
 from hark.app.doctor.report import Report
-from hark.app.meeting import Meeting, meeting_of
 from hark.app.rooms.role import WINDOW
 from hark.app.rooms.roster import Roster
 from hark.app.rooms.view import REACH, View
@@ -32,8 +32,8 @@ T = TypeVar("T")
 class Elsewhere:
     """An assistant that is found on its bus alone. What is asked of it raises `Trouble` when it is not there."""
 
-    def __init__(self, meeting: Meeting, settings: Settings, settings_file: str) -> None:
-        self._meeting = meeting
+    def __init__(self, address: BusAddress, settings: Settings, settings_file: str) -> None:
+        self._address = address
         self._settings = settings
         self._settings_file = settings_file
 
@@ -53,7 +53,7 @@ class Elsewhere:
         try:
             return asyncio.run(work)
         except Trouble as trouble:
-            told, where = str(trouble), str(self._meeting)
+            told, where = str(trouble), str(self._address)
             raise Trouble(told if where in told else f"{where}: {told}") from None
 
     async def _say(self, options: argparse.Namespace) -> int:
@@ -98,17 +98,17 @@ class Elsewhere:
     async def _connected(self, clock: SystemClock) -> RemoteBus:
         try:
             async with asyncio.timeout(_CONNECT):
-                return await self._meeting.connected(clock, patience=REACH)
+                return await self._address.connect(clock, patience=REACH)
         except TimeoutError:
-            raise Trouble("somebody takes connections there, and does not answer as a bus does") from None
+            raise Trouble("something listens there but is not a bus; does that port expect TLS?") from None
 
 
 def elsewhere(options: argparse.Namespace) -> Elsewhere | None:
     """Where to ask when it is not here: on the bus that --bus names, else at NATS where the settings name servers."""
     path, named = settings_of(options)
     settings = read_settings(path, named=named)
-    meeting = meeting_of(settings, options.bus)
-    return Elsewhere(meeting, settings, str(path)) if options.bus is not None or meeting.is_nats else None
+    address = BusAddress.of(settings, options.bus)
+    return Elsewhere(address, settings, str(path)) if options.bus is not None or address.is_nats else None
 
 
 async def _gathered(roster: Roster) -> None:

@@ -7,12 +7,12 @@ import asyncio
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final
 
+from hark.app.bus_address import BusAddress
 from hark.app.commands.common import ANSWERED, MISTAKE, complain, settings_of, state_of
 from hark.app.commands.notices import hold_back_refusals, tell_notices
 from hark.app.commands.signals import on_signals
 from hark.app.control.door import Door
 from hark.app.loading import plugin_files, plugins, wanted_by
-from hark.app.meeting import Meeting, meeting_of
 from hark.app.rooms.holder import Holder
 from hark.app.rooms.lodging import Lodging
 from hark.app.rooms.names import RoomName
@@ -33,11 +33,11 @@ MARGIN: Final = 10.0
 
 def run_room(options: argparse.Namespace, settings: Settings) -> int:
     """Run rooms until somebody stops them."""
-    meeting = meeting_of(settings, options.bus)
+    address = BusAddress.of(settings, options.bus)
     if "bus" in options.room:
-        if len(options.room) > 1 or meeting.is_nats:
+        if len(options.room) > 1 or address.is_nats:
             raise Trouble("the bus has a process of its own: --room bus goes with no other, and not with NATS")
-        return run_bus(meeting.bus, state_of(options), options.leash, settings.limits.grace + MARGIN)
+        return run_bus(address, state_of(options), options.leash, settings.limits.grace + MARGIN)
     if options.dev or (options.worker and options.room != ["understand"]):
         raise Trouble("--dev needs the whole assistant in one process; --worker goes with --room understand alone")
     rooms: tuple[RoomName, ...] = tuple(dict.fromkeys(options.room))
@@ -46,12 +46,12 @@ def run_room(options: argparse.Namespace, settings: Settings) -> int:
     except Held as held:
         raise StateError(f"{held}; every process needs a part of it that nobody else has: see --state") from None
     with closing(state), suppress(asyncio.CancelledError):
-        return asyncio.run(_live(options, settings, state, rooms, meeting))
+        return asyncio.run(_live(options, settings, state, rooms, address))
     return ANSWERED
 
 
 async def _live(
-    options: argparse.Namespace, settings: Settings, state: State, rooms: tuple[RoomName, ...], meeting: Meeting
+    options: argparse.Namespace, settings: Settings, state: State, rooms: tuple[RoomName, ...], address: BusAddress
 ) -> int:
     clock = SystemClock()
     stop = asyncio.Event()
@@ -74,7 +74,7 @@ async def _live(
         stop.set()
 
     hold_back_refusals()
-    bus = await meeting.connected(clock, is_worker=options.worker)
+    bus = await address.connect(clock, is_worker=options.worker)
     path = settings_of(options)[0]
     files = plugin_files(settings, path)
     loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings), rooms=rooms)

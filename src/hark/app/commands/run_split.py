@@ -9,13 +9,13 @@ import socket
 import sys
 from contextlib import suppress
 
+from hark.app.bus_address import BusAddress
 from hark.app.commands.common import ANSWERED, MISTAKE, complain, settings_of, state_of
 from hark.app.commands.run_room import MARGIN
 from hark.app.commands.signals import on_signals
 from hark.app.control.door import Door
 from hark.app.conversation import Conversation
 from hark.app.line_reader import Descriptor, LineReader
-from hark.app.meeting import meeting_of
 from hark.app.rooms.names import ALL_ROOMS
 from hark.app.screen import Screen
 from hark.app.settings import Settings
@@ -55,8 +55,8 @@ class _Split:
         self._options = options
         self._settings = settings
         self._door = door
-        self._meeting = meeting_of(settings, options.bus)
-        self._meeting.check()
+        self._address = BusAddress.of(settings, options.bus)
+        self._address.check()
         self._clock = SystemClock()
         self._stop = asyncio.Event()
         self._status = ANSWERED
@@ -66,7 +66,7 @@ class _Split:
         on_signals(self._stop.set)
         rooms = crew(self._options.workers)
         # Where others look after the broker, nothing is started before it was reached.
-        bus = await self._meeting.connected(self._clock) if self._meeting.is_nats else None
+        bus = await self._address.connect(self._clock) if self._address.is_nats else None
         names = (*rooms, "bus") if bus is None else rooms
         supervisor = Supervisor(
             [self._child(name) for name in sorted(names, key=lambda name: name != "bus")],
@@ -91,7 +91,7 @@ class _Split:
             ALL_ROOMS,
             self._settings,
             self._clock,
-            bus or await self._meeting.connected(self._clock),
+            bus or await self._address.connect(self._clock),
             screen.show,
             door=self._door,
             settings_file=str(settings_of(options)[0]),
