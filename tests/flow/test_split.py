@@ -15,7 +15,7 @@ import pytest
 
 from flow.hark_process import PATIENCE, Running, World, eventually, free_url
 from flow.hark_process import processes as children
-from hark.app.connecting import connected
+from hark.app.bus_address import BusAddress
 from hark.app.settings.bus_tables import BusTable
 from hark.bus import RemoteBus
 from hark.model import Message, Session, SystemClock
@@ -194,7 +194,7 @@ async def test_what_was_remembered_by_the_marker_is_there_when_understand_was_ki
     world.install("probe", KEEPING, "skill: Keeping")
     with world.running("run", "--split", "--stay", "--bus", url) as running:
         await asyncio.to_thread(running.say, "say hello")
-        bus = await connected(BusTable(url=url), SystemClock())
+        bus = await BusAddress(BusTable(url=url)).connect(SystemClock())
         killed = asyncio.Event()
         doomed = 0
 
@@ -253,7 +253,7 @@ async def test_each_utterance_ends_once_although_understand_is_killed_in_the_mid
     world.install("waiting", WAITING, "skill: Waiting")
     with world.running("run", "--split", "--stay", "--bus", url) as running:
         await asyncio.to_thread(running.say, "say hello")
-        bus = await connected(BusTable(url=url), SystemClock())
+        bus = await BusAddress(BusTable(url=url)).connect(SystemClock())
         markers, errors = Markers(bus, 120), Counter[str]()
         bus.on(topics.HANDLER_ERROR, lambda message: errors.update([message.session_id]))
         pid = children(url)["understand"]
@@ -278,7 +278,7 @@ async def test_each_utterance_ends_once_although_one_that_notes_nothing_is_kille
     """Seventy at once, a kill, and seventy more while nobody is there."""
     with world.running("run", "--split", "--stay", "--bus", url) as running:
         await asyncio.to_thread(running.say, "say hello")
-        bus = await connected(BusTable(url=url), SystemClock())
+        bus = await BusAddress(BusTable(url=url)).connect(SystemClock())
         markers = Markers(bus, 140)
         await bus.settled()
         markers.say("say hello", range(70))

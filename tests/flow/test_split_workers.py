@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from flow.hark_process import PATIENCE, World, eventually, free_url, processes
-from hark.app.meeting import meeting_of
+from hark.app.bus_address import BusAddress
 from hark.app.settings import read_settings
 from hark.model import Message, Session, SystemClock
 from hark.spec import topics
@@ -107,7 +107,7 @@ async def test_each_utterance_ends_once_although_a_worker_is_killed_in_the_middl
         rooms = await asyncio.to_thread(eventually, lambda: _all_of(place))
         await asyncio.to_thread(eventually, lambda: all(_is_told_of(world, rooms[worker]) for worker in WORKERS))
         settings = read_settings(world.settings, named=False)
-        bus = await meeting_of(settings, place if place.startswith("ws:") else None).connected(SystemClock())
+        bus = await BusAddress.of(settings, place if place.startswith("ws:") else None).connect(SystemClock())
         ended: Counter[str] = Counter()
         all_ended = asyncio.Event()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hark.bus import EVERYTHING, Exchange
+from hark.bus import Exchange
 from hark.model import Clock
 from hark.testing.memory_broker import MemoryBroker, MemoryCarrier
 
@@ -40,15 +40,6 @@ class CutCarrier(MemoryCarrier):
         """As promised by `Carrier`."""
         self._followed.pop((topic, group), None)
         super().unfollow(topic, group)
-
-    def deliver(self, topic: str, frame: bytes, way: str) -> None:
-        """As promised by `Member`. The broker keeps nothing for us: not every broker does."""
-        if way and way != EVERYTHING:
-            self._exchange.took(self, way)
-        super().deliver(topic, frame, way)
-
-    def took(self, group: str) -> None:
-        """As promised by `Carrier`."""
 
     def cut(self) -> None:
         """Break the connection; what is under way is lost."""

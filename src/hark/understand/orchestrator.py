@@ -120,7 +120,6 @@ class Orchestrator:
         self._open[life.utterance_id] = life
         if self._journal is not None:
             self._journal.opened(life.current())
-            self._bus.taken(_GROUP)
         try:
             if entry.malformed_session is not None:
                 log.warning("an utterance was refused: its session is a %s", entry.malformed_session)

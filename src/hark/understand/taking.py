@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from hark.bus import Bus, Subscription
-from hark.bus.eager import start
+from hark.bus.delivery import start_eagerly
 from hark.model import Clock, Frozen, Message
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.understand.last_words import LastWords
@@ -94,7 +94,7 @@ class Taking:
 
     def begin(self, untaken: Untaken) -> None:
         """Take an utterance that waits."""
-        task = start(self._take(untaken.entry, untaken.key), self._loop)
+        task = start_eagerly(self._take(untaken.entry, untaken.key), self._loop)
         if task is not None:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)

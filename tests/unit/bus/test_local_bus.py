@@ -12,8 +12,7 @@ import pytest
 from bus_fixtures import keep, note
 
 from hark.bus import LocalBus, RemoteBus
-from hark.bus import local as local_module
-from hark.bus import subscription as subscription_module
+from hark.bus.delivery import LocalSubscription
 from hark.model import MalformedMessage, Message, Session, decode
 from hark.spec import topics
 from hark.testing import settle
@@ -340,10 +339,8 @@ async def test_a_very_long_queue_is_detached(
 
 def patch_lengths(monkeypatch: pytest.MonkeyPatch, long: int, very_long: int) -> None:
     """Make queues count as long sooner."""
-    monkeypatch.setattr(subscription_module, "LONG", long)
-    monkeypatch.setattr(subscription_module, "VERY_LONG", very_long)
-    if hasattr(local_module, "LONG"):
-        monkeypatch.setattr(local_module, "LONG", long)
+    monkeypatch.setattr(LocalSubscription, "LONG", long)
+    monkeypatch.setattr(LocalSubscription, "VERY_LONG", very_long)
 
 
 async def test_a_flood_does_not_starve_the_loop(bus: LocalBus) -> None:

@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
+from hark.app.bus_address import BusAddress
 from hark.app.commands.common import MISTAKE, complain, settings_of
 from hark.app.commands.say import tell_end
 from hark.app.doctor.report import Report
-from hark.app.meeting import Meeting, meeting_of
 from hark.app.processes.claims import Members
 from hark.app.processes.connection import ProcessConnection, connect
 from hark.app.processes.remote_view import REACH, RemoteView
@@ -31,8 +31,8 @@ T = TypeVar("T")
 class RemoteAssistant:
     """An assistant that is known by its bus alone. What is asked of it raises `Trouble` when it is not there."""
 
-    def __init__(self, meeting: Meeting, settings: Settings, settings_file: str) -> None:
-        self._meeting = meeting
+    def __init__(self, address: BusAddress, settings: Settings, settings_file: str) -> None:
+        self._address = address
         self._settings = settings
         self._settings_file = settings_file
 
@@ -52,7 +52,7 @@ class RemoteAssistant:
         try:
             return asyncio.run(work)
         except Trouble as trouble:
-            reason, where = str(trouble), str(self._meeting)
+            reason, where = str(trouble), str(self._address)
             raise Trouble(reason if where in reason else f"{where}: {reason}") from None
 
     async def _say(self, options: argparse.Namespace) -> int:
@@ -94,7 +94,7 @@ class RemoteAssistant:
     async def _connected(self, clock: SystemClock) -> ProcessConnection:
         try:
             async with asyncio.timeout(_CONNECT):
-                return await connect(self._meeting, clock, REACH)
+                return await connect(self._address, clock, REACH)
         except TimeoutError:
             raise Trouble("a server takes connections there, but is not a bus; does that port expect TLS?") from None
 
@@ -103,8 +103,8 @@ def elsewhere(options: argparse.Namespace) -> RemoteAssistant | None:
     """The assistant on the bus that --bus names, else at NATS where the settings name servers."""
     path, named = settings_of(options)
     settings = read_settings(path, named=named)
-    meeting = meeting_of(settings, options.bus)
-    return RemoteAssistant(meeting, settings, str(path)) if options.bus is not None or meeting.is_nats else None
+    address = BusAddress.of(settings, options.bus)
+    return RemoteAssistant(address, settings, str(path)) if options.bus is not None or address.is_nats else None
 
 
 async def _check_present(members: Members) -> None:

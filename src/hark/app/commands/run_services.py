@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from hark.app.bus_address import BusAddress
 from hark.app.commands.common import ANSWERED, MISTAKE, complain, settings_of, state_of
 from hark.app.commands.notices import hold_back_refusals, tell_notices
 from hark.app.commands.signals import on_signals
 from hark.app.control.door import Door
 from hark.app.loading import plugin_files, plugins, wanted_by
-from hark.app.meeting import Meeting, meeting_of
 from hark.app.processes.claims import ProcessInfo
 from hark.app.processes.connection import connect
 from hark.app.processes.parent_watch import ParentWatch
@@ -36,12 +36,12 @@ MARGIN: Final = 10.0
 
 def run_services(options: argparse.Namespace, settings: Settings) -> int:
     """Run services until the process is told to stop."""
-    meeting = _meeting(options, settings)
+    address = _address(options, settings)
     if options.dev:
         raise Trouble("--dev needs the whole assistant in one process")
     if options.worker and options.service != ["understand"]:
         raise Trouble("--worker goes with --service understand alone")
-    process = _Process(options, settings, meeting)
+    process = _Process(options, settings, address)
     directory = state_of(options)
     try:
         if "edge" in options.service:
@@ -52,10 +52,10 @@ def run_services(options: argparse.Namespace, settings: Settings) -> int:
 
 
 class _Process:
-    def __init__(self, options: argparse.Namespace, settings: Settings, meeting: Meeting) -> None:
+    def __init__(self, options: argparse.Namespace, settings: Settings, address: BusAddress) -> None:
         self._options = options
         self._settings = settings
-        self._meeting = meeting
+        self._address = address
         self._services: tuple[ServiceName, ...] = tuple(dict.fromkeys(options.service))
         self._clock = SystemClock()
         self._status = ANSWERED
@@ -68,7 +68,7 @@ class _Process:
         return self._status
 
     def run_edge(self) -> int:
-        if self._services != ("edge",) or not self._meeting.is_nats:
+        if self._services != ("edge",) or not self._address.is_nats:
             raise Trouble(
                 "--service edge joins websocket clients to NATS: it goes with no other service, and needs NATS"
             )
@@ -82,7 +82,7 @@ class _Process:
         options, settings = self._options, self._settings
         stop, started = self._stoppable()
         hold_back_refusals()
-        connection = await connect(self._meeting, self._clock)
+        connection = await connect(self._address, self._clock)
         path = settings_of(options)[0]
         files = plugin_files(settings, path)
         loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings), rooms=self._services)
@@ -110,9 +110,11 @@ class _Process:
         from hark.app.processes.edge import serve_edge
 
         stop, started = self._stoppable()
-        connection = await connect(self._meeting, self._clock)
+        connection = await connect(self._address, self._clock)
         directory = state_of(self._options)
-        await serve_edge(self._meeting.bus, directory, self._clock, connection, self._lost(stop), stop, started)
+        await serve_edge(
+            self._address.server_table, directory, self._clock, connection, self._lost(stop), stop, started
+        )
 
     def _stoppable(self) -> tuple[asyncio.Event, Callable[[], None]]:
         """Set when the process is to end; and what to call once it has started: until then it is simply cancelled."""
@@ -146,12 +148,12 @@ class _Process:
         return lost
 
 
-def _meeting(options: argparse.Namespace, settings: Settings) -> Meeting:
-    meeting = meeting_of(settings, options.bus)
+def _address(options: argparse.Namespace, settings: Settings) -> BusAddress:
+    address = BusAddress.of(settings, options.bus)
     if options.broker_token is None:
-        return meeting
-    nats = msgspec.structs.replace(meeting.nats, token=options.broker_token, credentials=None)
-    return Meeting(meeting.bus, nats)
+        return address
+    nats = msgspec.structs.replace(address.nats, token=options.broker_token, credentials=None)
+    return BusAddress(address.bus, nats)
 
 
 def _aloud(settings: Settings, options: argparse.Namespace) -> Aloud | None:

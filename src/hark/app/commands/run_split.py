@@ -10,13 +10,13 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
+from hark.app.bus_address import BusAddress
 from hark.app.commands.common import ANSWERED, MISTAKE, complain, settings_of, state_of
 from hark.app.commands.run_services import MARGIN
 from hark.app.commands.signals import on_signals
 from hark.app.control.door import Door
 from hark.app.conversation import Conversation
 from hark.app.line_reader import Descriptor, LineReader
-from hark.app.meeting import Meeting, meeting_of
 from hark.app.processes.connection import ProcessConnection, connect
 from hark.app.processes.managed_process import ManagedProcess
 from hark.app.processes.nats_server import LocalBroker, is_worth_reporting
@@ -38,8 +38,8 @@ def run_split(options: argparse.Namespace, settings: Settings) -> int:
     """Run an assistant in several processes until the input ends or it is told to stop."""
     if options.dev:
         raise Trouble("--dev needs the whole assistant in one process")
-    meeting = meeting_of(settings, options.bus)
-    if options.bus is not None and not meeting.is_nats:
+    address = BusAddress.of(settings, options.bus)
+    if options.bus is not None and not address.is_nats:
         raise Trouble("with --split, --bus takes an address of NATS; clients find the websocket server at [bus] port")
     _check_extras()
     directory = state_of(options)
@@ -52,10 +52,10 @@ def run_split(options: argparse.Namespace, settings: Settings) -> int:
         raise StateError(f"{held}; talk to that one with: hark say, or choose another with --state") from None
     try:
         broker = None
-        if not meeting.is_nats:
+        if not address.is_nats:
             broker = LocalBroker(directory)
-            meeting = Meeting(meeting.bus, broker.table(meeting.nats))
-        return asyncio.run(_Split(options, settings, door, meeting, broker).live())
+            address = BusAddress(address.bus, broker.table(address.nats))
+        return asyncio.run(_Split(options, settings, door, address, broker).live())
     finally:
         door.leave()
         lock.release()
@@ -75,13 +75,13 @@ class _Split:
         options: argparse.Namespace,
         settings: Settings,
         door: Door,
-        meeting: Meeting,
+        address: BusAddress,
         broker: LocalBroker | None,
     ) -> None:
         self._options = options
         self._settings = settings
         self._door = door
-        self._meeting = meeting
+        self._address = address
         self._broker = broker
         """The one that is started here; none where the settings name servers."""
         self._clock = SystemClock()
@@ -92,7 +92,7 @@ class _Split:
     async def live(self) -> int:
         on_signals(self._stop.set)
         # A broker that others look after must be there before anything is started.
-        connection = await connect(self._meeting, self._clock) if self._broker is None else None
+        connection = await connect(self._address, self._clock) if self._broker is None else None
         stages = stopping_order(self._options.workers)
         processes = [self._service(name) for stage in stages for name in stage]
         if self._broker is not None:
@@ -121,7 +121,7 @@ class _Split:
             ALL_SERVICES,
             self._settings,
             self._clock,
-            connection or await connect(self._meeting, self._clock),
+            connection or await connect(self._address, self._clock),
             screen.show,
             door=self._door,
             settings_file=str(settings_of(options)[0]),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hark.app.meeting import PATIENCE, Meeting
+from hark.app.bus_address import PATIENCE, BusAddress
 from hark.app.processes.claims import BusClaim, BusMembers, Members, ProcessInfo, ServiceClaim
 from hark.bus import RemoteBus
 from hark.model import Clock
@@ -44,10 +44,10 @@ class ProcessConnection:
                 await self.client.close()
 
 
-async def connect(meeting: Meeting, clock: Clock, patience: float = PATIENCE) -> ProcessConnection:
+async def connect(address: BusAddress, clock: Clock, patience: float = PATIENCE) -> ProcessConnection:
     """Go where the processes meet; raises `Trouble` when that is not there within `patience` seconds."""
-    bus = await meeting.connected(clock, patience=patience)
-    if not meeting.is_nats:
+    bus = await address.connect(clock, patience=patience)
+    if not address.is_nats:
         return ProcessConnection(bus)
     # Only here: it needs an extra.
     from hark.app.connecting_nats import jetstream_client
@@ -55,8 +55,8 @@ async def connect(meeting: Meeting, clock: Clock, patience: float = PATIENCE) ->
 
     client: Any = None
     try:
-        client = await jetstream_client(meeting.nats)
-        return ProcessConnection(bus, client, await ServiceKeys.open(client, meeting.nats.prefix))
+        client = await jetstream_client(address.nats)
+        return ProcessConnection(bus, client, await ServiceKeys.open(client, address.nats.prefix))
     except BaseException:
         await ProcessConnection(bus, client).close()
         raise

@@ -26,14 +26,16 @@ async def serve_edge(
 ) -> None:
     """Serve clients until `stop` is set; raises `Trouble`. `listening` is called when they can connect."""
     try:
-        from hark.app.doors import listen
+        from hark.app.bus_server import start_server
     except ImportError as error:
         raise Trouble(str(error)) from None
     claim = connection.claim(this_process(("edge",), clock.wall()), clock, lost)
     try:
         await claim.take()
         pings = PingResponder(connection.bus, claim)
-        server, _ = await listen(table, TokenFile(tokens_file(table.tokens, state)), clock, state)
+        tokens = TokenFile(tokens_file(table.tokens, state))
+        server, _ = await start_server(connection.bus, table, tokens, clock)
+        asyncio.get_running_loop().set_exception_handler(server.handle_loop_error)
         try:
             await claim.ready()
             listening()

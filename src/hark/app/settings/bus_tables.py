@@ -23,8 +23,8 @@ from hark.app.settings.kinds import (
 class BusTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The bus between processes, for "hark bus" and for those who connect to it; docs/bus.md tells more."""
 
-    url: Url = "ws://127.0.0.1:8181/core"
-    """Where rooms in processes of their own find the bus."""
+    url: Url | None = None
+    """Where services in processes of their own find the bus; else host, port and path say so."""
     token: File | None = None
     """A file with the token they show, where the bus asks for one."""
     authority: File | None = None

@@ -8,11 +8,11 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from hark.bus.carrier import EVERYTHING, Receive
 from hark.bus.nats.connecting import NoBroker, connected
 from hark.bus.nats.options import NatsOptions
 from hark.bus.nats.subjects import Subjects, escaped
 from hark.bus.nats.writing import Writing
+from hark.bus.protocols import EVERYTHING, Receive
 from hark.model import Clock, MalformedMessage, Message, SystemClock, Timer, encode
 from hark.spec import topics
 
@@ -91,9 +91,6 @@ class NatsCarrier:
         subscription = self._follows.pop((topic, group), None)
         if subscription is not None and self._client is not None:
             self._writing.add(self._client.end(subscription))
-
-    def took(self, group: str) -> None:
-        """As promised by `Carrier`: NATS keeps no count."""
 
     async def flush(self) -> None:
         """As promised by `Carrier`; while there is no connection, it waits for one."""

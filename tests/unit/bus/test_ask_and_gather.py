@@ -24,11 +24,11 @@ def answering(bus: LocalBus, *names: str) -> None:
 
 async def test_an_answer_comes_back_to_who_asked(bus: LocalBus) -> None:
     answering(bus, "me")
-    before = dict(bus._topics)
+    before = bus.topics
     answer = await ask(bus, FakeClock(), note(topic="test.query", source="a", destination="b"))
     assert (answer.type, answer.data) == ("test.query.response", {"name": "me"})
     assert (answer.context["source"], answer.context["destination"]) == ("b", "a")
-    assert bus._topics == before, "nobody goes on listening for it"
+    assert bus.topics == before, "no listener is left behind"
 
 
 async def test_the_first_answer_counts(bus: LocalBus) -> None:
@@ -77,7 +77,7 @@ async def test_gathering_collects_everybodys_answer_for_a_while(bus: LocalBus) -
     assert not gathering.done()
     await clock.advance(0.2)
     assert [answer.data["name"] for answer in await gathering] == ["one", "two", "three"]
-    assert "test.query.response" not in bus._topics
+    assert "test.query.response" not in bus.topics
 
 
 async def test_nobody_answering_a_gathering_is_no_error(bus: LocalBus) -> None:

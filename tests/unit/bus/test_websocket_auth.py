@@ -1,4 +1,4 @@
-"""Who is let in."""
+"""Which clients a server accepts, and what they may do."""
 
 from __future__ import annotations
 
@@ -10,25 +10,35 @@ from multidict import CIMultiDict
 from picows import WSInvalidStatusError
 from websocket_fixtures import connected, eventually, raw, serving
 
-from hark.bus.websocket import Door, Key, NoBus, NotClosed, Rights, WebSocketCarrier, WebSocketServer
-from hark.bus.websocket.door import Refusal, is_loopback
+from hark.bus import LocalBus
+from hark.bus.websocket import (
+    BusUnavailable,
+    Credential,
+    Endpoint,
+    EndpointError,
+    Permissions,
+    ServerLimits,
+    WebSocketCarrier,
+    WebSocketServer,
+)
+from hark.bus.websocket.auth import HandshakeRefused, is_loopback
 from hark.model import Message, SystemClock
 from hark.testing import FakeClock
 
 TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 
 
-class Ring:
-    """Keys by their tokens."""
+class Tokens:
+    """Credentials by their tokens."""
 
-    def __init__(self, **keys: Rights) -> None:
-        self.keys = {token: Key(token, rights) for token, rights in keys.items()}
+    def __init__(self, **tokens: Permissions) -> None:
+        self.known = {token: Credential(token, permissions) for token, permissions in tokens.items()}
 
-    def find(self, token: str) -> Key | None:
-        return self.keys.get(token)
+    def find(self, token: str) -> Credential | None:
+        return self.known.get(token)
 
-    def holds(self, key: Key) -> bool:
-        return key in self.keys.values()
+    def is_valid(self, credential: Credential) -> bool:
+        return credential in self.known.values()
 
 
 @pytest.mark.parametrize(
@@ -46,27 +56,26 @@ class Ring:
         ("", False),
     ],
 )
-async def test_beyond_loopback_a_door_needs_tls_and_tokens(host: str, local: bool) -> None:
+async def test_beyond_loopback_an_endpoint_needs_tls_and_tokens(host: str, local: bool) -> None:
     assert is_loopback(host) is local
-    server = WebSocketServer(SystemClock())
     if not local:
-        for incomplete in ({}, {"tls": TLS}, {"keys": Ring(a=Rights())}):
-            with pytest.raises(NotClosed, match="can be reached by others"):
-                await server.listen(Door(host, 0, **incomplete))  # type: ignore[arg-type]
-        Door(host, 0, tls=TLS, keys=Ring(a=Rights())).check()
+        for incomplete in ({}, {"tls": TLS}, {"credentials": Tokens(a=Permissions())}):
+            endpoint = Endpoint(host, 0, **incomplete)  # type: ignore[arg-type]
+            with pytest.raises(EndpointError, match="can be reached from other machines"):
+                await WebSocketServer(LocalBus(), [endpoint], ServerLimits(), SystemClock()).start()
+        Endpoint(host, 0, tls=TLS, credentials=Tokens(a=Permissions())).check()
     else:
-        Door(host, 0).check()
-        with pytest.raises(NotClosed, match="trusts nobody"):
-            Door(host, 0, trusting=False).check()
-    await server.close()
+        Endpoint(host, 0).check()
+        with pytest.raises(EndpointError, match="no client could connect"):
+            Endpoint(host, 0, needs_token=True).check()
 
 
-def admitted(door: Door, path: str = "/core", host: str = "127.0.0.1:8181", **headers: str) -> str:
-    """Who is let in, or the status with which somebody is not."""
+def accepted(endpoint: Endpoint, path: str = "/core", host: str = "127.0.0.1:8181", **headers: str) -> str:
+    """The name of the client, or the status with which it is refused."""
     found: Any = CIMultiDict({"Host": host, **{name.replace("_", "-"): value for name, value in headers.items()}})
     try:
-        return door.admit(path.encode(), found).key.name
-    except Refusal as refusal:
+        return endpoint.authenticate(path.encode(), found).credential.name
+    except HandshakeRefused as refusal:
         return str(int(refusal.status))
 
 
@@ -74,7 +83,7 @@ LOCAL = "a local client"
 
 
 @pytest.mark.parametrize(
-    ("host", "who"),
+    ("host", "client"),
     [
         ("127.0.0.1:8181", LOCAL),
         ("localhost:8181", LOCAL),
@@ -90,18 +99,18 @@ LOCAL = "a local client"
         ("user@evil.example", "403"),
     ],
 )
-def test_a_name_that_somebody_else_made_up_leads_nowhere(host: str, who: str) -> None:
-    assert admitted(Door(hosts=["Hub.local"]), host=host) == who
+def test_a_host_name_that_is_not_ours_is_refused(host: str, client: str) -> None:
+    assert accepted(Endpoint(hosts=["Hub.local"]), host=host) == client
 
 
-def test_several_hosts_are_none() -> None:
+def test_several_host_headers_are_refused() -> None:
     headers = CIMultiDict([("Host", "127.0.0.1"), ("Host", "evil.example")])
-    with pytest.raises(Refusal):
-        Door().admit(b"/core", headers)
+    with pytest.raises(HandshakeRefused):
+        Endpoint().authenticate(b"/core", headers)
 
 
 @pytest.mark.parametrize(
-    ("origin", "who"),
+    ("origin", "client"),
     [
         ("http://127.0.0.1:8181", LOCAL),  # what the library of OVOS clients sends
         ("https://panel.example", LOCAL),
@@ -117,12 +126,12 @@ def test_several_hosts_are_none() -> None:
         ("", "403"),
     ],
 )
-def test_a_web_page_is_not_let_in(origin: str, who: str) -> None:
-    assert admitted(Door(origins=["https://panel.example"]), Origin=origin) == who
+def test_a_web_page_is_refused(origin: str, client: str) -> None:
+    assert accepted(Endpoint(origins=["https://panel.example"]), Origin=origin) == client
 
 
 @pytest.mark.parametrize(
-    ("path", "header", "who"),
+    ("path", "header", "client"),
     [
         ("/core", "Bearer right", "right"),
         ("/core", "bearer  right ", "right"),
@@ -142,17 +151,17 @@ def test_a_web_page_is_not_let_in(origin: str, who: str) -> None:
         ("/core/../right", "Bearer wrong", "401"),
     ],
 )
-def test_where_a_token_is_asked_for_only_a_right_one_helps(path: str, header: str, who: str) -> None:
-    door = Door("192.168.1.2", tls=TLS, keys=Ring(right=Rights()))
+def test_where_a_token_is_needed_only_a_valid_one_is_accepted(path: str, header: str, client: str) -> None:
+    endpoint = Endpoint("192.168.1.2", tls=TLS, credentials=Tokens(right=Permissions()))
     headers = {"Authorization": header} if header else {}
-    assert admitted(door, path, "192.168.1.2:8181", **headers) == who
+    assert accepted(endpoint, path, "192.168.1.2:8181", **headers) == client
 
 
-def test_on_loopback_no_token_is_as_good_as_a_right_one_but_a_wrong_one_is_wrong() -> None:
-    door = Door(keys=Ring(right=Rights()))
-    assert [admitted(door, f"/core/{token}") for token in ("", "right", "wrong")] == [LOCAL, "right", "401"]
-    assert admitted(Door(keys=Ring(right=Rights()), trusting=False)) == "401"
-    assert admitted(Door(), "/core/any") == "401"
+def test_on_loopback_no_token_is_accepted_but_a_wrong_one_is_not() -> None:
+    endpoint = Endpoint(credentials=Tokens(right=Permissions()))
+    assert [accepted(endpoint, f"/core/{token}") for token in ("", "right", "wrong")] == [LOCAL, "right", "401"]
+    assert accepted(Endpoint(credentials=Tokens(right=Permissions()), needs_token=True)) == "401"
+    assert accepted(Endpoint(), "/core/any") == "401"
 
 
 @pytest.mark.parametrize(
@@ -171,16 +180,16 @@ def test_on_loopback_no_token_is_as_good_as_a_right_one_but_a_wrong_one_is_wrong
     ],
 )
 def test_a_pattern_allows_the_topics_that_fit(patterns: tuple[str, ...] | None, topic: str, allowed: bool) -> None:
-    assert Rights(emit=patterns).may_emit(topic) is allowed
-    assert Rights(receive=patterns).may_receive(topic) is allowed
+    assert Permissions(emit=patterns).may_emit(topic) is allowed
+    assert Permissions(receive=patterns).may_receive(topic) is allowed
 
 
 async def test_a_client_emits_and_receives_what_it_may(caplog: pytest.LogCaptureFixture) -> None:
-    rights = Rights(emit=("test.said",), receive=("test.told",))
+    rights = Permissions(emit=("test.said",), receive=("test.told",))
     heard: list[tuple[str, str]] = []
-    ring = Ring(guest=rights)
+    tokens = Tokens(guest=rights)
     async with (
-        serving(keys=ring) as (_, url),
+        serving(credentials=tokens) as (_, url),
         connected(url) as host,
         connected(url, token="guest") as guest,
     ):
@@ -213,12 +222,12 @@ async def test_a_client_emits_and_receives_what_it_may(caplog: pytest.LogCapture
 
 async def test_a_revoked_token_disconnects_within_a_second() -> None:
     clock = FakeClock()
-    ring = Ring(guest=Rights(), other=Rights())
-    async with serving(clock, keys=ring) as (server, url):
+    tokens = Tokens(guest=Permissions(), other=Permissions())
+    async with serving(clock, credentials=tokens) as (server, url):
         guest, other, local = await raw(f"{url}/guest"), await raw(f"{url}/other"), await raw(url)
         await eventually(lambda: len(server) == 3)
-        del ring.keys["guest"]
-        ring.keys["other"] = Key("other", Rights(emit=()))
+        del tokens.known["guest"]
+        tokens.known["other"] = Credential("other", Permissions(emit=()))
         await clock.advance(0.9)
         await eventually(lambda: len(server) == 1)
         await eventually(guest.closed.is_set)
@@ -229,8 +238,8 @@ async def test_a_revoked_token_disconnects_within_a_second() -> None:
 
 
 async def test_refusals_say_what_to_do() -> None:
-    async with serving(keys=Ring(guest=Rights())) as (server, url):
-        with pytest.raises(NoBus, match="hark token add NAME"):
+    async with serving(credentials=Tokens(guest=Permissions())) as (server, url):
+        with pytest.raises(BusUnavailable, match="hark token add NAME"):
             await WebSocketCarrier(url, SystemClock(), token="wrong").open(lambda _f, _w: None)
         with pytest.raises(WSInvalidStatusError) as caught:
             await raw(url, Origin="https://evil.example")
