@@ -26,9 +26,9 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "peer_ovos")]
 
+from hark.app.connecting import connected  # noqa: E402
 from install import InstallError, ensure  # noqa: E402
 
-from hark.app.connecting import connected  # noqa: E402
 from hark.app.processes.claims import Members  # noqa: E402
 from hark.app.settings.tables import BusTable  # noqa: E402
 from hark.model import Message, Session, SystemClock  # noqa: E402

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from hark.app.connecting import connected
+
 from hark.app.processes.claims import Members
 from hark.app.settings.tables import BusTable
 from hark.model import Message, Session, SystemClock

@@ -107,15 +107,11 @@ ON_NATS = frozenset(
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what takes an assistant, or a `bus_type`, on each kind of bus, and with rooms that are apart."""
     folder = metafunc.definition.path.parent.relative_to(Path(__file__).parent).as_posix()
-    may_be_apart, may_be_two = (
-        metafunc.definition.get_closest_marker(name) is None for name in ("one_process", "one_worker")
-    )
+    may_be_apart = metafunc.definition.get_closest_marker("one_process") is None
     networked = may_be_apart and folder in OVER_THE_NETWORK
     kinds = [kind for kind in BUSES if networked or kind not in ("websocket", "nats")]
     if "assistant" in metafunc.fixturenames:
         layouts = [ROOMS] if may_be_apart else []
-        if networked and may_be_two:
-            layouts += [WORKERS, WORKERS_ON_NATS] if metafunc.definition.path.name in ON_NATS else [WORKERS]
         metafunc.parametrize("assistant", [*kinds, *layouts], indirect=True)
     if "bus_type" in metafunc.fixturenames:
         metafunc.parametrize("bus_type", [BUSES[kind] for kind in kinds], ids=kinds, indirect=True)

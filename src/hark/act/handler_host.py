@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from hark.act.polls import Polls
 from hark.act.questions import Questions
@@ -24,23 +24,13 @@ from hark.model import Clock, Frozen, Message, Session
 from hark.plugins import Plugin, Turn
 from hark.plugins.conversing import converses, fallbacks_of
 from hark.plugins.handlers import handlers_of
-from hark.spec import dispatch_topic, split_dispatch, topics
+from hark.spec import dispatch_topic, topics
 from hark.spec.names import AGAIN
 from hark.trace import TraceStore
 
 log = logging.getLogger("hark.act")
 
 _REMEMBERED: Final = 1_000
-
-
-class Shared(Protocol):
-    """Says which of several processes with the same handlers is to run one."""
-
-    def takes(self, dispatch: Message) -> bool:
-        """Whether it is this one."""
-
-    def takes_answer(self, dispatch: Message) -> bool:
-        """Whether it is this one for an answer for which nobody waits here."""
 
 
 class HandlerHost:
@@ -56,12 +46,9 @@ class HandlerHost:
         traces: TraceStore,
         beat: float = 2.0,
         *,
-        shared: Shared | None = None,
         is_apart: bool = False,
     ) -> None:
         self._bus = bus
-        self._shared = shared
-        """Where several processes have the same handlers, which dispatches are for this one."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._runner = runner
@@ -171,16 +158,8 @@ class HandlerHost:
             found["fallback"] = partial(self._running.fall_back, plugin)
         return found
 
-    def _is_mine(self, plugin_id: str, dispatch: Message) -> bool:
-        """Whether a dispatch is for this process: an answer is for the one in which somebody waits for it."""
-        if self._shared is None:
-            return True
-        if split_dispatch(dispatch.type)[1] == "response":
-            return self._questions.waits(plugin_id, dispatch.session_id) or self._shared.takes_answer(dispatch)
-        return self._shared.takes(dispatch)
-
     async def _handle(self, entry: Loaded[Any], has_task: bool, dispatch: Message) -> None:
-        if not self._is_mine(entry.id, dispatch) or (self._is_apart and not self._is_new(dispatch)):
+        if self._is_apart and not self._is_new(dispatch):
             return
         task = asyncio.current_task() if has_task else None
         if task is not None:

@@ -68,13 +68,13 @@ class BusAddress(msgspec.Struct, frozen=True):
             return self.bus
         return msgspec.structs.replace(self.bus, host=place.hostname, port=place.port or 80, path=place.path or "/")
 
-    async def connect(self, clock: Clock, *, is_worker: bool = False, patience: float = PATIENCE) -> RemoteBus:
+    async def connect(self, clock: Clock, *, patience: float = PATIENCE) -> RemoteBus:
         """A bus that is connected there. Raises `Trouble` when it does not answer within `patience` seconds."""
         # Imported only here: each needs an extra of its own.
         if self.is_nats:
             from hark.app.connecting_nats import connected_to_nats
 
-            return await connected_to_nats(self.nats, clock, is_worker=is_worker, within=patience)
+            return await connected_to_nats(self.nats, clock, within=patience)
         self.check()
         from hark.bus.websocket import BusUnavailable
 

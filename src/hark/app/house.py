@@ -27,7 +27,7 @@ from hark.plugins import Plugin
 from hark.speak import Render, Speaker
 from hark.spec import topics
 from hark.trace import SliceStore, TraceStore, TurnTrace
-from hark.understand import DefaultSession, Journal, Orchestrator, Worker
+from hark.understand import DefaultSession, Journal, LocalTurns, Orchestrator
 
 if TYPE_CHECKING:  # who deals in text needs none of the engines
     from hark.app.dev.changes import Refused, Reloaded
@@ -56,7 +56,6 @@ class House:
         restored: Session | None = None,
         save: Callable[[Session], None] | None = None,
         journal: Journal | None = None,
-        worker: Worker | None = None,
         on_trace: Callable[[TurnTrace], None] | None = None,
         data_root: Path | None = None,
         aloud: Aloud | None = None,
@@ -70,7 +69,7 @@ class House:
         traces = TraceStore if "understand" in rooms else SliceStore
         self.traces = traces(clock, settings.trace.size, on_trace)
         self.watchdog = Watchdog(self.runner)
-        self.handlers = HandlerHost(bus, self.runner, self.traces, shared=worker, is_apart=not self.is_whole)
+        self.handlers = HandlerHost(bus, self.runner, self.traces, is_apart=not self.is_whole)
         self.residents = Residents(settings, bus, self.runner, self.handlers, data_root, rooms)
         self.transformers = self.residents.transformers
         self.pipeline = self.residents.pipeline
@@ -81,7 +80,7 @@ class House:
         }
         for plugin in plugins:
             self.residents.add(plugin)
-        self._listing = ChainListing(bus, self.chains.values(), None if worker is None else "understand")
+        self._listing = ChainListing(bus, self.chains.values())
         self._passage = Passage()
         self._settled = settled or bus.settled
         """Waits until everybody has taken in what was announced, in other processes as well; tells who has not."""
@@ -99,10 +98,10 @@ class House:
             self._passage,
             data_root,
         )
-        self.store = worker.store if worker is not None else DefaultSession(restored, save)
+        self.store = DefaultSession(restored, save)
         make: dict[ServiceName, Callable[[], Service]] = {
             "hear": lambda: Hear(ground, aloud),
-            "understand": lambda: Understand(ground, self.store, journal, worker),
+            "understand": lambda: Understand(ground, self.store, LocalTurns(bus, journal)),
             "act": lambda: Act(ground, waits="understand" not in rooms),
             "speak": lambda: Speak(ground, render, serves, aloud),
         }

@@ -16,20 +16,16 @@ from hark.hosting import Refusal
 from hark.model import Clock, Message
 from hark.plugins import Plugin
 from hark.speak import Render
-from hark.spec import TransformerType, topics
-from hark.testing.clock import settle
+from hark.spec import TransformerType
 from hark.testing.joined import JoinedOrchestrators, JoinedTraces, WorkersBus
 from hark.testing.memory_broker import MemoryBroker
 from hark.trace import TraceStore
-from hark.understand import Orchestrator, Worker
-from hark.understand.ledger import key_of
+from hark.understand import Orchestrator
 
 Layout = Literal["one process", "rooms", "workers"]
 
 _STARTS: Final[tuple[ServiceName, ...]] = ("act", "hear", "speak", "understand")
 """Skills before those who match them: what they announce is heard all the same."""
-_AMONG_WORKERS: Final = "hark.worker."
-"""What workers say to each other is said inside the assistant, where these are one."""
 _WHERE: Final[dict[str, ServiceName]] = {"skills": "act", "handlers": "act", "residents": "act", "speaker": "speak"}
 
 
@@ -44,8 +40,6 @@ class SplitHouse:
         self.houses = houses
         self.second: House | None = None
         """Another worker beside the one that understands."""
-        self._said: dict[str, int] = {}
-        """What was said to them, in its order."""
         self._order: dict[str, int] = {}
         """The turns of both, each with the place of its utterance in that order."""
 
@@ -66,11 +60,9 @@ class SplitHouse:
         """
         carrier = carrier or MemoryBroker().carrier
         onlooker = await _bus(carrier())
-        onlooker.tap(lambda message: None if message.type.startswith(_AMONG_WORKERS) else watch(message))
+        onlooker.tap(watch)
         houses: dict[ServiceName, House] = {}
         made = cls(onlooker, houses)
-        if workers:
-            onlooker.on((topics.UTTERANCE_HANDLE, topics.WORKER_OPENED), made._note, name="layout: the order of turns")
 
         async def settled() -> list[str]:
             # Twice: what one does with what it was told may be something to be told to others.
@@ -88,7 +80,6 @@ class SplitHouse:
                 render=render,
                 serves=lambda _id: True,
                 settled=settled,
-                worker=Worker(own, clock) if worker else None,
                 data_root=data_root,
             )
 
@@ -103,12 +94,6 @@ class SplitHouse:
         for house in (*self.houses.values(), self.second):
             if house is not None:
                 await house.start()
-        if self.second is not None:
-            # Here and now, for time stands still: else one of them would claim it after a while.
-            worker = self.houses["understand"].orchestrator.worker
-            if worker is not None:
-                worker.lease.take_at_once()
-            await settle()
 
     async def stop(self) -> None:
         """Stop all of them, in the order in which turns come to their end; workers at the same time."""
@@ -150,12 +135,6 @@ class SplitHouse:
         """As of `House`."""
         first = self.houses["understand"].orchestrator
         return first if self.second is None else JoinedOrchestrators((first, self.second.orchestrator))
-
-    def _note(self, message: Message) -> None:
-        if message.type == topics.UTTERANCE_HANDLE:
-            self._said[key_of(message)] = len(self._said)
-        else:
-            self._order[message.data["utterance_id"]] = self._said.get(message.data["key"], len(self._said))
 
     def __getattr__(self, name: str) -> Any:
         # What belongs to one room is in its house.

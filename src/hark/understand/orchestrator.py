@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from hark.bus import Bus, Poll, Subscription
+from hark.bus import Bus, Poll
 from hark.chains import Chain
 from hark.hosting import Passage, Registry, Runner
 from hark.model import Frozen, Match, Message
@@ -23,18 +23,16 @@ from hark.understand.dispatches import Dispatches
 from hark.understand.endings import Endings
 from hark.understand.intake import take_in
 from hark.understand.introspection import Introspection
-from hark.understand.journal import Journal
 from hark.understand.lifecycle import Lifecycle
 from hark.understand.manifest import Manifest
 from hark.understand.matching import MatchRound
 from hark.understand.options import Options
 from hark.understand.overheard import Overheard
 from hark.understand.store import DefaultSession
-from hark.understand.worker import Worker
+from hark.understand.turn_source import LocalTurns, TurnSource
 
 log = logging.getLogger("hark.understand")
 
-_GROUP: Final = "understand"
 _SHUT_DOWN: Final = "the assistant was shut down"
 
 
@@ -51,8 +49,8 @@ class Orchestrator:
         store: DefaultSession,
         traces: TraceStore,
         passage: Passage | None = None,
-        journal: Journal | None = None,
-        worker: Worker | None = None,
+        source: TurnSource | None = None,
+        group: str | None = None,
     ) -> None:
         self._bus = bus
         self._clock = runner.clock
@@ -60,11 +58,12 @@ class Orchestrator:
         self._store = store
         self._traces = traces
         self.manifest = Manifest(bus, options.protect_skills)
-        self._introspection = Introspection(bus, self.manifest, None if worker is None else "understand")
+        self._introspection = Introspection(bus, self.manifest, group)
         self._poll = Poll(bus, runner.clock)
         match_round = MatchRound(pipeline, runner, self.manifest.registrations, self._poll, options)
         self._dispatches = Dispatches(bus, runner.clock, options)
-        self._endings = Endings(bus.emit, store, traces, worker)
+        self._source = source or LocalTurns(bus)
+        self._endings = Endings(self._source, store, traces)
         self._open: dict[str, Lifecycle] = {}
         self._deciding = Deciding(chains, match_round, options, store, self._endings, self._open, runner.clock)
         self._overheard = Overheard(bus, self._open, self._endings.sync, store)
@@ -76,16 +75,8 @@ class Orchestrator:
         self._one_ended = asyncio.Event()
         self._passage = passage or Passage()
         """On it, turns use the plugins; those that were dispatched are through."""
-        self._journal = journal if worker is None else worker.notes
-        self.worker = worker
-        """Where several processes share the work, it says which utterances are for this one."""
         self._closing = False
-        self._entry: Subscription | None = None
-        if worker is None:
-            entry = topics.UTTERANCE_HANDLE
-            self._entry = bus.on(entry, self.handle, name="understand", eager=True, group=_GROUP)
-        else:
-            worker.attach(self.handle, self._abandon, self._endings.orphaned)
+        self._source.attach(self.handle)
 
     @property
     def open_turns(self) -> int:
@@ -115,12 +106,11 @@ class Orchestrator:
             life = take_in(entry, self._options, self._store, self._traces, utterance_id)
         except Exception:
             log.exception("an utterance could not be taken in")
-            self._endings.unborn(entry)
+            self._endings.unborn(entry, utterance_id)
             return
         self._open[life.utterance_id] = life
-        if self._journal is not None:
-            self._journal.opened(life.current())
         try:
+            self._source.opened(life.current())
             if entry.malformed_session is not None:
                 log.warning("an utterance was refused: its session is a %s", entry.malformed_session)
                 self._endings.refused(life, entry.type)
@@ -137,8 +127,6 @@ class Orchestrator:
         finally:
             self._endings.broken(life)
             del self._open[life.utterance_id]
-            if self._journal is not None:
-                self._journal.ended(life.utterance_id)
             self._one_ended.set()
             if not self._open:
                 self._all_ended.set()
@@ -146,8 +134,6 @@ class Orchestrator:
     async def close(self) -> None:
         """Turn new utterances away, give open turns their grace, end the rest with an error."""
         self._closing = True
-        if self.worker is not None:
-            self.worker.leave()
         self._dispatches.give_up(_SHUT_DOWN, asking=True)  # whoever could answer is turned away from now on
         if self._open:
             self._all_ended.clear()
@@ -160,24 +146,13 @@ class Orchestrator:
                 await asyncio.sleep(0)
                 for life in list(self._open.values()):
                     self._endings.broken(life)
-        if self._entry is not None:
-            self._entry.close()
-        if self.worker is not None:
-            self.worker.close()
+        self._source.close()
         for listener in self._listening:
             listener.close()
         self._dispatches.close()
         self._poll.close()
         self._introspection.close()
         self.manifest.close()
-
-    def _abandon(self, utterance_id: str | None) -> None:
-        """Let go of a turn, or of all of them: others have ended them, or will."""
-        for life in list(self._open.values()):
-            if utterance_id in (None, life.utterance_id) and not life.ended:
-                life.ended = True
-                self._traces.ended(life.trace, "abandoned")
-        self._dispatches.abandon(utterance_id, "another worker has taken over")
 
     async def _see_through(self, life: Lifecycle) -> None:
         await self._passage.enter()
@@ -190,8 +165,8 @@ class Orchestrator:
 
     async def _dispatch(self, life: Lifecycle, match: Match, pipeline_id: str) -> None:
         """Call the handler and wait for it."""
-        if life.ended or not (self.worker is None or self.worker.may_act()):
-            return  # a claim that comes after the end marker calls nobody; it may be another worker's
+        if life.ended:
+            return  # a claim that comes after the end marker calls no handler
         self._endings.sync(life)
         now, cap = self._clock.wall(), self._options.converse_cap
         life.session = activate(life.session, match.skill_id, match.intent_name, now, cap)
@@ -204,8 +179,7 @@ class Orchestrator:
         stamped = Frozen(called.context, **{SKILL_ID: match.skill_id, PIPELINE_ID: pipeline_id})
         dispatch = called.within(stamped, life.session)
         life.called(dispatch)
-        if self._journal is not None:
-            self._journal.dispatched(dispatch)
+        self._source.dispatched(dispatch)
         done = self._dispatches.expect(dispatch)
         try:
             claim = Frozen(intent, **said, pipeline_id=pipeline_id)

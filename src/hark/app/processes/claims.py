@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from hark.app.processes.queries import FROM, ask_all
+from hark.app.processes.queries import EDGE, FROM, ask_all
 from hark.app.trouble import Trouble
 from hark.bus import Bus
 from hark.model import Clock, Message
@@ -178,7 +178,8 @@ class Settlement:
 
     async def reached(self) -> list[str]:
         """Wait for the others; the names of those that did not answer in time."""
-        others = {info.id: info for info in await self._members.present() if info.id != self._id}
+        present = await self._members.present()
+        others = {info.id: info for info in present if info.id != self._id and info.services != (EDGE,)}
         answers = await ask_all(self._bus, others, topics.SETTLE, {}, topics.SETTLED, _SETTLE)
         late = others.keys() - {str(answer.data.get(FROM)) for answer in answers}
         names = [f"{', '.join(others[one].services)} in {others[one]}" for one in sorted(late)]

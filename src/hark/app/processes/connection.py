@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hark.app.bus_address import PATIENCE, BusAddress
 from hark.app.processes.claims import BusClaim, BusMembers, Members, ProcessInfo, ServiceClaim
@@ -12,18 +11,17 @@ from hark.bus import RemoteBus
 from hark.model import Clock
 
 if TYPE_CHECKING:  # only where the processes meet at NATS
-    from nats.aio.client import Client
-
     from hark.app.processes.service_keys import ServiceKeys
+    from hark.bus.nats import TurnStreams
 
 
 class ProcessConnection:
     """`await connect(...)`, and `await close()` at the end."""
 
-    def __init__(self, bus: RemoteBus, client: Client | None = None, keys: ServiceKeys | None = None) -> None:
+    def __init__(self, bus: RemoteBus, streams: TurnStreams | None = None, keys: ServiceKeys | None = None) -> None:
         self.bus = bus
-        self.client = client
-        """The client of NATS by which JetStream is used; none on a websocket bus."""
+        self.streams = streams
+        """Turns at the broker; none on a websocket bus."""
         self._keys = keys
         self.members: Members = keys if keys is not None else BusMembers(bus)
 
@@ -39,9 +37,6 @@ class ProcessConnection:
 
     async def close(self) -> None:
         await self.bus.close()
-        if self.client is not None:
-            with suppress(Exception):  # it may be in the middle of a reconnect
-                await self.client.close()
 
 
 async def connect(address: BusAddress, clock: Clock, patience: float = PATIENCE) -> ProcessConnection:
@@ -50,13 +45,12 @@ async def connect(address: BusAddress, clock: Clock, patience: float = PATIENCE)
     if not address.is_nats:
         return ProcessConnection(bus)
     # Only here: it needs an extra.
-    from hark.app.connecting_nats import jetstream_client
-    from hark.app.processes.service_keys import ServiceKeys
+    from hark.app.processes.service_keys import TTL, ServiceKeys
+    from hark.bus.nats import NatsCarrier
 
-    client: Any = None
-    try:
-        client = await jetstream_client(address.nats)
-        return ProcessConnection(bus, client, await ServiceKeys.open(client, address.nats.prefix))
-    except BaseException:
-        await ProcessConnection(bus, client).close()
-        raise
+    if not isinstance(bus.carrier, NatsCarrier):
+        return ProcessConnection(bus)
+    streams = bus.carrier.streams
+    bucket = streams.bucket("services", TTL)
+    await bucket.ensure()
+    return ProcessConnection(bus, streams, ServiceKeys(bucket))

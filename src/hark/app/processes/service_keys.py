@@ -1,4 +1,4 @@
-"""Claims to services as keys in a bucket of NATS. Needs the extra `nats`.
+"""Claims to services as keys in a bucket of NATS.
 
 Each key expires unless its process renews it, so a process that was killed or hangs loses its services by itself.
 """
@@ -8,17 +8,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 import msgspec
-import nats.errors
-import nats.js.errors
-from nats.aio.client import Client
-from nats.js.api import StorageType
-from nats.js.kv import KeyValue
 
 from hark.app.processes.claims import ProcessInfo
-from hark.app.trouble import Trouble
+from hark.bus.nats import KeyValue, WrongRevision
 from hark.model import Clock
 
 log = logging.getLogger("hark.app")
@@ -29,9 +25,8 @@ RENEW: Final = 0.75
 """Seconds between two renewals."""
 _FREE: Final = b"free"
 """The value of a key that was given up: deleting it could delete the key of the next process."""
-_SIZE: Final = 1024 * 1024
-_REFUSED: Final = 400
-"""The code of an error when a key has another revision than expected; the client does not always name it further."""
+_ANSWER: Final = 2.0
+"""Seconds of real time to wait for the broker where an answer is no more than useful."""
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -42,69 +37,38 @@ class Key(msgspec.Struct, frozen=True):
 
 
 class ServiceKeys:
-    """The bucket of one assistant: `await ServiceKeys.open(...)`. See `Members` for what it promises."""
+    """The bucket of one assistant, with a lifetime of `TTL`. See `Members` for what it promises."""
 
-    def __init__(self, client: Client, values: KeyValue, stream: str) -> None:
-        self._client = client
-        self._values = values
-        self._stream = stream
-
-    @classmethod
-    async def open(cls, client: Client, prefix: str) -> ServiceKeys:
-        """Make the bucket, or find it; raises `Trouble` when the server has no JetStream."""
-        bucket = f"{prefix.strip('.').replace('.', '_')}_services"
-        context = client.jetstream(timeout=2.0)
-        try:
-            values = await context.create_key_value(
-                bucket=bucket, ttl=TTL, history=1, storage=StorageType.FILE, max_bytes=_SIZE
-            )
-        except nats.js.errors.ServiceUnavailableError:
-            raise Trouble("the NATS server has no JetStream: set jetstream in its configuration") from None
-        except nats.js.errors.BadRequestError:  # another version of Hark made it, with other limits
-            values = await context.key_value(bucket)
-        except nats.errors.NoRespondersError:
-            raise Trouble("the NATS server has no JetStream: set jetstream in its configuration") from None
-        return cls(client, values, f"KV_{bucket}")
+    def __init__(self, bucket: KeyValue) -> None:
+        self._bucket = bucket
 
     async def present(self) -> list[ProcessInfo]:
         found: dict[str, ProcessInfo] = {}
-        try:
-            names = await self.names()
-            for key in await asyncio.gather(*map(self.read, names)):
-                if key is not None and key.info is not None and not key.info.is_gone:
-                    found[key.info.id] = key.info
-        except (nats.errors.Error, OSError) as error:
-            log.debug("the services cannot be listed: %s", error)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_ANSWER):
+                names = await self._bucket.keys()
+                for key in await asyncio.gather(*map(self.read, names)):
+                    if key is not None and key.info is not None and not key.info.is_gone:
+                        found[key.info.id] = key.info
         return list(found.values())
-
-    async def names(self) -> list[str]:
-        """The keys there are."""
-        info = await self._client.jetstream(timeout=2.0).stream_info(self._stream, subjects_filter=">")
-        return [subject.split(".", 2)[2] for subject in info.state.subjects or {}]
 
     async def read(self, name: str) -> Key | None:
         """A key, if it is there."""
-        try:
-            entry = await self._values.get(name)
-        except nats.js.errors.KeyNotFoundError:
+        entry = await self._bucket.get(name)
+        if entry is None:
             return None
         try:
-            info = msgspec.json.decode(entry.value or b"", type=ProcessInfo)
+            info = msgspec.json.decode(entry.data, type=ProcessInfo)
         except msgspec.DecodeError:
             info = None
-        return Key(info, entry.revision or 0)
+        return Key(info, entry.sequence)
 
     async def write(self, name: str, info: ProcessInfo | None, revision: int) -> int | None:
         """Write a key that has this revision, or none if it is 0; the new revision, or None if it has another one."""
-        value = msgspec.json.encode(info) if info is not None else _FREE
         try:
-            return await self._values.update(name, value, last=revision)
-        except nats.js.errors.KeyWrongLastSequenceError:
+            return await self._bucket.set(name, msgspec.json.encode(info) if info is not None else _FREE, revision)
+        except WrongRevision:
             return None
-        except nats.js.errors.APIError as error:
-            if error.code == _REFUSED:
-                return None
-            raise
 
 
 class KeyClaim:
@@ -126,13 +90,10 @@ class KeyClaim:
         self._renewing: asyncio.Task[None] | None = None
 
     async def take(self) -> None:
-        try:
-            await self._refuse_other_kind()
-            self.info = msgspec.structs.replace(self.info, is_settled=True)
-            for name in self._names:
-                self._revisions[name] = await self._take(name)
-        except (nats.errors.Error, OSError) as error:
-            raise Trouble(f"the services cannot be claimed: {error or type(error).__name__}") from None
+        await self._refuse_other_kind()
+        self.info = msgspec.structs.replace(self.info, is_settled=True)
+        for name in self._names:
+            self._revisions[name] = await self._take(name)
         self._renewing = asyncio.ensure_future(self._renew())
 
     async def ready(self) -> None:
@@ -143,11 +104,10 @@ class KeyClaim:
         if self._renewing is not None:
             self._renewing.cancel()
             await asyncio.gather(self._renewing, return_exceptions=True)
-        for name, revision in self._revisions.items():
-            try:
-                await self._keys.write(name, None, revision)
-            except (nats.errors.Error, OSError) as error:
-                log.debug("the claim to %s expires by itself: %s", name, error)
+        with suppress(TimeoutError):  # the broker is away; the keys expire
+            async with asyncio.timeout(_ANSWER):
+                for name, revision in self._revisions.items():
+                    await self._keys.write(name, None, revision)
 
     async def _refuse_other_kind(self) -> None:
         """Workers share `understand` with each other, and with no process that wants it for itself."""
@@ -184,10 +144,7 @@ class KeyClaim:
 
     async def _renew_once(self) -> None:
         for name in self._names:
-            try:
-                await self._renew_key(name)
-            except (nats.errors.Error, OSError) as error:  # the broker is away: when it is back, the key may be gone
-                log.debug("the claim to %s is not renewed: %s", name, error)
+            await self._renew_key(name)
 
     async def _renew_key(self, name: str) -> None:
         revision = await self._keys.write(name, self.info, self._revisions[name])

@@ -22,7 +22,7 @@ from hark.hosting import Refusal
 from hark.model import Clock
 from hark.plugins import Plugin
 from hark.speak import Spoken
-from hark.understand import Worker, end_lost
+from hark.understand import end_lost
 
 if TYPE_CHECKING:  # a process that deals in text does not import engines
     from hark.app.voice.aloud import Aloud
@@ -108,9 +108,6 @@ class ServiceProcess:
         save = None
         if state is not None:  # what workers know, they know of each other: what one has noted may be old
             save = state.writer.session if self._worker is not None else state.save
-        worker = None
-        if self._worker is not None:
-            worker = Worker(self._bus, self._clock, restored=restored, save=save, journal=turns)
         self.house = House(
             self._settings,
             self._bus,
@@ -123,7 +120,6 @@ class ServiceProcess:
             restored=restored,
             save=save,
             journal=turns,
-            worker=worker,
             on_trace=state.writer.trace if state is not None else None,
             data_root=state.plugin_data if state is not None else None,
             aloud=self._aloud,

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from hark.app.services.service import RuntimeContext
 from hark.app.settings import Settings
-from hark.understand import DefaultSession, Journal, Orchestrator, Worker
+from hark.understand import DefaultSession, Orchestrator, TurnSource
 
 
 class Understand:
     """Owns the default session and every turn from its utterance to its end marker. See `Service`."""
 
-    def __init__(
-        self,
-        ground: RuntimeContext,
-        store: DefaultSession,
-        journal: Journal | None = None,
-        worker: Worker | None = None,
-    ) -> None:
+    def __init__(self, ground: RuntimeContext, store: DefaultSession, source: TurnSource) -> None:
         self.store = store
-        self._worker = worker
         self.orchestrator = Orchestrator(
             ground.bus,
             ground.runner,
@@ -28,14 +21,11 @@ class Understand:
             store,
             ground.traces,
             ground.passage,
-            journal,
-            worker,
+            source,
         )
 
     async def start(self) -> None:
         """As promised by `Service`."""
-        if self._worker is not None:
-            self._worker.start()
 
     async def finish(self) -> None:
         """As promised by `Service`."""

@@ -14,8 +14,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hark.app.connecting_nats import connected_to_nats, jetstream_client
+from hark.app.bus_address import BusAddress
 from hark.app.processes import nats_server
+from hark.app.processes.connection import connect
 from hark.app.processes.managed_process import ManagedProcess
 from hark.app.processes.nats_server import LocalBroker, is_worth_reporting, server_binary
 from hark.app.settings.bus_tables import NatsTable
@@ -52,12 +53,11 @@ async def test_it_has_jetstream_in_the_state_directory_and_admits_who_has_the_to
     started: Started, tmp_path: Path
 ) -> None:
     table = started.broker.table(NatsTable())
-    client = await jetstream_client(table)
-    await client.jetstream().add_stream(name="kept", subjects=["kept"])
-    await client.close()
+    connection = await connect(BusAddress(nats=table), SystemClock())
+    await connection.close()
     assert (tmp_path / "nats" / "jetstream").is_dir()
-    with pytest.raises(Trouble, match=r"does not let us in: .*Authorization Violation"):
-        await connected_to_nats(msgspec.structs.replace(table, token=None), SystemClock())
+    with pytest.raises(Trouble, match=r"does not accept the connection: .*Authorization Violation"):
+        await connect(BusAddress(nats=msgspec.structs.replace(table, token=None)), SystemClock())
 
 
 async def test_only_this_user_can_read_the_token(started: Started, tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from itertools import count
 import msgspec
 import pytest
 
-from hark.app.connecting_nats import jetstream_client
+from hark.app.bus_address import BusAddress
 from hark.app.processes.claims import ProcessInfo, ServiceTaken, this_process
+from hark.app.processes.connection import connect
 from hark.app.processes.service_keys import TTL, KeyClaim, ServiceKeys
 from hark.app.settings.bus_tables import NatsTable
-from hark.app.trouble import Trouble
 from hark.model import SystemClock
 from hark.testing.nats_server import NatsServer
 
@@ -25,10 +25,12 @@ Claim = Callable[..., KeyClaim]
 
 
 @pytest.fixture
-async def keys(jetstream_server: NatsServer) -> AsyncIterator[ServiceKeys]:
-    client = await jetstream_client(NatsTable(servers=(jetstream_server.url,)))
-    yield await ServiceKeys.open(client, f"keys.test{next(_prefixes)}.")
-    await client.close()
+async def keys(nats_server: NatsServer) -> AsyncIterator[ServiceKeys]:
+    address = BusAddress(nats=NatsTable(servers=(nats_server.url,), prefix=f"keys.test{next(_prefixes)}."))
+    connection = await connect(address, SystemClock())
+    assert isinstance(connection.members, ServiceKeys)
+    yield connection.members
+    await connection.close()
 
 
 @pytest.fixture
@@ -115,10 +117,3 @@ async def test_a_key_that_expired_is_written_again(keys: ServiceKeys, claim: Cla
     assert await keys.present() == []
     await process.ready()
     assert [info.id for info in await keys.present()] == [process.info.id]
-
-
-async def test_a_server_without_jetstream_is_named_with_the_remedy(nats_server: NatsServer) -> None:
-    client = await jetstream_client(NatsTable(servers=(nats_server.url,)))
-    with pytest.raises(Trouble, match="has no JetStream: set jetstream in its configuration"):
-        await ServiceKeys.open(client, "hark.")
-    await client.close()
