@@ -20,6 +20,7 @@ from hark.app.line_reader import Descriptor, LineReader
 from hark.app.processes.connection import ProcessConnection, connect
 from hark.app.processes.managed_process import ManagedProcess
 from hark.app.processes.nats_server import LocalBroker, is_worth_reporting
+from hark.app.processes.queries import EDGE
 from hark.app.processes.remote_front import RemoteFront
 from hark.app.processes.supervisor import Supervisor
 from hark.app.screen import Screen
@@ -31,7 +32,6 @@ from hark.app.trouble import Trouble
 from hark.model import SystemClock
 
 BROKER: Final = "broker"
-EDGE: Final = "edge"
 
 
 def run_split(options: argparse.Namespace, settings: Settings) -> int:
@@ -118,7 +118,7 @@ class _Split:
         options = self._options
         screen = Screen(sys.stdout, self._stop.set, prompts=terminal.is_interactive)
         front = RemoteFront(
-            ALL_SERVICES,
+            (*ALL_SERVICES, EDGE),
             self._settings,
             self._clock,
             connection or await connect(self._address, self._clock),

@@ -38,11 +38,15 @@ class ParentWatch:
     def running(self) -> None:
         """From now on the event loop has no reason to block: the plugins are imported and started."""
         self._pulse = RUNNING
+        self._send()
 
     def _beat(self) -> None:
+        self._send()
+        self._clock.after(BEAT, self._beat)
+
+    def _send(self) -> None:
         with suppress(OSError):  # the supervisor is gone, which `_watch` notices, or was stopped and reads later
             os.write(self._pulses, self._pulse)
-        self._clock.after(BEAT, self._beat)
 
     def _watch(self) -> None:
         with suppress(OSError):

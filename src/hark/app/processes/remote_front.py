@@ -10,7 +10,6 @@ from hark.app.processes.claims import until_ready
 from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.remote_talk import RemoteTalk
 from hark.app.processes.remote_view import RemoteView
-from hark.app.services.names import ServiceName
 from hark.app.settings import Settings
 from hark.model import Clock
 
@@ -23,7 +22,7 @@ class RemoteFront:
 
     def __init__(
         self,
-        services: Collection[ServiceName],
+        services: Collection[str],
         settings: Settings,
         clock: Clock,
         connection: ProcessConnection,

@@ -45,7 +45,7 @@ class RemoteView:
         settings: Settings,
         settings_file: str = "no file",
         *,
-        services: Collection[ServiceName] = NEEDED,
+        services: Collection[str] = NEEDED,
         supervised: bool = False,
     ) -> None:
         self._bus = bus

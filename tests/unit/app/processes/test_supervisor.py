@@ -107,7 +107,7 @@ async def test_a_process_whose_event_loop_hangs_is_killed_and_restarted(
 ) -> None:
     once = tmp_path / "once"
     hang = f"import pathlib; p = pathlib.Path({str(once)!r}); p.exists() or (p.touch(), time.sleep(60))"
-    supervisor = rig.supervisor(rig.process("one", f"watch.running(); await asyncio.sleep(0.6); {hang}"), stalled=1.5)
+    supervisor = rig.supervisor(rig.process("one", f"watch.running(); {hang}"), stalled=1.5)
     supervisor.start()
     await rig.reported("one: up", times=2)
     assert "one has shown no sign of life for" in caplog.text
