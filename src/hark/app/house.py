@@ -27,12 +27,14 @@ from hark.plugins import Plugin
 from hark.speak import Render, Speaker
 from hark.spec import topics
 from hark.trace import SliceStore, TraceStore, TurnTrace
-from hark.understand import DefaultSession, Journal, LocalTurns, Orchestrator
+from hark.understand import DefaultSession, Journal, LocalTurns, Orchestrator, TurnSource
 
 if TYPE_CHECKING:  # who deals in text needs none of the engines
     from hark.app.dev.changes import Refused, Reloaded
     from hark.app.voice.aloud import Aloud
+    from hark.bus.nats import TurnStreams
     from hark.hear import Listener
+    from hark.understand.jetstream_turns import JetStreamTurns
 
 log = logging.getLogger("hark.app")
 
@@ -56,6 +58,8 @@ class House:
         restored: Session | None = None,
         save: Callable[[Session], None] | None = None,
         journal: Journal | None = None,
+        streams: TurnStreams | None = None,
+        hands_over: bool = True,
         on_trace: Callable[[TurnTrace], None] | None = None,
         data_root: Path | None = None,
         aloud: Aloud | None = None,
@@ -69,7 +73,23 @@ class House:
         traces = TraceStore if "understand" in rooms else SliceStore
         self.traces = traces(clock, settings.trace.size, on_trace)
         self.watchdog = Watchdog(self.runner)
-        self.handlers = HandlerHost(bus, self.runner, self.traces, is_apart=not self.is_whole)
+        self.turns: TurnSource = LocalTurns(bus, DefaultSession(restored, save), journal)
+        """Where utterances come from."""
+        shared: JetStreamTurns | None = None
+        if streams is not None and "understand" in rooms:
+            # Only here: an assistant in one process does not pay for it.
+            from hark.understand.jetstream_turns import JetStreamTurns
+
+            self.turns = shared = JetStreamTurns(streams, bus, restored, hands_over=hands_over)
+        self._shared = shared
+        self.handlers = HandlerHost(
+            bus,
+            self.runner,
+            self.traces,
+            notes=streams,
+            opens=shared.opens if shared is not None else None,
+            is_shared=lambda plugin_id: shared is not None and self.pipeline.get(plugin_id) is not None,
+        )
         self.residents = Residents(settings, bus, self.runner, self.handlers, data_root, rooms)
         self.transformers = self.residents.transformers
         self.pipeline = self.residents.pipeline
@@ -80,7 +100,7 @@ class House:
         }
         for plugin in plugins:
             self.residents.add(plugin)
-        self._listing = ChainListing(bus, self.chains.values())
+        self._listing = ChainListing(bus, self.chains.values(), None if shared is None else "understand")
         self._passage = Passage()
         self._settled = settled or bus.settled
         """Waits until everybody has taken in what was announced, in other processes as well; tells who has not."""
@@ -98,14 +118,18 @@ class House:
             self._passage,
             data_root,
         )
-        self.store = DefaultSession(restored, save)
         make: dict[ServiceName, Callable[[], Service]] = {
             "hear": lambda: Hear(ground, aloud),
-            "understand": lambda: Understand(ground, self.store, LocalTurns(bus, journal)),
+            "understand": lambda: Understand(ground, self.turns, None if shared is None else "understand"),
             "act": lambda: Act(ground, waits="understand" not in rooms),
             "speak": lambda: Speak(ground, render, serves, aloud),
         }
         self.rooms: dict[ServiceName, Service] = {name: make[name]() for name in ALL_SERVICES if name in rooms}
+
+    @property
+    def store(self) -> DefaultSession:
+        """The default session."""
+        return self.turns.store
 
     @property
     def orchestrator(self) -> Orchestrator:
@@ -180,6 +204,11 @@ class House:
         late = await self._settled()
         if late:
             log.warning("not everybody has taken in what was announced: %s", ", ".join(late))
+
+    def keep_turns(self) -> None:
+        """Where workers share the turns: see those that are open here to their end at `stop`, for no other can."""
+        if self._shared is not None:
+            self._shared.hands_over = False
 
     async def stop(self) -> None:
         """Let open turns come to their end, then stop everything: no task of ours and no timer outlives this."""

@@ -20,7 +20,7 @@ _worker: ContextVar[int] = ContextVar("worker", default=0)
 """In which of several workers this is done, counted from 1; 0 anywhere else."""
 
 
-class WorkersBus(RemoteBus):
+class WorkerBus(RemoteBus):
     """The bus of one of several workers in one process: whatever comes of what it brings counts as done there."""
 
     def __init__(self, carrier: Carrier, worker: int) -> None:

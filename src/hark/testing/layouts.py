@@ -1,4 +1,4 @@
-"""An assistant whose rooms are apart, in one test."""
+"""An assistant whose services are apart, in one test."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from hark.app.house import House
+from hark.app.script.clock import also_wait_for
 from hark.app.services import ALL_SERVICES, ServiceName
 from hark.app.settings import Settings
 from hark.bus import Carrier, LocalBus, RemoteBus
+from hark.bus.nats import NatsCarrier
 from hark.hosting import Refusal
 from hark.model import Clock, Message
 from hark.plugins import Plugin
 from hark.speak import Render
 from hark.spec import TransformerType
-from hark.testing.joined import JoinedOrchestrators, JoinedTraces, WorkersBus
+from hark.testing.joined import JoinedOrchestrators, JoinedTraces, WorkerBus
 from hark.testing.memory_broker import MemoryBroker
+from hark.testing.quiet import QuietCarrier, QuietStreams
 from hark.trace import TraceStore
 from hark.understand import Orchestrator
 
-Layout = Literal["one process", "rooms", "workers"]
+Layout = Literal["one process", "services"]
 
 _STARTS: Final[tuple[ServiceName, ...]] = ("act", "hear", "speak", "understand")
 """Skills before those who match them: what they announce is heard all the same."""
@@ -30,8 +33,8 @@ _WHERE: Final[dict[str, ServiceName]] = {"skills": "act", "handlers": "act", "re
 
 
 class SplitHouse:
-    """A house for each room, and a bus of its own for each house. It can be asked for what a `House` can, and knows
-    in which of them it is.
+    """A house for each service, and a bus of its own for each house. It can be asked for what a `House` can, and knows
+    in which of them it is. At NATS there are two workers that understand.
     """
 
     def __init__(self, bus: LocalBus, houses: dict[ServiceName, House]) -> None:
@@ -41,7 +44,9 @@ class SplitHouse:
         self.second: House | None = None
         """Another worker beside the one that understands."""
         self._order: dict[str, int] = {}
-        """The turns of both, each with the place of its utterance in that order."""
+        """The turns of both, in the order of their markers."""
+        self._nats: list[NatsCarrier] = []
+        self._end_waiting: Callable[[], None] | None = None
 
     @classmethod
     async def build(
@@ -53,16 +58,14 @@ class SplitHouse:
         render: Render,
         data_root: Path | None = None,
         carrier: Callable[[], Carrier] | None = None,
-        workers: bool = False,
     ) -> SplitHouse:
-        """Build all of them at one broker, in memory unless there are other ways to one; with a second worker that
-        understands, if workers are to share that.
-        """
+        """Build all of them at one broker, in memory unless there are other ways to one."""
         carrier = carrier or MemoryBroker().carrier
         onlooker = await _bus(carrier())
         onlooker.tap(watch)
         houses: dict[ServiceName, House] = {}
         made = cls(onlooker, houses)
+        made._keep(onlooker)
 
         async def settled() -> list[str]:
             # Twice: what one does with what it was told may be something to be told to others.
@@ -71,6 +74,7 @@ class SplitHouse:
 
         async def house(room: ServiceName, plugins: Sequence[Plugin], worker: int = 0) -> House:
             own = await _bus(carrier(), worker)
+            nats = made._keep(own)
             return House(
                 settings,
                 own,
@@ -80,13 +84,17 @@ class SplitHouse:
                 render=render,
                 serves=lambda _id: True,
                 settled=settled,
+                streams=nats.streams if nats is not None else None,
+                hands_over=False,
                 data_root=data_root,
             )
 
         for room in _STARTS:
-            houses[room] = await house(room, plugins, 1 if workers and room == "understand" else 0)
-        if workers:
+            houses[room] = await house(room, plugins, 1 if made._nats and room == "understand" else 0)
+        if made._nats:
             made.second = await house("understand", [_twin(plugin) for plugin in plugins], 2)
+            workers = [houses["understand"].turns, made.second.turns]
+            made._end_waiting = also_wait_for(QuietStreams(made._nats, workers).arrive)
         return made
 
     async def start(self) -> None:
@@ -102,8 +110,22 @@ class SplitHouse:
             if room == "understand" and self.second is not None:
                 here.append(self.second)
             await asyncio.gather(*(house.stop() for house in here))
-            for house in here:
-                await house.bus.close()
+            if room != "understand":  # until the markers of both were read
+                for house in here:
+                    await house.bus.close()
+        if self._end_waiting is not None:
+            self._end_waiting()
+            await self._nats[0].streams.delete()
+        await self.houses["understand"].bus.close()
+        if self.second is not None:
+            await self.second.bus.close()
+
+    def _keep(self, bus: RemoteBus) -> NatsCarrier | None:
+        inner = bus.carrier.inner if isinstance(bus.carrier, QuietCarrier) else bus.carrier
+        if not isinstance(inner, NatsCarrier):
+            return None
+        self._nats.append(inner)
+        return inner
 
     @property
     def refusals(self) -> list[Refusal]:
@@ -136,14 +158,20 @@ class SplitHouse:
         first = self.houses["understand"].orchestrator
         return first if self.second is None else JoinedOrchestrators((first, self.second.orchestrator))
 
+    @property
+    def store(self) -> Any:
+        """The default session, where it is held."""
+        first = self.houses["understand"].turns.store
+        return first if self.second is None or first.owned else self.second.turns.store
+
     def __getattr__(self, name: str) -> Any:
-        # What belongs to one room is in its house.
+        # What belongs to one service is in its house.
         room = _WHERE.get(name, "understand")
         return getattr(self.houses[room], name)
 
 
 async def _bus(carrier: Carrier, worker: int = 0) -> RemoteBus:
-    made = WorkersBus(carrier, worker) if worker else RemoteBus(carrier)
+    made = WorkerBus(carrier, worker) if worker else RemoteBus(carrier)
     await made.open()
     return made
 

@@ -10,21 +10,15 @@ from hark.spec.names import CANCEL_BY, CANCEL_REASON
 from hark.trace import TraceStore
 from hark.understand.dispatches import Done
 from hark.understand.lifecycle import Lifecycle
-from hark.understand.store import DefaultSession
 from hark.understand.turn_source import TurnSource
 
 
 class Endings:
     """Makes the last Messages of turns. Nothing else makes an end marker."""
 
-    def __init__(
-        self,
-        source: TurnSource,
-        store: DefaultSession,
-        traces: TraceStore,
-    ) -> None:
+    def __init__(self, source: TurnSource, traces: TraceStore) -> None:
         self._source = source
-        self._store = store
+        self._store = source.store
         self._traces = traces
 
     def unmatched(self, life: Lifecycle) -> None:
@@ -72,7 +66,7 @@ class Endings:
 
     def sync(self, life: Lifecycle) -> None:
         """Bring what the turn changed to the store of the default session, and the turn up to date with it."""
-        if not life.session.is_default:
+        if not life.session.is_default or life.is_applied:
             return
         if life.synced.is_default:
             life.session = life.synced = self._store.bring(life.synced, life.session)

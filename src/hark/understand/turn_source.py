@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from typing import Final, Protocol
 
 from hark.bus import Bus, Subscription
-from hark.model import Message
+from hark.model import Clock, Message
 from hark.spec import split_dispatch, topics
 from hark.spec.topics import is_dispatch_topic
+from hark.understand.dispatches import Dispatches
+from hark.understand.options import Options
+from hark.understand.store import DefaultSession
 
 log = logging.getLogger("hark.understand")
 
 LOST: Final = "the assistant was restarted in the middle of this turn"
 
-Take = Callable[[Message], Awaitable[None]]
-"""Sees one utterance through to its end."""
+
+class TurnTaker(Protocol):
+    """Sees utterances through to their ends: the orchestrator."""
+
+    async def handle(self, entry: Message, utterance_id: str = "") -> None:
+        """See one utterance through, under this id if one is given."""
+
+    async def resume(self, dispatch: Message, host: str) -> None:
+        """See a turn through whose handler was started at a host by another worker."""
+
+    def abandon(self, utterance_id: str | None) -> None:
+        """Leave a turn, or all of them, to another worker."""
 
 
 class TurnSource(Protocol):
     """Hands utterances to the orchestrator, and publishes how each turn ended."""
 
-    def attach(self, take: Take) -> None:
-        """Hand utterances to `take`."""
+    @property
+    def store(self) -> DefaultSession:
+        """The default session."""
+
+    def attach(self, taker: TurnTaker) -> None:
+        """Hand utterances to `taker`, from now on or from `start` on."""
+
+    def dispatches(self, bus: Bus, clock: Clock, options: Options) -> Dispatches:
+        """What waits for the handlers of these turns."""
+
+    async def start(self) -> None:
+        """Begin; the plugins have started."""
 
     def opened(self, entry: Message) -> None:
         """An utterance was taken in; its context has the `utterance_id`."""
@@ -34,7 +57,10 @@ class TurnSource(Protocol):
     def end(self, utterance_id: str, closing: Message | None, marker: Message) -> None:
         """Publish the last two Messages of a turn, once: what became of it, and the end marker."""
 
-    def close(self) -> None:
+    async def leave(self) -> None:
+        """This process is about to end: hand over what others can see through."""
+
+    async def close(self) -> None:
         """Take no more utterances; no turn is open any more."""
 
 
@@ -57,13 +83,20 @@ class LocalTurns:
     With a journal, a process that was killed in the middle of turns ends them in its next life: see `end_lost`.
     """
 
-    def __init__(self, bus: Bus, journal: Journal | None = None) -> None:
+    def __init__(self, bus: Bus, store: DefaultSession, journal: Journal | None = None) -> None:
+        self.store = store
         self._bus = bus
         self._journal = journal
         self._subscription: Subscription | None = None
 
-    def attach(self, take: Take) -> None:
-        self._subscription = self._bus.on(topics.UTTERANCE_HANDLE, take, name="understand", eager=True)
+    def attach(self, taker: TurnTaker) -> None:
+        self._subscription = self._bus.on(topics.UTTERANCE_HANDLE, taker.handle, name="understand", eager=True)
+
+    def dispatches(self, bus: Bus, clock: Clock, options: Options) -> Dispatches:
+        return Dispatches(bus, clock, options)
+
+    async def start(self) -> None:
+        """Utterances are taken from `attach` on: those that come early wait for the plugins."""
 
     def opened(self, entry: Message) -> None:
         if self._journal is not None:
@@ -82,7 +115,10 @@ class LocalTurns:
             if self._journal is not None:
                 self._journal.ended(utterance_id)
 
-    def close(self) -> None:
+    async def leave(self) -> None:
+        """No other process could see these turns through."""
+
+    async def close(self) -> None:
         if self._subscription is not None:
             self._subscription.close()
 

@@ -93,8 +93,8 @@ class _Split:
         on_signals(self._stop.set)
         # A broker that others look after must be there before anything is started.
         connection = await connect(self._address, self._clock) if self._broker is None else None
-        stages = stopping_order(self._options.workers)
-        processes = [self._service(name) for stage in stages for name in stage]
+        names = stopping_order(self._options.workers)
+        processes = [self._service(name) for name in names]
         if self._broker is not None:
             command = self._broker.command(os.getpid())
             report = _report if self._options.verbose else _report_trouble
@@ -111,7 +111,7 @@ class _Split:
             try:
                 await self._until_stopped(self._converse(terminal, connection))
             finally:
-                await supervisor.stop(*stages, (BROKER,))
+                await supervisor.stop((*names, BROKER))
         return self._status
 
     async def _converse(self, terminal: Terminal, connection: ProcessConnection | None) -> None:
@@ -177,10 +177,13 @@ class _Split:
         self._stop.set()
 
 
-def stopping_order(workers: int | None) -> tuple[tuple[str, ...], ...]:
-    """The processes in the order in which they are stopped: what is under way gets to its end, and to its client."""
-    understand = tuple(f"understand-{number}" for number in range(1, workers + 1)) if workers else ("understand",)
-    return ("hear",), understand, ("act",), ("speak",), (EDGE,)
+def stopping_order(workers: int | None) -> tuple[str, ...]:
+    """The processes in the order in which they are stopped: what is under way gets to its end, and to its client.
+
+    A worker hands its turns over to those that are left; the last one sees them through.
+    """
+    several = [f"understand-{number}" for number in range(1, workers + 1)] if workers else ["understand"]
+    return "hear", *several, "act", "speak", EDGE
 
 
 def _report(line: str) -> None:

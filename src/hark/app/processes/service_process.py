@@ -105,9 +105,7 @@ class ServiceProcess:
         state = self._state
         restored = state.restored if state is not None else None
         turns = state.turns if state is not None else None
-        save = None
-        if state is not None:  # what workers know, they know of each other: what one has noted may be old
-            save = state.writer.session if self._worker is not None else state.save
+        save = state.save if state is not None else None
         self.house = House(
             self._settings,
             self._bus,
@@ -120,6 +118,7 @@ class ServiceProcess:
             restored=restored,
             save=save,
             journal=turns,
+            streams=self._connection.streams,
             on_trace=state.writer.trace if state is not None else None,
             data_root=state.plugin_data if state is not None else None,
             aloud=self._aloud,
@@ -132,12 +131,19 @@ class ServiceProcess:
             self._state.turns.forget_lost()
 
     async def _close(self) -> None:
+        if self._connection.streams is not None and not await self._has_colleague():
+            self.house.keep_turns()
         await self.house.stop()
         # The control socket after the services: a client that waits there for an answer gets it within the grace.
         if self._door is not None:
             await self._door.close()
         await self.claim.leave()
         await self._disconnect()
+
+    async def _has_colleague(self) -> bool:
+        """Whether another worker can see to their end the turns that are open here."""
+        present = await self._connection.members.present()
+        return any("understand" in one.services and one.is_ready for one in present if one.id != self.claim.info.id)
 
     async def _disconnect(self) -> None:
         self._settlement.close()

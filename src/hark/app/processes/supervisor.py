@@ -71,15 +71,13 @@ class Supervisor:
         for process in self.processes:
             self._tasks[process.name] = asyncio.ensure_future(self._keep_alive(process))
 
-    async def stop(self, *stages: Sequence[str]) -> None:
-        """End them, one stage after the other and those of one stage together; none is left afterwards.
-
-        Each has `grace` seconds, then it is killed. Processes that are in no stage are killed at the end.
-        """
+    async def stop(self, order: Sequence[str]) -> None:
+        """End them one after the other; none is left afterwards. Each has `grace` seconds, then it is killed."""
         self._stopping.set()  # from now on none is restarted
         by_name = {process.name: process for process in self.processes}
-        for names in stages:
-            await asyncio.gather(*(self._end(by_name[name]) for name in names if name in by_name))
+        for name in order:
+            if name in by_name:
+                await self._end(by_name[name])
         for process in self.processes:
             process.kill()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)

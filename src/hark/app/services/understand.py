@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from hark.app.services.service import RuntimeContext
 from hark.app.settings import Settings
-from hark.understand import DefaultSession, Orchestrator, TurnSource
+from hark.understand import Orchestrator, TurnSource
 
 
 class Understand:
     """Owns the default session and every turn from its utterance to its end marker. See `Service`."""
 
-    def __init__(self, ground: RuntimeContext, store: DefaultSession, source: TurnSource) -> None:
-        self.store = store
+    def __init__(self, ground: RuntimeContext, source: TurnSource, group: str | None = None) -> None:
+        self._source = source
         self.orchestrator = Orchestrator(
             ground.bus,
             ground.runner,
             ground.chains,
             ground.residents.pipeline,
             ground.settings.understanding(),
-            store,
+            source,
             ground.traces,
             ground.passage,
-            source,
+            group,
         )
 
     async def start(self) -> None:
         """As promised by `Service`."""
+        await self._source.start()
 
     async def finish(self) -> None:
         """As promised by `Service`."""

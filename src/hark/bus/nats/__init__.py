@@ -2,12 +2,13 @@
 
 from hark.bus.nats.carrier import NatsCarrier
 from hark.bus.nats.connection import NoBroker
-from hark.bus.nats.jetstream import Delivery, KeyValue, StoredEntry, WrongRevision
+from hark.bus.nats.jetstream import Delivery, JetStreamError, KeyValue, StoredEntry, WrongRevision
 from hark.bus.nats.options import NatsOptions
 from hark.bus.nats.streams import TurnStreams
 
 __all__ = [
     "Delivery",
+    "JetStreamError",
     "KeyValue",
     "NatsCarrier",
     "NatsOptions",

@@ -112,6 +112,8 @@ class JetStream:
 
     def __init__(self, connection: NatsConnection) -> None:
         self.connection = connection
+        self.storing = 0
+        """Entries that the broker has not acknowledged yet."""
 
     async def ensure_stream(self, config: Mapping[str, Any]) -> int:
         """Create a stream, or leave one that is there as it is; the sequence of its last entry."""
@@ -159,7 +161,13 @@ class JetStream:
         fields = {_NONCE: nonce, "Nats-Expected-Last-Subject-Sequence": str(last)}
         if among:
             fields["Nats-Expected-Last-Subject-Sequence-Subject"] = among
-        headers = headers_of(**fields)
+        self.storing += 1
+        try:
+            return await self._store(stream, subject, data, headers_of(**fields), nonce)
+        finally:
+            self.storing -= 1
+
+    async def _store(self, stream: str, subject: str, data: bytes, headers: bytes, nonce: str) -> int:
         is_repeated = False
         while True:
             try:
@@ -412,7 +420,7 @@ class KeyValue:
         return None if found is None or found.headers.get("KV-Operation") else found
 
     async def set(self, key: str, value: bytes, last: int) -> int:
-        """Put a value in place of the one with revision `last`, 0 for none; raises `WrongRevision`."""
+        """Put a value in place of the one with revision `last` (0: there is none); its own. Raises `WrongRevision`."""
         return await self._jetstream.store(self._stream, f"$KV.{self.bucket}.{key}", value, last)
 
     async def keys(self) -> list[str]:

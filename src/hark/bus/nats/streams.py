@@ -69,11 +69,6 @@ _decode_note = msgspec.json.Decoder(Note).decode
 _decode_frames = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
-def is_key(utterance_id: str | None) -> bool:
-    """Whether an `utterance_id` was made by `TurnStreams`."""
-    return utterance_id is not None and _KEY.fullmatch(utterance_id) is not None
-
-
 class TurnStreams:
     """The streams and buckets of one assistant, under the prefix of its subjects."""
 
@@ -102,14 +97,10 @@ class TurnStreams:
     async def open(self, ended: Callable[[bytes], None]) -> None:
         """Create what is missing, and hand the frames of every ending from now on to `ended`; raises `NoBroker`."""
         try:
-            last, *_ = await asyncio.gather(
-                self.jetstream.ensure_stream(self._ends_config()),
-                self._ensure_turns(),
-                self.lease.ensure(),
-                self.session.ensure(),
-            )
+            last = await self._ensure()
         except JetStreamError as error:
             raise NoBroker(str(error)) from None
+        self._connection.on_back.append(self._ensure_again)
 
         def unfold(entry: StoredEntry) -> None:
             for frame in _decode_frames(entry.data):
@@ -117,6 +108,27 @@ class TurnStreams:
 
         self._reader = StreamReader(self.jetstream, self._ends, f"{self._ends}.*.end", unfold)
         await self._reader.open(last)
+
+    async def _ensure(self) -> int:
+        last, *_ = await asyncio.gather(
+            self.jetstream.ensure_stream(self._ends_config()),
+            self._ensure_turns(),
+            self.lease.ensure(),
+            self.session.ensure(),
+        )
+        return last
+
+    def _ensure_again(self) -> None:
+        """The broker may have been started anew, without what it had stored."""
+        task = asyncio.get_running_loop().create_task(self._ensured())
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _ensured(self) -> None:
+        try:
+            await self._ensure()
+        except JetStreamError as error:
+            log.error("nats: the streams of turns are not there: %s", error)
 
     async def delete(self) -> None:
         """Delete everything, for tests that share a broker."""
@@ -143,6 +155,24 @@ class TurnStreams:
     def read(self) -> int:
         """The sequence of the last marker that was read."""
         return self._reader.last if self._reader is not None else 0
+
+    @property
+    def connected(self) -> bool:
+        """Whether the broker can be reached, as far as this process can know."""
+        return self._connection.connected
+
+    @property
+    def on_back(self) -> list[Callable[[], None]]:
+        """Called when the broker can be reached again."""
+        return self._connection.on_back
+
+    async def flush(self) -> None:
+        """Return when the broker has taken what was sent."""
+        await self._connection.flush()
+
+    def fits(self, frames: list[bytes]) -> bool:
+        """Whether the broker takes so much in one entry."""
+        return sum(map(len, frames)) + 1_000 < (self._connection.max_payload or 0)
 
     # Utterances.
 
@@ -179,6 +209,10 @@ class TurnStreams:
         self._connection.publish(delivery.reply, b"-NAK")
 
     # Notes and markers.
+
+    def is_key(self, utterance_id: str | None) -> bool:
+        """Whether an `utterance_id` is the key of an utterance that was published."""
+        return utterance_id is not None and _KEY.fullmatch(utterance_id) is not None
 
     async def start(self, key: str, dispatch: Message, host: str) -> Started:
         """Record that `host` is about to start the handler of a turn; whether it may."""

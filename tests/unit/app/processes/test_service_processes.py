@@ -170,21 +170,6 @@ async def test_turns_of_a_process_that_died_end_once_when_the_next_one_comes(tmp
         state.close()
 
 
-async def test_a_call_that_came_while_its_host_was_being_started_again_is_made_when_it_is_back() -> None:
-    async with deployed() as deployment:
-        await deployment.watch()
-        await deployment.start("understand", plugins=[TemplateMatcher()])
-        await deployment.die(await deployment.start("act", plugins=[ParrotSkill()]))
-        bus = await deployment.bus()
-        bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": ["say hello"]}, {}, Session("x")))
-        await settle()
-        assert deployment.of(topics.UTTERANCE_HANDLED) == []
-        await deployment.start("act", plugins=[ParrotSkill()])
-        await settle()
-        assert [message.data.get("utterance") for message in deployment.of(topics.UTTERANCE_SPEAK)] == ["hello"]
-        assert len(deployment.of(topics.HANDLER_COMPLETE)) == len(deployment.of(topics.UTTERANCE_HANDLED)) == 1
-
-
 async def test_a_handler_whose_host_died_is_given_up_after_three_missed_beats() -> None:
     async with deployed() as deployment:
         await deployment.watch()

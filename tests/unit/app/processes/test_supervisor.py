@@ -84,7 +84,7 @@ async def test_what_processes_write_is_reported_with_their_names_and_they_end_in
     supervisor.start()
     for name in ("one", "two", "three"):
         await rig.reported(f"{name}: up")
-    await supervisor.stop(("two", "three"), ("one",))
+    await supervisor.stop(("two", "three", "one"))
     assert [process.pid for process in supervisor.processes] == [None, None, None]
 
 
