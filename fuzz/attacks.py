@@ -193,7 +193,7 @@ async def slow_readers(url: str, _dice: random.Random, count: int) -> int:
 
 
 async def wrong_tokens(url: str, dice: random.Random, count: int) -> int:
-    """Tokens that nobody gave out, shown in every way there is; and none at all."""
+    """Tokens that were never made, sent in every way there is; and none at all."""
 
     async def one(line: Line) -> int:
         token = os.urandom(dice.randint(0, 40)).hex()
@@ -216,7 +216,7 @@ async def wrong_tokens(url: str, dice: random.Random, count: int) -> int:
 
 
 async def crowds(url: str, _dice: random.Random, count: int) -> int:
-    """Many at once, who come, stay for a moment, and go."""
+    """Many clients at once, which connect, stay for a moment, and disconnect."""
     lines: list[Line] = []
     inside = 0
 

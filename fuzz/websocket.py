@@ -115,7 +115,7 @@ def main() -> int:
     parser.add_argument("--connections", type=int, default=2_000, help="how many each attack makes (2000)")
     parser.add_argument("--seed", type=int, default=1, help="for the dice (1)")
     options = parser.parse_args()
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # of the attackers, who write to whoever is gone
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # the attackers write to connections that are gone
     dice = random.Random(options.seed)
     found = []
     for closed in (False, True):

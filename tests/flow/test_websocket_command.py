@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import pytest
 
-from flow.hark_process import World
+from flow.hark_process import World, eventually, free_url
 from hark.bus import RemoteBus
 from hark.bus.websocket import BusUnavailable, WebSocketCarrier
 from hark.model import Message, SystemClock
@@ -149,3 +149,19 @@ async def test_without_file_descriptors_left_the_others_go_on_and_the_log_is_sho
     assert status == 0
     assert "no file descriptor is left" in errors
     assert len(errors.splitlines()) == 1
+
+
+def test_port_in_the_settings_alone_moves_the_server_and_the_services(world: World) -> None:
+    port = free_url().split(":")[-1].split("/")[0]
+    world.write_settings(f"[bus]\nport = {port}\n")
+    services = [word for service in ("understand", "act", "speak") for word in ("--room", service)]
+    with world.running("bus") as bus, world.running("run", *services) as running:
+        assert bus.line() == f"the bus listens at ws://127.0.0.1:{port}/core"
+
+        def answered() -> bool:
+            return world.hark("say", "say good morning").stdout == "good morning\n"
+
+        assert eventually(answered)
+        for process in (running, bus):
+            process.signal(signal.SIGTERM)
+            assert process.end()[0] == 0

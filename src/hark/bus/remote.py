@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from threading import get_ident
+from typing import Final
 
 from hark.bus.delivery import ListenerGroup, LocalSubscription
 from hark.bus.local import LocalBus, rejection_of
@@ -14,6 +15,9 @@ from hark.model import MalformedMessage, Message, decode, encode
 from hark.spec import topics
 
 log = logging.getLogger("hark.bus")
+
+_LOG_EVERY: Final = 1_000
+"""Malformed frames for one log line: a bus that does not check what it passes on may bring many."""
 
 
 class RemoteBus(LocalBus):
@@ -27,6 +31,7 @@ class RemoteBus(LocalBus):
         self.carrier = carrier
         self._followed: Counter[tuple[str, str]] = Counter()
         """How many listeners follow each topic, without a group or in each group."""
+        self._malformed = 0
         self._closing = False
 
     async def open(self) -> None:
@@ -97,7 +102,9 @@ class RemoteBus(LocalBus):
         try:
             message = decode(frame)
         except MalformedMessage as error:
-            log.warning("bus: dropped a frame that is not a Message: %s", error)
+            self._malformed += 1
+            if self._malformed % _LOG_EVERY == 1:
+                log.warning("bus: dropped a frame that is not a Message (%d so far): %s", self._malformed, error)
             return
         if message.malformed_session is not None and message.type != topics.UTTERANCE_HANDLE:
             # Where it entered the bus, a warning was logged and `ovos.session.rejected` emitted.

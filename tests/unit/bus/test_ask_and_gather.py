@@ -22,7 +22,7 @@ def answering(bus: LocalBus, *names: str) -> None:
     bus.on("test.query", answer)
 
 
-async def test_an_answer_comes_back_to_who_asked(bus: LocalBus) -> None:
+async def test_an_answer_comes_back_to_the_asker(bus: LocalBus) -> None:
     answering(bus, "me")
     before = bus.topics
     answer = await ask(bus, FakeClock(), note(topic="test.query", source="a", destination="b"))
@@ -66,7 +66,7 @@ async def test_an_answer_may_come_on_a_topic_of_its_own(bus: LocalBus) -> None:
     assert answer.type == "test.fact"
 
 
-async def test_gathering_collects_everybodys_answer_for_a_while(bus: LocalBus) -> None:
+async def test_gathering_collects_every_answer_for_a_while(bus: LocalBus) -> None:
     answering(bus, "one", "two")
     answering(bus, "three")
     clock = FakeClock()
@@ -80,7 +80,7 @@ async def test_gathering_collects_everybodys_answer_for_a_while(bus: LocalBus) -
     assert "test.query.response" not in bus.topics
 
 
-async def test_nobody_answering_a_gathering_is_no_error(bus: LocalBus) -> None:
+async def test_a_gathering_without_answers_is_no_error(bus: LocalBus) -> None:
     clock = FakeClock()
     gathering = asyncio.ensure_future(gather(bus, clock, note(topic="test.query"), 1.0))
     await clock.advance(1.1)
@@ -98,7 +98,7 @@ async def test_many_can_wait_with_one_listener(bus: LocalBus) -> None:
     assert len(answers) == 0
 
 
-async def test_what_nobody_waits_for_is_nobodys(bus: LocalBus) -> None:
+async def test_an_answer_that_is_not_expected_is_dropped(bus: LocalBus) -> None:
     answers = Answers(bus, "test.done", lambda message: message.data["n"])
     forgotten = answers.expect(1)
     answers.forget(1)

@@ -20,7 +20,7 @@ from hark.testing import settle
 # Order.
 
 
-async def test_a_message_reaches_everybody_on_its_topic_and_nobody_else(bus: LocalBus) -> None:
+async def test_a_message_reaches_every_listener_on_its_topic_and_no_other(bus: LocalBus) -> None:
     first: list[int] = []
     second: list[int] = []
     other: list[int] = []
@@ -32,7 +32,7 @@ async def test_a_message_reaches_everybody_on_its_topic_and_nobody_else(bus: Loc
     assert (first, second, other) == ([1], [1], [])
 
 
-async def test_nobody_listening_is_fine(bus: LocalBus) -> None:
+async def test_a_message_without_listeners_is_fine(bus: LocalBus) -> None:
     bus.emit(note())
     await settle()
 
@@ -140,7 +140,7 @@ async def test_a_concurrent_listener_starts_in_order_and_runs_side_by_side(bus: 
     assert ended == [3, 0, 4, 1, 2]
 
 
-async def test_a_slow_listener_holds_up_nobody_else(bus: LocalBus) -> None:
+async def test_a_slow_listener_holds_up_no_other(bus: LocalBus) -> None:
     go_on = asyncio.Event()
     heard: list[int] = []
 
@@ -269,7 +269,7 @@ async def test_a_tap_sees_everything_as_it_is_emitted(bus: LocalBus) -> None:
     assert len(seen) == 2
 
 
-async def test_a_tap_that_raises_harms_nobody(bus: LocalBus, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_tap_that_raises_harms_no_listener(bus: LocalBus, caplog: pytest.LogCaptureFixture) -> None:
     heard: list[int] = []
     seen: list[str] = []
 
@@ -539,7 +539,7 @@ async def test_after_a_message_that_was_dropped_the_next_one_arrives(bus: LocalB
 @pytest.mark.spec("MSG-1/3.3.c")
 @pytest.mark.spec("MSG-1/3.3.d")
 @pytest.mark.parametrize("destination", [None, "me", "somebody else"])
-async def test_a_message_reaches_everybody_whomever_it_is_addressed_to(bus: LocalBus, destination: str | None) -> None:
+async def test_a_message_reaches_all_whatever_its_destination(bus: LocalBus, destination: str | None) -> None:
     heard: list[int] = []
     bus.on("test.note", keep(heard), name="me")
     bus.emit(note(1) if destination is None else note(1, destination=destination))

@@ -38,7 +38,7 @@ async def buses(request: pytest.FixtureRequest) -> AsyncIterator[tuple[RemoteBus
     await server.close()
 
 
-async def test_everybody_hears_in_the_same_order(buses: tuple[RemoteBus, RemoteBus]) -> None:
+async def test_all_listeners_hear_in_the_same_order(buses: tuple[RemoteBus, RemoteBus]) -> None:
     heard: dict[str, list[str]] = {"one": [], "other": []}
     buses[0].on(("a", "b"), lambda message: heard["one"].append(message.type))
     buses[1].on(("a", "b"), lambda message: heard["other"].append(message.type))
@@ -87,7 +87,7 @@ async def test_a_tap_sees_each_message_once_also_where_there_are_listeners(buses
     assert (seen, heard) == (["a", "b"], ["a", "a"])
 
 
-async def test_who_closed_its_last_listener_is_sent_nothing(buses: tuple[RemoteBus, RemoteBus]) -> None:
+async def test_a_bus_that_closed_its_last_listener_gets_nothing(buses: tuple[RemoteBus, RemoteBus]) -> None:
     heard: list[str] = []
     first = buses[0].on("a", lambda _: heard.append("first"))
     second = buses[0].on("a", lambda _: heard.append("second"))

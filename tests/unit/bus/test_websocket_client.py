@@ -161,7 +161,7 @@ async def test_more_than_the_network_takes_at_once_arrives_in_order() -> None:
     assert heard == list(range(61))
 
 
-async def test_a_tap_far_away_sees_what_everybody_emits() -> None:
+async def test_a_tap_sees_what_every_client_emits() -> None:
     seen: list[str] = []
     async with serving() as (_, url), connected(url) as one, connected(url) as other:
         one.tap(lambda message: seen.append(message.type))

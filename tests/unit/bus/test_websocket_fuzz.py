@@ -51,7 +51,7 @@ def _attackers_write_to_whoever_is_gone(caplog: pytest.LogCaptureFixture) -> Ite
 
 @pytest.mark.parametrize("needs_token", [False, True], ids=["open", "token"])
 @pytest.mark.parametrize("name", ATTACKS)
-async def test_an_attack_harms_nobody_else(name: str, needs_token: bool) -> None:
+async def test_an_attack_harms_no_other_client(name: str, needs_token: bool) -> None:
     heard: list[int] = []
     async with (
         serving(limits=LIMITS, credentials=OneToken(), needs_token=needs_token) as (server, url),

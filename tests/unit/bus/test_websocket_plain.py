@@ -95,6 +95,23 @@ async def test_flush_waits_until_everything_has_come_back() -> None:
         assert len(bus.frames) == 201, "one private Message more"
 
 
+async def test_what_only_looks_like_the_answer_to_a_flush_is_an_ordinary_message() -> None:
+    seen: list[str] = []
+    async with plain_bus(echoes=False) as (bus, url), connected(url) as one:
+        one.tap(lambda message: seen.append(message.type))
+        flushing = asyncio.create_task(one.carrier.flush())
+        await eventually(lambda: len(bus.frames) == 1)
+        topic = decode(bus.frames[0]).type.encode()
+        client = await raw(url)
+        client.send(b'{"type": "test.quotes", "data": {"topic": "%b"}}' % topic)
+        client.send(b'{"type": "%b", "data": {"number": "one"}}' % topic)
+        client.send(b"not a Message: %b" % topic)
+        client.send(bus.frames[0])
+        await asyncio.wait_for(flushing, 2)
+        assert [kind for kind in seen if kind != "connected"] == ["test.quotes", topic.decode()]
+        await client.end()
+
+
 async def test_settled_works_as_on_any_bus() -> None:
     go_on, handled = asyncio.Event(), []
 
@@ -134,6 +151,7 @@ async def test_a_bus_that_sends_nothing_back_ends_a_flush_after_a_while() -> Non
         assert not flushing.done()
         await clock.advance(0.2)
         await asyncio.wait_for(flushing, 20)
+        assert await one.settled(patience=0.01) == ["the bus itself"]
         closing = asyncio.create_task(one.close())
         while not closing.done():
             await clock.advance(1.0)

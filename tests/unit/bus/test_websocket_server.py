@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from bus_fixtures import keep, note
@@ -15,6 +16,7 @@ from hark.bus.websocket import Endpoint, EndpointError, ServerLimits, WebSocketS
 from hark.bus.websocket.protocol import SUBPROTOCOL
 from hark.model import MalformedMessage, Message, SystemClock, decode, encode
 from hark.spec import topics
+from hark.testing import FakeClock
 from hark.testing.memory_broker import MemoryBroker, MemoryCarrier
 
 
@@ -103,12 +105,12 @@ async def test_a_flush_that_the_broker_lost_is_asked_again() -> None:
     carrier = LossyCarrier(MemoryBroker().exchange)
     bus = RemoteBus(carrier)
     await bus.open()
-    async with serving(bus=bus) as (_, url):
+    async with serving(bus=bus) as (server, url):
         client = await raw(url, Sec_WebSocket_Protocol=SUBPROTOCOL)
         carrier.is_lost = True
         client.send(b'["flush",1]', WSMsgType.BINARY)
-        client.transport.send_ping(b"there?")
-        await asyncio.sleep(0.02)
+        client.send(b'["follow","test.note"]', WSMsgType.BINARY)
+        await eventually(lambda: server.exchange.is_followed("test.note"))
         assert client.frames == []
         carrier.reconnected()
         await client.until(lambda frames: frames == [b'["flushed",1]'])
@@ -157,3 +159,56 @@ async def test_a_server_that_cannot_listen_everywhere_listens_nowhere() -> None:
         assert bus.topics == frozenset()
     await eventually(lambda: len(server) == 0)
     await bus.close()
+
+
+async def test_a_client_that_does_not_read_holds_up_the_end_of_the_server_for_a_second() -> None:
+    clock = FakeClock()
+    bus = LocalBus()
+    async with serving(clock, bus=bus) as (server, url):
+        deaf = await raw(url)
+        await deaf.until(lambda frames: len(frames) == 1)
+        line: Any = deaf.transport.underlying_transport
+        line.pause_reading()
+        for _ in range(100):
+            bus.emit(note("x" * 100_000))
+        closing = asyncio.create_task(server.close())
+        await eventually(lambda: clock.due is not None)
+        assert not closing.done()
+        while not closing.done():
+            await clock.advance(0.6)
+        assert len(server) == 0
+        await deaf.end()
+    await bus.close()
+
+
+async def test_flushes_that_wait_for_a_lost_broker_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
+    carrier = LossyCarrier(MemoryBroker().exchange)
+    bus = RemoteBus(carrier)
+    await bus.open()
+    async with serving(bus=bus, limits=ServerLimits(rate=0)) as (_, url):
+        client = await raw(url, Sec_WebSocket_Protocol=SUBPROTOCOL)
+        carrier.is_lost = True
+        for n in range(10_010):
+            client.send(b'["flush",%d]' % n, WSMsgType.BINARY)
+        await eventually(lambda: "too many flushes wait" in caplog.text)
+        carrier.reconnected()
+        await client.until(lambda frames: len(frames) >= 10_000)
+        client.send(b'["flush",-1]', WSMsgType.BINARY)
+        frames = await client.until(lambda frames: frames[-1] == b'["flushed",-1]')
+        assert frames[:10_000] == [b'["flushed",%d]' % n for n in range(10_000)]
+        await client.end()
+    await bus.close()
+
+
+async def test_what_answers_a_flush_is_not_sent_to_clients() -> None:
+    async with serving() as (_, url):
+        watcher = await raw(url)
+        await watcher.until(lambda frames: len(frames) == 1)
+        client = await raw(url, Sec_WebSocket_Protocol=SUBPROTOCOL)
+        client.send(b'["flush",1]', WSMsgType.BINARY)
+        await client.until(lambda frames: frames == [b'["flushed",1]'])
+        client.send(b'{"type": "test.note"}')
+        frames = await watcher.until(lambda frames: len(frames) == 2)
+        assert decode(frames[1]).type == "test.note"
+        await client.end()
+        await watcher.end()

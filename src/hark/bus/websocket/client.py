@@ -280,7 +280,7 @@ class WebSocketCarrier:
                     log.warning("bus: %s; trying again", error)
             else:
                 log.warning("bus: reconnected to %s", self.url)
-                # Sent by nobody: listeners here learn that Messages may have been lost.
+                # Not sent by any client: listeners here learn that Messages may have been lost.
                 self._receive(_RECONNECTED, "")
                 return
 

@@ -184,7 +184,8 @@ class ClientConnection(WSListener):
         if not self.is_open or not self._out:
             return
         line = self.transport.underlying_transport
-        line.write(self._out[0] if len(self._out) == 1 else b"".join(self._out))
+        if not line.is_closing():  # the client may be gone, and asyncio logs every write to one that is
+            line.write(self._out[0] if len(self._out) == 1 else b"".join(self._out))
         self._out.clear()
         self._out_bytes = 0
         self.waiting = self.backlog()
