@@ -9,37 +9,19 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from hark.app.processes.managed_process import ManagedProcess
+from hark.bus.backoff import Backoff
 from hark.model import Clock
 
 log = logging.getLogger("hark.processes")
 
 MISTAKE: Final = 2
 """The exit status of a process that cannot run before the user has put something right."""
-FIRST: Final = 0.1
-LONGEST: Final = 30.0
-STEADY: Final = 60.0
-"""Seconds of good service after which earlier failures are forgotten."""
 _LOOK: Final = 0.5
 """Seconds between two looks at a process."""
 _SHORT: Final = 5.0
 """Seconds that a process which starts at all lives at least."""
 _TRIES: Final = 5
 """How often a process that never got going is tried."""
-
-
-class RestartDelay:
-    """Each pause is twice the last, up to the longest. A life of `STEADY` seconds begins anew with the first."""
-
-    def __init__(self) -> None:
-        self._next = FIRST
-
-    def after(self, lived: float) -> float:
-        """Seconds to wait after a life of so many seconds."""
-        if lived >= STEADY:
-            self._next = FIRST
-        pause = self._next
-        self._next = min(self._next * 2, LONGEST)
-        return pause
 
 
 class Supervisor:
@@ -96,7 +78,7 @@ class Supervisor:
             await asyncio.wait([task])
 
     async def _keep_alive(self, process: ManagedProcess) -> None:
-        delay = RestartDelay()
+        backoff = Backoff()
         tries: int | None = 0  # None once it got going: from then on it is tried for ever
         while not self._stopping.is_set():
             await process.start()
@@ -108,7 +90,7 @@ class Supervisor:
             if status == MISTAKE or tries == _TRIES:
                 self._failed(f"{process.name} cannot be started; see above")
                 return
-            pause = delay.after(lived)
+            pause = backoff.after(lived)
             log.error("%s %s; it is restarted in %g s", process.name, _described(status), pause)
             await self._clock.sleep(pause)
 

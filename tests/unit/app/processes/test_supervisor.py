@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hark.app.processes.managed_process import START_LIMIT, ManagedProcess
-from hark.app.processes.supervisor import FIRST, LONGEST, STEADY, RestartDelay, Supervisor
+from hark.app.processes.supervisor import Supervisor
 from hark.model import SystemClock
 
 BODY = """
@@ -182,11 +182,3 @@ async def test_a_long_line_and_one_that_is_no_text_are_reported_as_well(rig: Rig
     await rig.reported("one cannot be started; see above")
     assert [len(line) for line in rig.lines[1:3]] == [300_005, len("one: � end")]
     await supervisor.stop(("one",))
-
-
-def test_pauses_grow_and_are_forgotten_after_good_service() -> None:
-    delay = RestartDelay()
-    pauses = [delay.after(1.0) for _ in range(12)]
-    assert pauses[:3] == [FIRST, 2 * FIRST, 4 * FIRST]
-    assert pauses[-1] == LONGEST
-    assert delay.after(STEADY) == FIRST
