@@ -26,10 +26,10 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "peer_ovos")]
 
+from hark.app.connecting import connected  # noqa: E402
 from install import InstallError, ensure  # noqa: E402
 
-from hark.app.connecting import connected  # noqa: E402
-from hark.app.rooms.roster import Roster  # noqa: E402
+from hark.app.processes.claims import Members  # noqa: E402
 from hark.app.settings.tables import BusTable  # noqa: E402
 from hark.model import Message, Session, SystemClock  # noqa: E402
 from hark.spec import topics  # noqa: E402
@@ -89,7 +89,7 @@ async def hark(skills: int, turns: int, warmup: int) -> dict[str, Any]:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             bus = await connected(BusTable(url=url), SystemClock(), 60.0)
-            roster = Roster(bus)
+            roster = Members(bus)
             roster.ask()
             async with asyncio.timeout(60):
                 await roster.ready(("understand", "act", "speak", "hear"))

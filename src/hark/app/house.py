@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from hark.act import HandlerHost
 from hark.app.residents import Residents
-from hark.app.rooms.act import Act
-from hark.app.rooms.hear import Hear
-from hark.app.rooms.names import ALL_ROOMS, RoomName
-from hark.app.rooms.room import Ground, Room
-from hark.app.rooms.speak import Speak
-from hark.app.rooms.understand import Understand
+from hark.app.services.act import Act
+from hark.app.services.hear import Hear
+from hark.app.services.names import ALL_SERVICES, ServiceName
+from hark.app.services.service import RuntimeContext, Service
+from hark.app.services.speak import Speak
+from hark.app.services.understand import Understand
 from hark.app.settings import Settings
 from hark.app.stoppable import StoppableClock
 from hark.bus import LocalBus
@@ -53,7 +53,7 @@ class House:
         *,
         render: Render,
         serves: Callable[[str], bool],
-        rooms: Collection[RoomName] = ALL_ROOMS,
+        rooms: Collection[ServiceName] = ALL_SERVICES,
         settled: Callable[[], Awaitable[list[str]]] | None = None,
         restored: Session | None = None,
         save: Callable[[Session], None] | None = None,
@@ -68,7 +68,7 @@ class House:
         self.bus = bus
         self.clock = clock = StoppableClock(clock)
         self.runner = Runner(clock)
-        self.is_whole = set(rooms) == set(ALL_ROOMS)
+        self.is_whole = set(rooms) == set(ALL_SERVICES)
         # Where no turn is taken in, there are slices of those that are taken in elsewhere.
         traces = TraceStore if "understand" in rooms else SliceStore
         self.traces = traces(clock, settings.trace.size, on_trace)
@@ -81,6 +81,7 @@ class House:
             from hark.understand.jetstream_turns import JetStreamTurns
 
             self.turns = shared = JetStreamTurns(streams, bus, restored, hands_over=hands_over)
+        self._shared = shared
         self.handlers = HandlerHost(
             bus,
             self.runner,
@@ -105,7 +106,7 @@ class House:
         """Waits until everybody has taken in what was announced, in other processes as well; tells who has not."""
         self.importing = asyncio.Lock()
         """Held while the code of plugins is imported again: one at a time."""
-        ground = Ground(
+        ground = RuntimeContext(
             settings,
             bus,
             clock,
@@ -117,13 +118,13 @@ class House:
             self._passage,
             data_root,
         )
-        make: dict[RoomName, Callable[[], Room]] = {
+        make: dict[ServiceName, Callable[[], Service]] = {
             "hear": lambda: Hear(ground, aloud),
             "understand": lambda: Understand(ground, self.turns, None if shared is None else "understand"),
             "act": lambda: Act(ground, waits="understand" not in rooms),
             "speak": lambda: Speak(ground, render, serves, aloud),
         }
-        self.rooms: dict[RoomName, Room] = {name: make[name]() for name in ALL_ROOMS if name in rooms}
+        self.rooms: dict[ServiceName, Service] = {name: make[name]() for name in ALL_SERVICES if name in rooms}
 
     @property
     def store(self) -> DefaultSession:
@@ -203,6 +204,11 @@ class House:
         late = await self._settled()
         if late:
             log.warning("not everybody has taken in what was announced: %s", ", ".join(late))
+
+    def keep_turns(self) -> None:
+        """Where workers share the turns: see those that are open here to their end at `stop`, for no other can."""
+        if self._shared is not None:
+            self._shared.hands_over = False
 
     async def stop(self) -> None:
         """Let open turns come to their end, then stop everything: no task of ours and no timer outlives this."""

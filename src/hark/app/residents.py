@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hark.act import HandlerHost
-from hark.app.rooms.names import ALL_ROOMS, RoomName, kind_of, kinds_in
+from hark.app.services.names import ALL_SERVICES, ServiceName, kind_of, kinds_in
 from hark.app.settings import Settings
 from hark.bus import Bus
 from hark.hosting import Limits, Loaded, PluginHost, Refusal, Registry, Runner
@@ -25,7 +25,7 @@ class Residents:
         runner: Runner,
         handlers: HandlerHost,
         data_root: Path | None,
-        rooms: Collection[RoomName] = ALL_ROOMS,
+        rooms: Collection[ServiceName] = ALL_SERVICES,
     ) -> None:
         self._hosted = kinds_in(rooms)
         self.transformers: dict[TransformerType, Registry[Any]] = {

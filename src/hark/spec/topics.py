@@ -105,9 +105,8 @@ LISTENER_STATE: Final = "hark.listener.state"
 LISTENER_PARTIAL: Final = "hark.listener.partial"
 
 # ... between the processes of one assistant: who is there, whether they have taken in what was said, what they know.
-ROLE_CLAIM: Final = "hark.role.claim"
-ROLE_HELD: Final = "hark.role.held"
-ROLE_LEFT: Final = "hark.role.left"
+PROCESS_PING: Final = "hark.process.ping"
+PROCESS_PONG: Final = "hark.process.pong"
 BUS_AGAIN: Final = "hark.bus.again"
 SETTLE: Final = "hark.settle"
 SETTLED: Final = "hark.settled"
@@ -116,6 +115,7 @@ TRACE_TOLD: Final = "hark.trace.told"
 EXAMINE_ASK: Final = "hark.examine.ask"
 EXAMINE_TOLD: Final = "hark.examine.told"
 PRESENCE: Final = "hark.presence"
+PRESENCE_ASK: Final = "hark.presence.ask"
 SPEECH_SHOWN: Final = "hark.speech.shown"
 
 _TOPIC = re.compile(r"[A-Za-z0-9_-]++(?:[.:][A-Za-z0-9_-]++)*+")

@@ -27,10 +27,10 @@ class WorkerBus(RemoteBus):
         super().__init__(carrier)
         self._worker = worker
 
-    def _received(self, frame: bytes, way: str) -> None:
+    def _received(self, frame: bytes, via: str | None) -> None:
         before = _worker.set(self._worker)
         try:
-            super()._received(frame, way)
+            super()._received(frame, via)
         finally:
             _worker.reset(before)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from hark.app.house import House
-from hark.app.rooms import ALL_ROOMS, RoomName
 from hark.app.script.clock import also_wait_for
+from hark.app.services import ALL_SERVICES, ServiceName
 from hark.app.settings import Settings
 from hark.bus import Carrier, LocalBus, RemoteBus
 from hark.bus.nats import NatsCarrier
@@ -27,9 +27,9 @@ from hark.understand import Orchestrator
 
 Layout = Literal["one process", "services"]
 
-_STARTS: Final[tuple[RoomName, ...]] = ("act", "hear", "speak", "understand")
+_STARTS: Final[tuple[ServiceName, ...]] = ("act", "hear", "speak", "understand")
 """Skills before those who match them: what they announce is heard all the same."""
-_WHERE: Final[dict[str, RoomName]] = {"skills": "act", "handlers": "act", "residents": "act", "speaker": "speak"}
+_WHERE: Final[dict[str, ServiceName]] = {"skills": "act", "handlers": "act", "residents": "act", "speaker": "speak"}
 
 
 class SplitHouse:
@@ -37,7 +37,7 @@ class SplitHouse:
     in which of them it is. At NATS there are two workers that understand.
     """
 
-    def __init__(self, bus: LocalBus, houses: dict[RoomName, House]) -> None:
+    def __init__(self, bus: LocalBus, houses: dict[ServiceName, House]) -> None:
         self.bus = bus
         """One more bus at the same broker, for whoever looks on."""
         self.houses = houses
@@ -64,7 +64,7 @@ class SplitHouse:
         """Build all of them at one broker, in memory unless there are other ways to one."""
         carrier = carrier or MemoryBroker().carrier
         onlooker = await _bus(carrier())
-        houses: dict[RoomName, House] = {}
+        houses: dict[ServiceName, House] = {}
         made = cls(onlooker, houses)
         onlooker.tap(made._note_order)
         onlooker.tap(watch)
@@ -77,7 +77,7 @@ class SplitHouse:
             everybody = [*houses.values(), *([] if made.second is None else [made.second])]
             return [late for _ in range(2) for one in everybody for late in await one.bus.settled()]
 
-        async def house(room: RoomName, plugins: Sequence[Plugin], worker: int = 0) -> House:
+        async def house(room: ServiceName, plugins: Sequence[Plugin], worker: int = 0) -> House:
             own = await _bus(carrier(), worker)
             nats = made._keep(own)
             return House(
@@ -111,7 +111,7 @@ class SplitHouse:
 
     async def stop(self) -> None:
         """Stop all of them, in the order in which turns come to their end; workers at the same time."""
-        for room in ALL_ROOMS:
+        for room in ALL_SERVICES:
             here = [self.houses[room]]
             if room == "understand" and self.second is not None:
                 here.append(self.second)
@@ -144,7 +144,7 @@ class SplitHouse:
 
     def ids(self) -> Iterator[str]:
         """As of `House`."""
-        return (plugin_id for room in ("understand", *ALL_ROOMS[2:]) for plugin_id in self.houses[room].ids())
+        return (plugin_id for room in ("understand", *ALL_SERVICES[2:]) for plugin_id in self.houses[room].ids())
 
     @property
     def chains(self) -> dict[TransformerType, Any]:

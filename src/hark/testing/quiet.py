@@ -50,10 +50,6 @@ class QuietCarrier:
         self._moved += 1
         self.inner.unfollow(topic, group)
 
-    def took(self, group: str) -> None:
-        """As promised by `Carrier`."""
-        self.inner.took(group)
-
     async def flush(self) -> None:
         """As promised by `Carrier`."""
         await self.inner.flush()
@@ -63,10 +59,10 @@ class QuietCarrier:
         self._end()
         await self.inner.close()
 
-    def _received(self, frame: bytes, way: str) -> None:
+    def _received(self, frame: bytes, via: str | None) -> None:
         self._moved += 1
         if self._receive is not None:
-            self._receive(frame, way)
+            self._receive(frame, via)
 
     async def _flush(self) -> None:
         flushing = asyncio.ensure_future(self.inner.flush())

@@ -53,7 +53,7 @@ class JetStreamTurns:
         self.worker = os.urandom(6).hex()
         self._streams = streams
         self._bus = bus
-        self._hands_over = hands_over
+        self.hands_over = hands_over
         """Whether open turns are left to other workers at the end; else they end here."""
         self._lease = Lease(streams.lease, self.worker)
         self.store = SharedSession(streams.session, self.worker, restored, self._lease.look)
@@ -108,7 +108,7 @@ class JetStreamTurns:
         task.add_done_callback(self._finishing.discard)
 
     async def leave(self) -> None:
-        if not self._hands_over:
+        if not self.hands_over:
             return
         self._leaving = True
         self._named.close()

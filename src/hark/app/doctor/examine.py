@@ -9,8 +9,8 @@ from hark import __version__
 from hark.app.advice import advice
 from hark.app.doctor.report import Asked, ChainReport, EngineReport, Member, Missing, Report, SkillReport
 from hark.app.house import House
-from hark.app.rooms.hear import Hear
-from hark.app.rooms.speak import Speak
+from hark.app.services.hear import Hear
+from hark.app.services.speak import Speak
 from hark.app.settings import Settings
 from hark.builtin import TemplateMatcher
 from hark.hosting import Engines, Loaded, Refusal, Runner, sendable

@@ -8,11 +8,11 @@ from typing import Final
 
 import msgspec
 
-from hark.bus.carrier import EVERYTHING, Receive
 from hark.bus.nats.connection import Interest, NatsConnection
 from hark.bus.nats.options import NatsOptions
 from hark.bus.nats.streams import ENDING, TurnStreams
 from hark.bus.nats.subjects import Subjects, escaped
+from hark.bus.protocols import EVERYTHING, Receive
 from hark.model import Clock, MalformedMessage, Message, SystemClock, encode
 from hark.spec import topics
 
@@ -81,9 +81,6 @@ class NatsCarrier:
         interest = self._interests.pop((topic, group), None)
         if interest is not None:
             self.connection.unsubscribe(interest)
-
-    def took(self, group: str) -> None:
-        """As promised by `Carrier`: NATS keeps no count."""
 
     async def flush(self) -> None:
         """As promised by `Carrier`; while there is no connection, it waits for one."""

@@ -72,6 +72,7 @@ class _Error(msgspec.Struct):
 
 class _State(msgspec.Struct, frozen=True):
     last_seq: int = 0
+    subjects: dict[str, int] = {}
 
 
 class _Stored(msgspec.Struct):
@@ -421,6 +422,12 @@ class KeyValue:
     async def set(self, key: str, value: bytes, last: int) -> int:
         """Put a value in place of the one with revision `last` (0: there is none); its own. Raises `WrongRevision`."""
         return await self._jetstream.store(self._stream, f"$KV.{self.bucket}.{key}", value, last)
+
+    async def keys(self) -> list[str]:
+        """The keys there are."""
+        prefix = f"$KV.{self.bucket}."
+        found = await self._jetstream.ask(f"STREAM.INFO.{self._stream}", {"subjects_filter": f"{prefix}>"})
+        return [subject.removeprefix(prefix) for subject in found.state.subjects]
 
     def watch(self, key: str, take: Callable[[StoredEntry], None]) -> StreamReader:
         """A reader of the values of a key (which may have wildcards), to be opened after a revision."""
