@@ -17,6 +17,8 @@ _NO_HANDLER: Final = 5.0
 """Seconds after which a handler that no host has accepted is given up: time for a host to be started again."""
 _ASK: Final = 1.0
 """Seconds between two questions to the hosts whether they still run what they have accepted."""
+_STALLED: Final = 0.5
+"""Seconds by which a look may be late; after that, answers wait unread, and hosts have waited for calls."""
 _LOST: Final = 3.0
 """Seconds without an answer after which a host counts as lost."""
 
@@ -59,7 +61,7 @@ class RemoteDispatches(Dispatches):
         return done
 
     def reconnected(self) -> None:
-        """The broker can be reached again: what was not heard meanwhile says nothing."""
+        """The broker can be reached again, or this process has stood still: what was not heard says nothing."""
         now = self._clock.monotonic()
         for waiting in self._waiting.values():
             waiting.since = waiting.heard = now
@@ -104,6 +106,8 @@ class RemoteDispatches(Dispatches):
     def _sweep(self) -> None:
         self._timer = None
         now = self._clock.monotonic()
+        if now - self._due > _STALLED:
+            self.reconnected()
         if self._log.connected:
             for waiting in list(self._waiting.values()):
                 if waiting.accepted is None:
