@@ -277,11 +277,10 @@ async def test_turns_outlive_a_broker_that_is_killed(own_nats_server: NatsServer
         team.say("take your time", mark="default")
         team.say("take your time", NAMED, mark="named")
         await team.until(lambda: chores.calls["take"] == 2)
-        own_nats_server.kill()
-        await team.until(lambda: not any(carrier.connected for carrier in team.carriers.values()))
+        await team.kill_broker()
         team.say("say hello", NAMED, mark="meanwhile")
         chores.go_on.set()
-        own_nats_server.start()
+        await team.start_broker()
         await team.until(lambda: len(team.markers) == 4)
         assert set(team.markers.values()) == {1}
         assert team.errors == []

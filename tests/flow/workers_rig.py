@@ -136,6 +136,19 @@ class Workers:
         self.links[name].cut()
         await self.until(lambda: not self.carriers[name].connected)
 
+    async def kill_broker(self) -> None:
+        """Kill the server, which has to be one of this test's own."""
+        self.server.kill()
+        for link in self.links.values():
+            link.cut()
+        await self.until(lambda: not any(carrier.connected for carrier in self.carriers.values()))
+
+    async def start_broker(self) -> None:
+        """Start it again."""
+        self.server.start()
+        for link in self.links.values():
+            await link.restore()
+
     async def stop(self, name: str) -> None:
         """Stop a process as SIGTERM does."""
         house = self.houses.pop(name)
