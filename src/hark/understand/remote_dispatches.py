@@ -19,6 +19,8 @@ _ASK: Final = 1.0
 """Seconds between two questions to the hosts whether they still run what they have accepted."""
 _LOST: Final = 3.0
 """Seconds without an answer after which a host counts as lost."""
+_STALLED: Final = 1.0
+"""Seconds by which a look can be late before it says more about this process than about the hosts."""
 
 
 class CallLog(Protocol):
@@ -104,6 +106,8 @@ class RemoteDispatches(Dispatches):
     def _sweep(self) -> None:
         self._timer = None
         now = self._clock.monotonic()
+        if now - self._due > _STALLED:
+            self.reconnected()  # this process was stopped: what the hosts answered meanwhile is still to be read
         if self._log.connected:
             for waiting in list(self._waiting.values()):
                 if waiting.accepted is None:
@@ -122,7 +126,7 @@ class RemoteDispatches(Dispatches):
             return
         if now - waiting.since >= _NO_HANDLER:
             waiting.closing = asyncio.get_running_loop().create_task(self._close(waiting))
-        elif now - waiting.called >= _LOOK:
+        elif now - waiting.called >= max(_LOOK, (now - waiting.since) / 4):  # less and less: all turns wait for it
             waiting.called = now
             call = Frozen(topic=waiting.dispatch.type, data=waiting.dispatch.data)
             self._bus.emit(waiting.dispatch.forward(topics.HANDLER_CALL, call))

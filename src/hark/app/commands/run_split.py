@@ -102,7 +102,7 @@ class _Split:
         supervisor = Supervisor(
             processes,
             self._clock,
-            stalled=self._settings.rooms.stalled,
+            stalled=self._settings.services.stalled,
             grace=self._settings.limits.grace + MARGIN + 2.0,
             failed=self._fail,
         )
