@@ -17,10 +17,10 @@ _NO_HANDLER: Final = 5.0
 """Seconds after which a handler that no host has accepted is given up: time for a host to be started again."""
 _ASK: Final = 1.0
 """Seconds between two questions to the hosts whether they still run what they have accepted."""
+_STALLED: Final = 0.5
+"""Seconds by which a look may be late; after that, answers wait unread, and hosts have waited for calls."""
 _LOST: Final = 3.0
 """Seconds without an answer after which a host counts as lost."""
-_STALLED: Final = 1.0
-"""Seconds by which a look can be late before it says more about this process than about the hosts."""
 
 
 class CallLog(Protocol):
@@ -61,7 +61,7 @@ class RemoteDispatches(Dispatches):
         return done
 
     def reconnected(self) -> None:
-        """The broker can be reached again: what was not heard meanwhile says nothing."""
+        """The broker can be reached again, or this process has stood still: what was not heard says nothing."""
         now = self._clock.monotonic()
         for waiting in self._waiting.values():
             waiting.since = waiting.heard = now
@@ -107,7 +107,7 @@ class RemoteDispatches(Dispatches):
         self._timer = None
         now = self._clock.monotonic()
         if now - self._due > _STALLED:
-            self.reconnected()  # this process was stopped: what the hosts answered meanwhile is still to be read
+            self.reconnected()
         if self._log.connected:
             for waiting in list(self._waiting.values()):
                 if waiting.accepted is None:

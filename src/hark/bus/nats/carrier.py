@@ -97,12 +97,11 @@ class NatsCarrier:
             if self._receive is None:
                 return
             try:
-                topic = _decode_head(frame).type
+                if self._subjects.of(_decode_head(frame).type) != subject:
+                    log.warning("nats: dropped a Message of another topic that came on %s", subject)
+                    return
             except msgspec.DecodeError:
-                topic = ""
-            if self._subjects.of(topic) != subject:
-                log.warning("nats: dropped what came on %s and is no Message of that topic", subject)
-                return
+                pass  # the bus says what is wrong with it
             self._receive(frame, way)
 
         return delivered
