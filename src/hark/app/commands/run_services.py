@@ -153,7 +153,7 @@ def _address(options: argparse.Namespace, settings: Settings) -> BusAddress:
     if options.broker_token is None:
         return address
     nats = msgspec.structs.replace(address.nats, token=options.broker_token, credentials=None)
-    return BusAddress(address.bus, nats)
+    return msgspec.structs.replace(address, nats=nats)
 
 
 def _aloud(settings: Settings, options: argparse.Namespace) -> Aloud | None:
