@@ -85,7 +85,7 @@ class _Process:
         connection = await connect(self._address, self._clock)
         path = settings_of(options)[0]
         files = plugin_files(settings, path)
-        loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings), rooms=self._services)
+        loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings), services=self._services)
         process = ServiceProcess(
             self._services,
             settings,
