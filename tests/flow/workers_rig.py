@@ -117,7 +117,7 @@ class Workers:
             bus,
             self.clock,
             plugins,
-            rooms=(service,),
+            services=(service,),
             render=lambda _spoken: None,
             serves=lambda _id: False,
             settled=self._settled,

@@ -15,10 +15,10 @@ from hark.model import Clock
 
 
 async def connected_to_nats(
-    table: NatsTable, clock: Clock, *, within: float = NatsOptions().connect_within
+    table: NatsTable, clock: Clock, *, within: float = NatsOptions().connect_within, on_disk: bool = True
 ) -> RemoteBus:
     """The bus that [nats] names; raises `Trouble` that says what to do when it is not there `within` seconds."""
-    options = msgspec.structs.replace(options_of(table), connect_within=within)
+    options = msgspec.structs.replace(options_of(table), connect_within=within, on_disk=on_disk)
     bus = RemoteBus(NatsCarrier(options, clock))
     try:
         await bus.open()

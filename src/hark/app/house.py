@@ -1,4 +1,4 @@
-"""The composition root: every room of the house, joined by the bus."""
+"""The composition root: every service of the house, joined by the bus."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ log = logging.getLogger("hark.app")
 
 
 class House:
-    """An assistant in one process, or some of its rooms. Plugins that cannot be loaded or started are left out, with
+    """An assistant in one process, or some of its services. Plugins that cannot be loaded or started are left out, with
     their reasons kept.
     """
 
@@ -53,7 +53,7 @@ class House:
         *,
         render: Render,
         serves: Callable[[str], bool],
-        rooms: Collection[ServiceName] = ALL_SERVICES,
+        services: Collection[ServiceName] = ALL_SERVICES,
         settled: Callable[[], Awaitable[list[str]]] | None = None,
         restored: Session | None = None,
         save: Callable[[Session], None] | None = None,
@@ -68,15 +68,15 @@ class House:
         self.bus = bus
         self.clock = clock = StoppableClock(clock)
         self.runner = Runner(clock)
-        self.is_whole = set(rooms) == set(ALL_SERVICES)
+        self.is_whole = set(services) == set(ALL_SERVICES)
         # Where no turn is taken in, there are slices of those that are taken in elsewhere.
-        traces = TraceStore if "understand" in rooms else SliceStore
+        traces = TraceStore if "understand" in services else SliceStore
         self.traces = traces(clock, settings.trace.size, on_trace)
         self.watchdog = Watchdog(self.runner)
         self.turns: TurnSource = LocalTurns(bus, DefaultSession(restored, save), journal)
         """Where utterances come from."""
         shared: JetStreamTurns | None = None
-        if streams is not None and "understand" in rooms:
+        if streams is not None and "understand" in services:
             # Only here: an assistant in one process does not pay for it.
             from hark.understand.jetstream_turns import JetStreamTurns
 
@@ -90,7 +90,7 @@ class House:
             opens=shared.opens if shared is not None else None,
             is_shared=lambda plugin_id: shared is not None and self.pipeline.get(plugin_id) is not None,
         )
-        self.residents = Residents(settings, bus, self.runner, self.handlers, data_root, rooms)
+        self.residents = Residents(settings, bus, self.runner, self.handlers, data_root, services)
         self.transformers = self.residents.transformers
         self.pipeline = self.residents.pipeline
         self.skills = self.residents.skills
@@ -106,7 +106,7 @@ class House:
         """Waits until everybody has taken in what was announced, in other processes as well; tells who has not."""
         self.importing = asyncio.Lock()
         """Held while the code of plugins is imported again: one at a time."""
-        ground = RuntimeContext(
+        context = RuntimeContext(
             settings,
             bus,
             clock,
@@ -119,12 +119,12 @@ class House:
             data_root,
         )
         make: dict[ServiceName, Callable[[], Service]] = {
-            "hear": lambda: Hear(ground, aloud),
-            "understand": lambda: Understand(ground, self.turns, None if shared is None else "understand"),
-            "act": lambda: Act(ground, waits="understand" not in rooms),
-            "speak": lambda: Speak(ground, render, serves, aloud),
+            "hear": lambda: Hear(context, aloud),
+            "understand": lambda: Understand(context, self.turns, None if shared is None else "understand"),
+            "act": lambda: Act(context, waits="understand" not in services),
+            "speak": lambda: Speak(context, render, serves, aloud),
         }
-        self.rooms: dict[ServiceName, Service] = {name: make[name]() for name in ALL_SERVICES if name in rooms}
+        self.services: dict[ServiceName, Service] = {name: make[name]() for name in ALL_SERVICES if name in services}
 
     @property
     def store(self) -> DefaultSession:
@@ -133,35 +133,35 @@ class House:
 
     @property
     def orchestrator(self) -> Orchestrator:
-        """Of the room that understands; raises `LookupError` where it is not in this house."""
-        room = self.rooms.get("understand")
-        if not isinstance(room, Understand):
+        """Of the service that understands; raises `LookupError` where it is not in this house."""
+        service = self.services.get("understand")
+        if not isinstance(service, Understand):
             raise LookupError("nobody understands anything in this house")
-        return room.orchestrator
+        return service.orchestrator
 
     @property
     def speaker(self) -> Speaker:
-        """Of the room that speaks; raises `LookupError` where it is not in this house."""
-        room = self.rooms.get("speak")
-        if not isinstance(room, Speak):
+        """Of the service that speaks; raises `LookupError` where it is not in this house."""
+        service = self.services.get("speak")
+        if not isinstance(service, Speak):
             raise LookupError("nobody speaks in this house")
-        return room.speaker
+        return service.speaker
 
     @property
     def listener(self) -> Listener:
-        """Of the room that hears; raises `LookupError` where nobody listens in this house."""
-        room = self.rooms.get("hear")
-        if not isinstance(room, Hear) or room.listener is None:
+        """Of the service that hears; raises `LookupError` where nobody listens in this house."""
+        service = self.services.get("hear")
+        if not isinstance(service, Hear) or service.listener is None:
             raise LookupError("nobody listens in this house")
-        return room.listener
+        return service.listener
 
     @property
     def refusals(self) -> list[Refusal]:
         """Everything that is not loaded, and why."""
         refusals = [refusal for registry in self.residents.registries() for refusal in registry.refusals]
-        for room in self.rooms.values():
-            if isinstance(room, (Hear, Speak)):
-                refusals += room.refusals
+        for service in self.services.values():
+            if isinstance(service, (Hear, Speak)):
+                refusals += service.refusals
         return refusals
 
     def ids(self) -> Iterator[str]:
@@ -171,7 +171,7 @@ class House:
     async def start(self) -> None:
         """Start every plugin, then say that the house is ready.
 
-        In a house with some of the rooms, turns of others may come at any moment: those wait until it is.
+        In a house with some of the services, turns of others may come at any moment: those wait until it is.
         """
         if self.is_whole:
             await self._start()
@@ -185,10 +185,10 @@ class House:
             if refusal is not None:
                 self.residents.registry_for(entry.plugin).refuse(refusal)
         self.watchdog.start()
-        for room in self.rooms.values():
-            await room.start()
+        for service in self.services.values():
+            await service.start()
         # Matchers moved in before skills, so what these announced when they began was heard.
-        await self.announce(to_matchers="understand" in self.rooms, heard=[entry.id for entry in self.skills])
+        await self.announce(to_matchers="understand" in self.services, heard=[entry.id for entry in self.skills])
 
     async def announce(
         self, *, transformers: bool = True, to_matchers: bool = True, heard: Collection[str] = ()
@@ -212,13 +212,13 @@ class House:
 
     async def stop(self) -> None:
         """Let open turns come to their end, then stop everything: no task of ours and no timer outlives this."""
-        for room in self.rooms.values():
-            await room.finish()
+        for service in self.services.values():
+            await service.finish()
         await self.handlers.close()
         for entry in list(self.residents):
             await self.residents.stop(entry)
-        for room in self.rooms.values():
-            await room.stop()
+        for service in self.services.values():
+            await service.stop()
         self._listing.close()
         self.watchdog.stop()
         self.runner.workers.close()
@@ -237,8 +237,8 @@ class House:
     def adopt(self, settings: Settings) -> None:
         """Go by other settings, from the next turn on; those of single plugins hold when these are made again."""
         self.settings = settings
-        for room in self.rooms.values():
-            room.adopt(settings)
+        for service in self.services.values():
+            service.adopt(settings)
         for kind, chain in self.chains.items():
             chain.composition.reorder(settings.transformers.order(kind))
         self.residents.adopt(settings)

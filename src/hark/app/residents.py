@@ -25,9 +25,9 @@ class Residents:
         runner: Runner,
         handlers: HandlerHost,
         data_root: Path | None,
-        rooms: Collection[ServiceName] = ALL_SERVICES,
+        services: Collection[ServiceName] = ALL_SERVICES,
     ) -> None:
-        self._hosted = kinds_in(rooms)
+        self._hosted = kinds_in(services)
         self.transformers: dict[TransformerType, Registry[Any]] = {
             kind: Registry(f"{kind} transformer") for kind in TRANSFORMER_TYPES if kind in self._hosted
         }

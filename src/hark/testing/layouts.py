@@ -85,7 +85,7 @@ class SplitHouse:
                 own,
                 clock,
                 plugins,
-                rooms=(room,),
+                services=(room,),
                 render=render,
                 serves=lambda _id: True,
                 settled=settled,

@@ -126,7 +126,7 @@ class RemoteDispatches(Dispatches):
             return
         if now - waiting.since >= _NO_HANDLER:
             waiting.closing = asyncio.get_running_loop().create_task(self._close(waiting))
-        elif now - waiting.called >= _LOOK:
+        elif now - waiting.called >= max(_LOOK, (now - waiting.since) / 4):  # less and less: all turns wait for it
             waiting.called = now
             call = Frozen(topic=waiting.dispatch.type, data=waiting.dispatch.data)
             self._bus.emit(waiting.dispatch.forward(topics.HANDLER_CALL, call))

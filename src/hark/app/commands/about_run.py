@@ -24,6 +24,7 @@ examples:
   hark run --state /tmp/try --no-plugins
 """
 _MOST_WORKERS: Final = 99
+_SERVICES: Final = ("understand", "act", "hear", "speak", "edge")
 
 
 def add_run(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -39,19 +40,19 @@ def add_run(commands: Commands[argparse.ArgumentParser]) -> None:
         "and the old one stays",
     )
     run.add_argument("--voice", action="store_true", help="talk by microphone and loudspeaker; see docs/voice.md")
-    run.add_argument("--stay", action="store_true", help="go on when the input ends, until somebody stops it")
+    run.add_argument("--stay", action="store_true", help="go on when the input ends, until SIGTERM")
     run.add_argument(
         "--split", action="store_true", help="every service in a process of its own, restarted when it dies or hangs"
     )
     run.add_argument(
         "--service",
         action="append",
-        choices=("understand", "act", "hear", "speak", "edge"),
+        choices=_SERVICES,
         default=[],
         help="only this service, over the bus it shares with the others; may be given more than once. "
         "edge is the websocket server of an assistant at NATS",
     )
-    run.add_argument("--room", action="append", dest="service", help=argparse.SUPPRESS)  # its name before 0.2
+    run.add_argument("--room", action="append", dest="service", choices=_SERVICES, help=argparse.SUPPRESS)  # before 0.2
     run.add_argument(
         "--worker", action="store_true", help="with --service understand: one of several that share the work"
     )

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run an assistant until the input ends or somebody stops it; or some of its services."""
+    """Run an assistant until the input ends or it is told to stop; or some of its services."""
     settings = settings_for(options)
     if options.workers is not None and not options.split:
         raise Trouble("--workers goes with --split; single workers are started with --service understand --worker")

@@ -85,7 +85,7 @@ class _Process:
         connection = await connect(self._address, self._clock)
         path = settings_of(options)[0]
         files = plugin_files(settings, path)
-        loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings), rooms=self._services)
+        loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings), services=self._services)
         process = ServiceProcess(
             self._services,
             settings,
@@ -153,7 +153,7 @@ def _address(options: argparse.Namespace, settings: Settings) -> BusAddress:
     if options.broker_token is None:
         return address
     nats = msgspec.structs.replace(address.nats, token=options.broker_token, credentials=None)
-    return BusAddress(address.bus, nats)
+    return msgspec.structs.replace(address, nats=nats)
 
 
 def _aloud(settings: Settings, options: argparse.Namespace) -> Aloud | None:

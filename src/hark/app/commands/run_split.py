@@ -10,6 +10,8 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
+import msgspec
+
 from hark.app.bus_address import BusAddress
 from hark.app.commands.common import ANSWERED, MISTAKE, complain, settings_of, state_of
 from hark.app.commands.run_services import MARGIN
@@ -53,8 +55,8 @@ def run_split(options: argparse.Namespace, settings: Settings) -> int:
     try:
         broker = None
         if not address.is_nats:
-            broker = LocalBroker(directory)
-            address = BusAddress(address.bus, broker.table(address.nats))
+            broker = LocalBroker(directory, on_disk=address.on_disk)
+            address = msgspec.structs.replace(address, nats=broker.table(address.nats))
         return asyncio.run(_Split(options, settings, door, address, broker).live())
     finally:
         door.leave()
@@ -102,7 +104,7 @@ class _Split:
         supervisor = Supervisor(
             processes,
             self._clock,
-            stalled=self._settings.rooms.stalled,
+            stalled=self._settings.services.stalled,
             grace=self._settings.limits.grace + MARGIN + 2.0,
             failed=self._fail,
         )

@@ -38,14 +38,21 @@ class LocalBroker:
     Everything is written when it is made; `command` starts it, as often as it must be.
     """
 
-    def __init__(self, state: Path) -> None:
-        """Raises `Trouble` where there is no server to start, or its files cannot be written."""
+    def __init__(self, state: Path, *, on_disk: bool = True) -> None:
+        """Raises `Trouble` where there is no server to start, or its files cannot be written.
+
+        Where turns are not to be kept `on_disk`, those of an earlier run are deleted.
+        """
         self._server = server_binary()
         self._folder = state / "nats"
         self._port = _free_port()
         token = secrets.token_urlsafe(32)
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
+            if not on_disk:
+                for kept in ("turns", "ends"):
+                    for stream in self._folder.glob(f"jetstream/*/streams/*-{kept}"):
+                        shutil.rmtree(stream)
             self._write("token", token)
             self._write("server.conf", self._configuration(token))
         except OSError as error:

@@ -111,7 +111,7 @@ class ServiceProcess:
             self._bus,
             self._clock,
             self._plugins,
-            rooms=self._services,
+            services=self._services,
             settled=self._settlement.reached,
             render=self._listeners.render if self._listeners is not None else _no_speech_here,
             serves=self._listeners.serves if self._listeners is not None else _no_listener_here,

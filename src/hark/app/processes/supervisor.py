@@ -20,6 +20,8 @@ _LOOK: Final = 0.5
 """Seconds between two looks at a process."""
 _SHORT: Final = 5.0
 """Seconds that a process which starts at all lives at least."""
+_STEADY: Final = 10.0
+"""Seconds of service after which the next pause before a restart is the shortest again."""
 _TRIES: Final = 5
 """How often a process that never got going is tried."""
 
@@ -78,7 +80,7 @@ class Supervisor:
             await asyncio.wait([task])
 
     async def _keep_alive(self, process: ManagedProcess) -> None:
-        backoff = Backoff()
+        backoff = Backoff(steady=_STEADY)
         tries: int | None = 0  # None once it got going: from then on it is tried for ever
         while not self._stopping.is_set():
             await process.start()

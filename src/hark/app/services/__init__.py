@@ -1,4 +1,4 @@
-"""The rooms of a house, each of which can be alone in a process."""
+"""The services hear, understand, act and speak, each of which can have a process to itself."""
 
 from hark.app.services.names import ALL_SERVICES, ServiceName
 

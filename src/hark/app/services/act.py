@@ -1,4 +1,4 @@
-"""The room in which skills live."""
+"""The service that hosts skills."""
 
 from __future__ import annotations
 
@@ -7,25 +7,23 @@ from hark.app.settings import Settings
 
 
 class Act:
-    """Runs the handlers of skills. See `Service` for what it promises."""
+    """Runs the handlers of skills. See `Service`."""
 
-    def __init__(self, ground: RuntimeContext, *, waits: bool) -> None:
-        self._handlers = ground.handlers
-        self._grace = ground.settings.limits.grace
+    def __init__(self, context: RuntimeContext, *, waits: bool) -> None:
+        self._handlers = context.handlers
+        self._grace = context.settings.limits.grace
         self._waits = waits
-        """Whether handlers are given time at the end; where turns are seen through next door, they have had it."""
+        """Whether handlers are given time at the end; where `understand` is in the same process, they have had it."""
 
     async def start(self) -> None:
-        """As promised by `Service`."""
+        """There is nothing to do."""
 
     async def finish(self) -> None:
-        """As promised by `Service`."""
         if self._waits:
             await self._handlers.idle(self._grace)
 
     async def stop(self) -> None:
-        """As promised by `Service`."""
+        """There is nothing to do."""
 
     def adopt(self, settings: Settings) -> None:
-        """As promised by `Service`."""
         self._grace = settings.limits.grace

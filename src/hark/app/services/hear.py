@@ -1,4 +1,4 @@
-"""The room in which sound becomes utterances."""
+"""The service that turns sound into utterances."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
 
 class Hear:
-    """Has the audio transformers, and listens where there is a microphone. See `Service` for what it promises."""
+    """Has the audio transformers, and listens where there is a microphone. See `Service`."""
 
-    def __init__(self, ground: RuntimeContext, aloud: Aloud | None = None) -> None:
-        self.chain = ground.chains["audio"]
+    def __init__(self, context: RuntimeContext, aloud: Aloud | None = None) -> None:
+        self.chain = context.chains["audio"]
         self.listener: Listener | None = None
         self.instruments: Instruments | None = None
-        self._ground = ground
-        self._options = ground.settings.understanding()
+        self._context = context
+        self._options = context.settings.understanding()
         if aloud is not None and aloud.hears:
-            # Only here: who deals in text does not pay for it.
+            # Only here: an assistant that deals in text does not import engines.
             from hark.app.voice.aloud import HEARING, Instruments
             from hark.hear import Listener
 
-            self.instruments = Instruments(HEARING, aloud, ground.runner)
+            self.instruments = Instruments(HEARING, aloud, context.runner)
             engines = self.instruments.by_kind
-            options = aloud.hear_options(ground.settings)
+            options = aloud.hear_options(context.settings)
             self._not_needed = () if options.opens_by == "wake word" else ("wakeword",)
             self.listener = Listener(
-                ground.bus,
-                ground.runner,
+                context.bus,
+                context.runner,
                 self.chain,
-                ground.traces,
+                context.traces,
                 engines["microphone"],
                 engines["vad"],
                 engines["wakeword"],
@@ -46,7 +46,7 @@ class Hear:
                 options,
                 lambda session_id: session_id == DEFAULT_SESSION_ID,
                 self._denials_for,
-                ground.passage,
+                context.passage,
                 aloud.on_level,
             )
 
@@ -58,24 +58,20 @@ class Hear:
         return [*self.instruments.refusals, *self.listener.refusals]
 
     async def start(self) -> None:
-        """As promised by `Service`."""
         if self.listener is not None and self.instruments is not None:
-            ground, langs = self._ground, self._options.langs
-            await self.instruments.tune(ground.bus, ground.runner, ground.data_root, langs, self._not_needed)
+            context, langs = self._context, self._options.langs
+            await self.instruments.tune(context.bus, context.runner, context.data_root, langs, self._not_needed)
             await self.listener.start()
 
     async def finish(self) -> None:
-        """As promised by `Service`."""
         if self.listener is not None:
             await self.listener.close()
 
     async def stop(self) -> None:
-        """As promised by `Service`."""
         if self.instruments is not None:
             await self.instruments.close()
 
     def adopt(self, settings: Settings) -> None:
-        """As promised by `Service`."""
         self._options = settings.understanding()
 
     def _denials_for(self, session: Session) -> Denials:

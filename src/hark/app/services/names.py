@@ -1,4 +1,4 @@
-"""Which rooms there are, and who lives in each."""
+"""Which services there are, and which plugins run in each."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hark.spec import TRANSFORMER_TYPES, TransformerType
 
 ServiceName = Literal["understand", "act", "hear", "speak"]
 Kind = TransformerType | Literal["pipeline", "skill"]
-"""What sort of plugin somebody is."""
+"""The kinds of plugins."""
 
 ALL_SERVICES: Final[tuple[ServiceName, ...]] = ("hear", "understand", "act", "speak")
-"""In the order in which they come to their end: what is under way gets to its own."""
+"""In the order in which they are stopped, so that what is under way comes to its end."""
 
 SERVICE_OF: Final[Mapping[Kind, ServiceName]] = {
     "audio": "hear",
@@ -26,11 +26,11 @@ SERVICE_OF: Final[Mapping[Kind, ServiceName]] = {
     "dialog": "speak",
     "tts": "speak",
 }
-"""A pipeline plugin's own handlers run where it matches; skills have a room to themselves."""
+"""A pipeline plugin's own handlers run where it matches; skills have a service of their own."""
 
 
 def kind_of(plugin: Plugin | Refusal | type[Plugin]) -> Kind:
-    """What sort of plugin this is, or was to be."""
+    """The kind of a plugin, or of one that could not be loaded."""
     if isinstance(plugin, Refusal):
         named = plugin.kind.removeprefix("hark.transformer.").removeprefix("hark.")
         if named in TRANSFORMER_TYPES:
@@ -48,6 +48,6 @@ def group_of(kind: Kind) -> str:
     return f"hark.transformer.{kind}" if kind in TRANSFORMER_TYPES else f"hark.{kind}"
 
 
-def kinds_in(rooms: Collection[ServiceName]) -> frozenset[Kind]:
-    """Everybody who lives in these rooms."""
-    return frozenset(kind for kind, room in SERVICE_OF.items() if room in rooms)
+def kinds_in(services: Collection[ServiceName]) -> frozenset[Kind]:
+    """The kinds of plugins that run in these services."""
+    return frozenset(kind for kind, service in SERVICE_OF.items() if service in services)

@@ -1,4 +1,4 @@
-"""What a room is, and what all rooms of one process stand on."""
+"""What a service is, and what the services of one process share."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from hark.trace import TraceStore
 
 
 class RuntimeContext(msgspec.Struct, frozen=True):
-    """What the rooms of one process share."""
+    """What the services of one process share."""
 
     settings: Settings
-    """As they were when the house was built; a room is told of others by `adopt`."""
+    """As they were at the start; `adopt` brings later ones."""
     bus: Bus
     clock: Clock
     runner: Runner
@@ -31,18 +31,18 @@ class RuntimeContext(msgspec.Struct, frozen=True):
     handlers: HandlerHost
     residents: Residents
     chains: Mapping[TransformerType, Chain]
-    """The chains whose transformers live in one of the rooms."""
+    """The chains whose transformers run in one of the services."""
     passage: Passage
-    """On it, turns and responses use the plugins."""
+    """Turns and responses pass it while they use plugins."""
     data_root: Path | None = None
     """Where plugins keep their data."""
 
 
 class Service(Protocol):
-    """One of the four columns of the flow, at work on a bus. It knows the others by what they say there."""
+    """One of the four columns of the flow. It meets the others on the bus only."""
 
     async def start(self) -> None:
-        """Begin; the plugins of the house have started."""
+        """Begin; the plugins have started."""
 
     async def finish(self) -> None:
         """Take nothing more on and see what is under way to its end; the plugins still serve."""

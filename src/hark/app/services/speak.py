@@ -1,4 +1,4 @@
-"""The room from which answers are heard."""
+"""The service that speaks answers."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ if TYPE_CHECKING:
 
 
 class Speak:
-    """Takes responses through their chains and renders them. See `Service` for what it promises.
+    """Takes responses through their chains and renders them. See `Service`.
 
     Where there is a loudspeaker, what is said in the device's own session is heard; other sessions are elsewhere.
     """
 
     def __init__(
-        self, ground: RuntimeContext, render: Render, serves: Callable[[str], bool], aloud: Aloud | None = None
+        self, context: RuntimeContext, render: Render, serves: Callable[[str], bool], aloud: Aloud | None = None
     ) -> None:
-        self._ground = ground
-        self._options = ground.settings.understanding()
+        self._context = context
+        self._options = context.settings.understanding()
         self.instruments: Instruments | None = None
         output: AudioOutput | None = None
         if aloud is not None and aloud.speaks:
-            # Only here: who deals in text does not pay for it.
+            # Only here: an assistant that deals in text does not import engines.
             from hark.app.voice.aloud import SPEAKING, Instruments
             from hark.speak.voice import AudioOutput
 
-            self.instruments = Instruments(SPEAKING, aloud, ground.runner)
+            self.instruments = Instruments(SPEAKING, aloud, context.runner)
             output = AudioOutput(
-                ground.runner,
-                ground.chains["tts"],
+                context.runner,
+                context.chains["tts"],
                 self.instruments.by_kind["tts"],
                 self.instruments.by_kind["player"],
-                aloud.speak_options(ground.settings),
+                aloud.speak_options(context.settings),
             )
         self.speaker = Speaker(
-            ground.bus,
-            ground.clock,
-            ground.chains["dialog"],
-            ground.traces,
+            context.bus,
+            context.clock,
+            context.chains["dialog"],
+            context.traces,
             render,
             serves,
             self._denials_for,
-            ground.passage,
+            context.passage,
             output,
         )
 
@@ -61,22 +61,19 @@ class Speak:
         return [] if self.instruments is None else self.instruments.refusals
 
     async def start(self) -> None:
-        """As promised by `Service`."""
         if self.instruments is not None:
-            ground = self._ground
-            await self.instruments.tune(ground.bus, ground.runner, ground.data_root, self._options.langs)
+            context = self._context
+            await self.instruments.tune(context.bus, context.runner, context.data_root, self._options.langs)
 
     async def finish(self) -> None:
-        """As promised by `Service`."""
+        """There is nothing to do."""
 
     async def stop(self) -> None:
-        """As promised by `Service`."""
         await self.speaker.close()
         if self.instruments is not None:
             await self.instruments.close()
 
     def adopt(self, settings: Settings) -> None:
-        """As promised by `Service`."""
         self._options = settings.understanding()
 
     def _denials_for(self, session: Session) -> Denials:

@@ -40,6 +40,10 @@ class NatsOptions(msgspec.Struct, frozen=True):
     """Bytes that may wait for the connection; beyond it the oldest Messages are dropped."""
     patience: float = 30.0
     """Seconds for which a Message may wait for it."""
+    on_disk: bool = True
+    """Whether the broker keeps turns on disk. In its memory alone they do not survive its death; streams that are there
+    already stay as they are.
+    """
 
     def __post_init__(self) -> None:
         if not self.servers:

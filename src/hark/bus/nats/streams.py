@@ -80,6 +80,7 @@ class TurnStreams:
         self.lease = KeyValue(self.jetstream, f"{name}-lease", LEASE)
         self.session = KeyValue(self.jetstream, f"{name}-session")
         self._name = name
+        self._storage = "file" if connection.options.on_disk else "memory"
         self._unacknowledged: dict[str, tuple[str, bytes]] = {}
         """Subject and frame of each utterance that the broker has not acknowledged, by key."""
         self._size = 0
@@ -290,7 +291,7 @@ class TurnStreams:
                 "name": self._turns,
                 "subjects": [f"{self._turns}.*"],
                 "retention": "workqueue",
-                "storage": "file",
+                "storage": self._storage,
                 "discard": "new",  # the default deletes utterances that wait
                 "max_bytes": _BYTES,
                 "duplicate_window": 120 * _SECOND,
@@ -315,7 +316,7 @@ class TurnStreams:
             "name": self._ends,
             "subjects": [f"{self._ends}.*.*"],
             "retention": "limits",
-            "storage": "file",
+            "storage": self._storage,
             "discard": "old",
             "max_bytes": _BYTES,
             "max_age": _DAY,

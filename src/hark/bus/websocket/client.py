@@ -426,7 +426,9 @@ class _Connection(WSListener):
             final = status in (401, 403, 404)
             raise BusUnavailable(f"the bus at {url} refused this client: {why}", final=final) from None
         except (WSError, OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            why = str(error) or type(error).__name__
+            if isinstance(error, ConnectionError) and error.errno is not None:
+                why = os.strerror(error.errno)  # asyncio's own text repeats the address
             raise BusUnavailable(f"no bus at {url} ({why}); start one with: hark bus") from None
         if listener is None or self._is_over:
             raise BusUnavailable(f"no bus at {url} (it closed the connection)")

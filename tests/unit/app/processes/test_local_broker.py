@@ -21,23 +21,25 @@ from hark.app.processes.managed_process import ManagedProcess
 from hark.app.processes.nats_server import LocalBroker, is_worth_reporting, server_binary
 from hark.app.settings.bus_tables import NatsTable
 from hark.app.trouble import Trouble
-from hark.model import SystemClock
+from hark.model import Message, SystemClock
+from hark.spec import topics
 
 
 class Started:
-    def __init__(self, state: Path) -> None:
-        self.broker = LocalBroker(state)
+    def __init__(self, state: Path, *, on_disk: bool = True) -> None:
+        self.broker = LocalBroker(state, on_disk=on_disk)
         self.lines: list[str] = []
         command = self.broker.command(os.getpid())
         self.process = ManagedProcess("broker", command, SystemClock(), self.lines.append, probe=self.broker.is_well)
 
     async def start(self) -> None:
         await self.process.start()
-        await asyncio.wait_for(self._well(), 10)
+        await self.until(well=True)
 
-    async def _well(self) -> None:
-        while not await self.broker.is_well():
-            await SystemClock().sleep(0.01)
+    async def until(self, *, well: bool) -> None:
+        async with asyncio.timeout(10):
+            while await self.broker.is_well() != well:
+                await SystemClock().sleep(0.01)
 
 
 @pytest.fixture
@@ -60,6 +62,20 @@ async def test_it_has_jetstream_in_the_state_directory_and_admits_who_has_the_to
         await connect(BusAddress(nats=msgspec.structs.replace(table, token=None)), SystemClock())
 
 
+async def test_turns_are_not_on_disk_where_they_are_not_to_be_kept(tmp_path: Path) -> None:
+    for on_disk in (True, False):
+        started = Started(tmp_path, on_disk=on_disk)
+        await started.start()
+        address = BusAddress(nats=started.broker.table(NatsTable()), on_disk=on_disk)
+        connection = await connect(address, SystemClock())
+        connection.bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": ["a secret"]}))
+        await connection.close()
+        started.process.terminate()
+        await started.process.ended()
+        files = [file for file in (tmp_path / "nats").rglob("*") if file.is_file()]
+        assert any(b"a secret" in file.read_bytes() for file in files) == on_disk
+
+
 async def test_only_this_user_can_read_the_token(started: Started, tmp_path: Path) -> None:
     token = started.broker.token_file
     assert [path.stat().st_mode & 0o077 for path in (tmp_path / "nats", token, token.with_name("server.conf"))] == [
@@ -75,7 +91,7 @@ async def test_one_that_is_stopped_is_not_well_and_keeps_its_port_when_it_was_ki
     pid = started.process.pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
-    assert not await started.broker.is_well()
+    await started.until(well=False)
     started.process.kill()
     await started.process.ended()
     assert not await started.broker.is_well()

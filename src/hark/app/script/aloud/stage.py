@@ -202,7 +202,7 @@ class AloudStage(Stage):
 
     async def _open(self) -> None:
         await super()._open()
-        hear, speak = self.house.rooms["hear"], self.house.rooms["speak"]
+        hear, speak = self.house.services["hear"], self.house.services["speak"]
         if not (isinstance(hear, Hear) and hear.instruments and isinstance(speak, Speak) and speak.instruments):
             raise LookupError("this house is deaf or mute")
         self._listener: Listener = self.house.listener
