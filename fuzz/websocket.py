@@ -1,8 +1,9 @@
 """Treat a websocket server badly, in large numbers: `python fuzz/websocket.py --connections 5000`.
 
 The server is `hark bus` in a process of its own. Meanwhile two honest clients talk to each other by it; at the end the
-server has to be there, everything they said has to have arrived in order, its memory has to be bounded, and nobody may
-have been let in with a wrong token. Ends with 1 when that is not so. Needs nothing but Hark and its extra `websocket`.
+server has to be there, everything they said has to have arrived in order, its memory has to be bounded, and no client
+may have been accepted with a wrong token. Ends with 1 when that is not so. Needs nothing but Hark and its extra
+`websocket`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 from attacks import ATTACKS
 
 from hark.bus import RemoteBus
-from hark.bus.websocket import NoBus, WebSocketCarrier
+from hark.bus.websocket import BusUnavailable, WebSocketCarrier
 from hark.model import Message, SystemClock
 
 MEMORY = 400.0
@@ -103,7 +104,7 @@ async def attack(name: str, url: str, pid: int, token: str, dice: random.Random,
     held = memory(pid)
     well = unharmed and held < MEMORY and not (closed and inside)
     print(
-        f"{'ok  ' if well else 'FAIL'} {name}: {count} times, {inside} let in, "
+        f"{'ok  ' if well else 'FAIL'} {name}: {count} times, {inside} accepted, "
         f"{len(honest.heard)} of {honest.said} honest messages arrived, {held:.0f} MB at most"
     )
     return well
@@ -114,11 +115,15 @@ def main() -> int:
     parser.add_argument("--connections", type=int, default=2_000, help="how many each attack makes (2000)")
     parser.add_argument("--seed", type=int, default=1, help="for the dice (1)")
     options = parser.parse_args()
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # of the attackers, who write to whoever is gone
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # the attackers write to connections that are gone
     dice = random.Random(options.seed)
     found = []
     for closed in (False, True):
-        print("a server that asks everybody for a token:" if closed else "a server that trusts this machine:")
+        print(
+            "a server that needs a token from every client:"
+            if closed
+            else "a server that accepts local clients without a token:"
+        )
         settings = "handshake = 1.0\nbacklog = 8000000\n" + ("ask_everybody = true" if closed else "")
         with serving(settings) as (url, pid, token):
             for name in ATTACKS:
@@ -127,7 +132,7 @@ def main() -> int:
                     well = asyncio.run(
                         attack(name, url, pid, token, dice, count.get(name, options.connections), closed)
                     )
-                except (NoBus, TimeoutError, OSError) as error:
+                except (BusUnavailable, TimeoutError, OSError) as error:
                     print(f"FAIL {name}: {error!r}")
                     well = False
                 if not well:

@@ -87,25 +87,9 @@ BUSES: Mapping[str, type[LocalBus]] = {"local": LocalBus, "wire": WireBus, "webs
 OVER_THE_NETWORK = ("unit/bus", "flow", "conformance")
 """Folders whose tests also run on a bus between processes, but for those that are marked `one_process`."""
 
-ROOMS = "rooms"
-"""Where an assistant has a bus for each room, as if they were in several processes."""
-
-WORKERS = "workers"
-"""The same with two workers that understand, but for tests that are marked `one_worker`."""
-
-WORKERS_ON_NATS = "workers on nats"
-"""That at a real broker."""
-
-ON_NATS = frozenset(
-    f"test_{name}.py"
-    for name in ("session_1", "session_1_more", "session_2", "session_2_more", "msg_1", "context_1_bus",
-                 "context_1_lifecycle", "converse_1_poll")
-)  # fmt: skip
-"""Whose tests run there too: about sessions, and what belongs to a conversation."""
-
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run what takes an assistant, or a `bus_type`, on each kind of bus, and with rooms that are apart."""
+    """Run what takes an assistant, or a `bus_type`, on each kind of bus; on NATS, an assistant's services are apart."""
     folder = metafunc.definition.path.parent.relative_to(Path(__file__).parent).as_posix()
     may_be_apart, may_be_two = (
         metafunc.definition.get_closest_marker(name) is None for name in ("one_process", "one_worker")
@@ -113,10 +97,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     networked = may_be_apart and folder in OVER_THE_NETWORK
     kinds = [kind for kind in BUSES if networked or kind not in ("websocket", "nats")]
     if "assistant" in metafunc.fixturenames:
-        layouts = [ROOMS] if may_be_apart else []
-        if networked and may_be_two:
-            layouts += [WORKERS, WORKERS_ON_NATS] if metafunc.definition.path.name in ON_NATS else [WORKERS]
-        metafunc.parametrize("assistant", [*kinds, *layouts], indirect=True)
+        on = [kind for kind in kinds if may_be_two or kind != "nats"]
+        metafunc.parametrize("assistant", on, indirect=True)
     if "bus_type" in metafunc.fixturenames:
         metafunc.parametrize("bus_type", [BUSES[kind] for kind in kinds], ids=kinds, indirect=True)
 
@@ -142,23 +124,19 @@ def check_listeners(caplog: pytest.LogCaptureFixture) -> None:
 def assistant(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[MakeAssistant]:
     """Makes assistants: `async with assistant(Plugin(), settings={...}) as hark: ...`.
 
-    In one process on each kind of bus there is, and with a bus for each room, as if they were in several.
+    In one process on each kind of bus there is; on NATS with a connection for each service, and two that understand.
     """
-    where: dict[str, Any] = {"layout": request.param}
+    where: dict[str, Any] = {"bus": BUSES[request.param]}
     once, numbers = SaidOnce(), count(1)
     caplog.handler.addFilter(once)
-    if request.param == WORKERS_ON_NATS:
-        where["layout"] = WORKERS
+    if request.param == "nats":
+        where = {"layout": "services"}
         options = request.getfixturevalue("nats_options")
-    elif request.param == "nats":
-        where = {"bus": request.getfixturevalue("nats_bus")}
-    elif request.param not in (ROOMS, WORKERS):
-        where = {"bus": BUSES[request.param]}
 
     def make(
         *plugins: Plugin, settings: Settings | Mapping[str, Any] | None = None, clock: Clock | None = None
     ) -> Assistant:
-        if request.param == WORKERS_ON_NATS:  # each assistant has its own broker, as it were
+        if request.param == "nats":  # each assistant has its own broker, as it were
             own = msgspec.structs.replace(options, prefix=f"{options.prefix}{next(numbers)}.")
             where["carrier"] = lambda: QuietCarrier(NatsCarrier(own))
         # The template matcher alone: what is looked at here is the frame, and every matcher leaves a step in the trace.

@@ -22,6 +22,13 @@ def nats_server() -> Iterator[NatsServer]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def jetstream_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
+    """One with JetStream."""
+    with NatsServer("-js", "-sd", str(tmp_path_factory.mktemp("jetstream"))) as server:
+        yield server
+
+
 @pytest.fixture
 def nats_bus(nats_server: NatsServer) -> type[NatsBus]:
     """Buses on it that do not hear each other."""

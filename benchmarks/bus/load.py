@@ -15,7 +15,7 @@ WINDOW = 200
 
 
 class Bare(WSListener):
-    """Counts the frames it gets, and calls somebody with each number."""
+    """Counts the frames it gets, and calls `got` with each."""
 
     def __init__(self) -> None:
         self.transport: WSTransport

@@ -218,15 +218,24 @@ def eventually(find: Callable[[], T | None]) -> T:
     raise AssertionError("it never came to be")
 
 
-def free_url() -> str:
-    """The address of a bus that nobody has."""
+def free_port() -> int:
+    """A port on which no process listens."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
-        return f"ws://127.0.0.1:{found.getsockname()[1]}/core"
+        port: int = found.getsockname()[1]
+        return port
+
+
+def free_url() -> str:
+    """The address of a bus that is not there yet."""
+    return f"ws://127.0.0.1:{free_port()}/core"
 
 
 def processes(word: str) -> dict[str, int]:
-    """The processes of an assistant, by room, that were started with this word; workers by their names."""
+    """The processes of an assistant that were started with this word, by service; workers by their names.
+
+    The NATS server is the `broker`: its configuration is in the state directory, if that is the word.
+    """
     found: dict[str, int] = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -236,8 +245,12 @@ def processes(word: str) -> dict[str, int]:
             is_dead = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
         except OSError:
             continue
-        if word in words and "--room" in words and not is_dead:
-            option = "--part" if "--part" in words else "--room"
+        if is_dead:
+            continue
+        if f"{word}/nats/server.conf" in words:
+            found["broker"] = int(entry.name)
+        elif word in words and "--service" in words:
+            option = "--part" if "--part" in words else "--service"
             found[words[words.index(option) + 1]] = int(entry.name)
     return found
 

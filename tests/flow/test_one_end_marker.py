@@ -313,6 +313,7 @@ async def test_an_empty_list_with_a_cancellation_is_a_cancellation(assistant: Ma
 # Handlers that do not come back.
 
 
+@pytest.mark.one_worker
 async def test_a_dispatch_nobody_accepts_fails_after_two_seconds(assistant: MakeAssistant) -> None:
     lost = matcher("claims", claim_of("nobody:go"))
     async with assistant(lost) as hark:
@@ -363,6 +364,7 @@ async def test_without_a_bound_a_handler_may_take_ten_minutes(assistant: MakeAss
         assert public(turn_of(hark)) == MATCHED
 
 
+@pytest.mark.one_worker
 async def test_a_handler_host_that_shows_no_life_is_lost(assistant: MakeAssistant) -> None:
     async with assistant(matcher("claims", claim_of("far.away:go"))) as hark:
 

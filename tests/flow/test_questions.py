@@ -70,6 +70,7 @@ async def test_two_satellites_hear_only_their_own_answers_asks_and_stops(assista
         assert await hark.hears("go", session="bath") == ["gone in bath"]
         assert await hark.hears("greet me", session="bath") == ["who are you?"]
         assert await hark.hears("stop", session="kitchen") == []
+        await settle()
         assert errors(hark) == ["the handler was stopped"]
         assert await hark.hears("go", session="kitchen") == ["gone in kitchen"], "nothing is open there any more"
         assert await hark.hears("go", session="bath") == ["bath is go"]
@@ -102,6 +103,7 @@ async def test_a_handler_that_never_returns_keeps_nobody_from_talking(
         assert await hark.hears("Ann", session=session) == [f"{session or 'default'} is Ann"]
         assert not first.over.is_set()
         assert await hark.hears("stop", session=session) == []
+        await settle()
         assert first.over.is_set()
         assert errors(hark) == ["the handler was stopped"]
 

@@ -147,7 +147,7 @@ async def loud(hark: Assistant, *engines: Engine, **options: Any) -> AsyncIterat
     )
     output = structs.replace(output, tts=house.chains["tts"], hears=lambda _id: True)
     await house.speaker.close()
-    house.rooms["speak"].speaker = Speaker(
+    house.services["speak"].speaker = Speaker(
         house.bus, house.clock, house.chains["dialog"], house.traces, hark._rendered, lambda _id: True, output=output
     )
     yield player

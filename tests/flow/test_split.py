@@ -8,20 +8,22 @@ import signal
 import socket
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from flow.hark_process import PATIENCE, Running, World, eventually, free_url
-from flow.hark_process import processes as children
-from hark.app.connecting import connected
+from flow.hark_process import PATIENCE, Running, World, eventually, free_port, processes
+from hark.app.bus_address import BusAddress
 from hark.app.settings.bus_tables import BusTable
 from hark.bus import RemoteBus
 from hark.model import Message, Session, SystemClock
 from hark.spec import DEFAULT_SESSION_ID, topics
+from hark.testing.nats_server import NatsServer, closed_port
 
-ROOMS = ("bus", "hear", "understand", "act", "speak")
+SERVICES = ("hear", "understand", "act", "speak", "edge")
+ALL = {*SERVICES, "broker"}
 
 STALLING = """
 import time
@@ -30,21 +32,9 @@ from hark.skills import Skill, intent
 class Stalling(Skill):
     id = "stalling.skill"
 
-    @intent("hang the house")
+    @intent("hang the process")
     async def hang(self, turn):
         time.sleep(60)
-"""
-
-WAITING = """
-import asyncio
-from hark.skills import Skill, intent
-
-class Waiting(Skill):
-    id = "waiting.skill"
-
-    @intent("take your time")
-    async def wait(self, turn):
-        await asyncio.Event().wait()
 """
 KEEPING = """
 from hark.skills import Skill, intent
@@ -60,236 +50,307 @@ class Keeping(Skill):
     @intent("tell me", requires=("word",))
     def tell(self, turn):
         return "it is " + turn.session.intent_context["keeping.skill:word"].value
-
-    @intent("who was called")
-    def called(self, turn):
-        return ", ".join(entry.skill_id for entry in turn.session.active_handlers)
 """
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path)
+class Split:
+    """`hark run --split` in a world of its own."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.port = free_port()
+        self.url = f"ws://127.0.0.1:{self.port}/core"
+        self.state = str(world.state)
+        self.configure()
+
+    def configure(self, more: str = "") -> None:
+        self.world.write_settings(f"[bus]\nport = {self.port}\n{more}")
+
+    def command(self, *options: str) -> tuple[str, ...]:
+        return ("run", "--split", "--state", self.state, *options)
+
+    @property
+    def processes(self) -> dict[str, int]:
+        return processes(self.state)
+
+    def all_ready(self, *services: str) -> dict[str, int]:
+        """Wait until every process says that it is ready."""
+        wanted = set(services) or ALL
+
+        def ready() -> dict[str, int] | None:
+            found = self.processes
+            report = self.world.hark("doctor").stdout
+            named = all(f"process {pid} on " in report for name, pid in found.items() if name != "broker")
+            return found if set(found) == wanted and named and "not ready" not in report else None
+
+        return eventually(ready)
+
+    def answer(self, text: str) -> str:
+        """What is answered once there is an answer."""
+
+        def answered() -> str | None:
+            done = self.world.hark("say", text)
+            return done.stdout.strip() if done.returncode == 0 else None
+
+        return eventually(answered)
+
+    @asynccontextmanager
+    async def client(self) -> Any:
+        """A client of the websocket server."""
+        bus = await BusAddress(BusTable(url=self.url)).connect(SystemClock())
+        try:
+            yield bus
+        finally:
+            await bus.close()
 
 
 @pytest.fixture
-def url() -> Iterator[str]:
-    """An address nobody has; at the end, no process is left that was given it."""
-    address = free_url()
-    yield address
-    eventually(lambda: not children(address))
+def split(tmp_path: Path) -> Iterator[Split]:
+    """At the end, no process of it is left."""
+    made = Split(World(tmp_path))
+    yield made
+    eventually(lambda: not made.processes)
 
 
-def restarted(url: str, room: str, before: int) -> None:
-    eventually(lambda: children(url).get(room, before) != before)
+def end(running: Running) -> str:
+    """Stop it in good order; what it wrote."""
+    running.signal(signal.SIGTERM)
+    status, errors = running.end(hang_up=False)
+    assert status == 0
+    return errors
 
 
-def test_lines_on_standard_input_are_answered_and_then_all_is_over(world: World, url: str) -> None:
-    done = world.hark("run", "--split", "--bus", url, said="say hello world\nwhat nobody understands\n")
+def test_lines_on_standard_input_are_answered_and_then_all_is_over(split: Split) -> None:
+    done = split.world.hark(*split.command(), said="say hello world\nwhat nobody understands\n")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0] == "hello world"
-    assert len(done.stdout.splitlines()) == 2
+    assert (done.stdout.splitlines()[0], len(done.stdout.splitlines())) == ("hello world", 2)
     assert done.stderr == ""
-    told = world.hark("why")
-    assert '"what nobody understands"' in told.stdout
+    assert '"what nobody understands"' in split.world.hark("why").stdout, "from disk"
 
 
-def test_say_why_and_doctor_talk_to_all_rooms_as_to_one(world: World, url: str) -> None:
-    with world.running("run", "--split", "--bus", url) as running:
+def test_say_why_and_doctor_talk_to_all_processes_as_to_one(split: Split, tmp_path: Path) -> None:
+    world = split.world
+    with world.running(*split.command()) as running:
         assert running.say("say hello") == "hello"
         said = world.hark("say", "say", "good", "morning", "--why")
         assert (said.returncode, said.stdout.splitlines()[0]) == (0, "good morning")
         stages = [line.split()[2] for line in said.stdout.splitlines()[2:-1]]
         # Speech may be heard before its handler is through: they are in processes of their own.
         assert (stages[-3], set(stages[-2:])) == ("intent", {"handler", "speak"})
-        told = world.hark("why").stdout
-        assert '"say good morning"' in told
-        assert "rendered" in told
-        looked = world.hark("doctor")
-        assert looked.returncode == 0, looked.stdout
-        assert all(
-            f"{room} room: process {pid} on " in looked.stdout for room, pid in children(url).items() if room != "bus"
-        )
-        taken = world.hark("run", "--room", "act", "--bus", url, "--state", str(world.home / "other"))
+        trace = world.hark("why").stdout
+        assert '"say good morning"' in trace
+        assert "rendered" in trace
+        report = world.hark("doctor")
+        assert report.returncode == 0, report.stdout
+        found = split.processes
+        assert set(found) == ALL
+        assert all(f"service {name}: process {found[name]} on " in report.stdout for name in SERVICES)
+        taken = world.hark("run", "--service", "act", *at_broker(split), "--state", str(tmp_path / "other"))
         assert taken.returncode == 2
-        assert f"the room act is taken on this bus by process {children(url)['act']}" in taken.stderr
+        assert f"the service act already runs on this bus in process {found['act']} on" in taken.stderr
+        # From elsewhere, by the websocket server.
+        other = World(tmp_path / "elsewhere")
+        assert other.hark("say", "say good day", "--bus", split.url).stdout == "good day\n"
+        assert '"say good day"' in other.hark("why", "--bus", split.url).stdout
+        assert f"service act: process {found['act']} on " in other.hark("doctor", "--bus", split.url).stdout
         status, errors = running.end()
     assert (status, errors) == (0, "")
-    # What is on disk is told in one piece as well, when nobody runs any more.
-    assert "rendered" in world.hark("why").stdout
+    assert "rendered" in world.hark("why").stdout, "from disk"
 
 
-def test_whichever_process_is_killed_it_comes_back_by_itself(world: World, url: str) -> None:
-    with world.running("run", "--split", "--bus", url) as running:
+def at_broker(split: Split) -> tuple[str, ...]:
+    """The options of a process that connects to the broker of this assistant."""
+    [listen] = [line for line in configuration(split).splitlines() if line.startswith("listen: ")]
+    token = str(split.world.state / "nats" / "token")
+    return "--bus", f"nats://{listen.removeprefix('listen: ')}", "--broker-token", token
+
+
+def configuration(split: Split) -> str:
+    return (split.world.state / "nats" / "server.conf").read_text()
+
+
+def test_whichever_process_is_killed_it_comes_back_by_itself(split: Split) -> None:
+    with split.world.running(*split.command()) as running:
         assert running.say("say first") == "first"
-        # It was heard; that it is over as well may be on its way, and would be lost with the bus.
-        eventually(lambda: "\nAnswered." in world.hark("why").stdout)
-        for room in ROOMS:
-            pid = children(url)[room]
-            os.kill(pid, signal.SIGKILL)
-            restarted(url, room, pid)
-            said = eventually(lambda: _answered(world, f"say {room} is back"))  # noqa: B023
-            assert said == f"{room} is back"
+        for name in (*SERVICES, "broker"):
+            killed = split.all_ready()[name]
+            os.kill(killed, signal.SIGKILL)
+            eventually(lambda: split.processes.get(name, killed) != killed)  # noqa: B023
+            assert split.answer(f"say {name} is back") == f"{name} is back"
         assert running.say("say last") == "last"
         status, errors = running.end()
     assert status == 0
-    for room in ROOMS:
-        assert f"{room} was ended by SIGKILL; it is started again in 0.1 s" in errors
-
-
-def _answered(world: World, text: str) -> str | None:
-    done = world.hark("say", text)
-    return done.stdout.strip() if done.returncode == 0 else None
+    for name in ALL:
+        assert f"{name} was ended by SIGKILL; it is restarted in 0.1 s" in errors
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_one_signal_ends_all_of_them(world: World, url: str, number: signal.Signals) -> None:
-    with world.running("run", "--split", "--stay", "--bus", url) as running:
+def test_one_signal_ends_all_of_them_and_leaves_nothing_behind(split: Split, number: signal.Signals) -> None:
+    with split.world.running(*split.command("--stay", "--workers", "2")) as running:
         assert running.say("say hello") == "hello"
-        assert set(children(url)) == set(ROOMS)
+        assert set(split.processes) == (ALL - {"understand"}) | {"understand-1", "understand-2"}
         running.signal(number)
         status, errors = running.end(hang_up=False)
     assert (status, errors) == (0, "")
-    assert not (world.state / "control.sock").exists()
+    assert split.processes == {}
+    assert not (split.world.state / "control.sock").exists()
+    assert split.world.hark("say", "say it", "--state", split.state).stdout == "it\n", "the directory is free"
 
 
-def test_when_the_supervisor_is_killed_nobody_is_left(world: World, url: str) -> None:
-    with world.running("run", "--split", "--bus", url) as running:
+def test_when_the_supervisor_is_killed_no_process_is_left(split: Split) -> None:
+    with split.world.running(*split.command()) as running:
         assert running.say("say hello") == "hello"
         running.signal(signal.SIGKILL)
-        eventually(lambda: not children(url))
+        eventually(lambda: not split.processes)
 
 
-def test_a_process_that_stands_still_is_started_again_and_the_culprit_named(world: World, url: str) -> None:
-    world.install("stalling", STALLING, "skill: Stalling")
-    world.write_settings("[rooms]\nstalled = 2.0\n")
-    with world.running("run", "--split", "--bus", url) as running:
+def test_a_process_that_hangs_is_restarted_and_the_culprit_named(split: Split) -> None:
+    split.world.install("stalling", STALLING, "skill: Stalling")
+    split.configure("[rooms]\nstalled = 2.0\n")
+    with split.world.running(*split.command()) as running:
         assert running.say("say hello") == "hello"
-        pid = children(url)["act"]
-        assert "handler host lost" in running.say("hang the house")
-        restarted(url, "act", pid)
-        assert eventually(lambda: _answered(world, "say again")) == "again"
-        running.end()
-        errors = running.errors
-    assert "act: ERROR hark.watchdog: the event loop has stood still" in errors
-    assert "stalling.skill:hang" in errors
-    assert "ERROR hark.split: act has stood still for" in errors
+        pid = split.processes["act"]
+        running.write("hang the process")
+        eventually(lambda: split.processes.get("act", pid) != pid)
+        assert "stalling.skill" in running.line(), "the turn has ended with an error"
+        assert split.answer("say again") == "again"
+        end(running)
+    assert "act: ERROR hark.watchdog: the event loop has stood still" in running.errors
+    assert "stalling.skill:hang" in running.errors
+    assert "act has shown no sign of life for" in running.errors
 
 
-def test_a_room_that_cannot_be_started_ends_the_whole_with_its_reason(world: World, url: str) -> None:
-    host = url.removeprefix("ws://").removesuffix("/core").split(":")
+def test_a_process_that_cannot_be_started_ends_the_whole_with_its_reason(split: Split) -> None:
     with socket.socket() as taken:
-        taken.bind((host[0], int(host[1])))
+        taken.bind(("127.0.0.1", split.port))
         taken.listen()
-        done = world.hark("run", "--split", "--bus", url)
+        done = split.world.hark(*split.command())
     assert done.returncode == 2
-    assert "bus: hark: " in done.stderr
-    assert "bus cannot be started; see above" in done.stderr
+    assert f"edge: hark: port {split.port} of 127.0.0.1 is taken" in done.stderr
+    assert "edge cannot be started; see above" in done.stderr
 
 
-async def test_what_was_remembered_by_the_marker_is_there_when_understand_was_killed_with_it(
-    world: World, url: str
-) -> None:
-    """Three times: something is remembered, `understand` is killed in the moment of the marker, and asked when back."""
-    world.install("probe", KEEPING, "skill: Keeping")
-    with world.running("run", "--split", "--stay", "--bus", url) as running:
+async def test_what_was_remembered_by_the_marker_is_there_when_understand_was_killed_with_it(split: Split) -> None:
+    """Twice: something is remembered, `understand` is killed in the moment of the marker, and asked when it is back."""
+    split.world.install("probe", KEEPING, "skill: Keeping")
+    with split.world.running(*split.command("--stay")) as running:
         await asyncio.to_thread(running.say, "say hello")
-        bus = await connected(BusTable(url=url), SystemClock())
-        killed = asyncio.Event()
-        doomed = 0
-
-        def handled(message: Message) -> None:
-            if message.session_id == DEFAULT_SESSION_ID and doomed:
-                os.kill(doomed, signal.SIGKILL)
-                killed.set()
-
-        bus.on(topics.UTTERANCE_HANDLED, handled)
-        await bus.settled()
-        for word in ("apples", "pears", "plums"):
-            killed.clear()
-            doomed = children(url)["understand"]
-            assert await asyncio.to_thread(running.say, f"remember {word}") == "yes"
-            async with asyncio.timeout(PATIENCE):
-                await killed.wait()
+        async with split.client() as bus:
+            killed = asyncio.Event()
             doomed = 0
-            # Only what is remembered makes this an intent at all.
-            assert await asyncio.to_thread(running.say, "tell me") == f"it is {word}"
-            assert await asyncio.to_thread(running.say, "who was called") == "keeping.skill, parrot.skill"
-        await bus.close()
-        await asyncio.to_thread(_end, running)
+
+            def handled(message: Message) -> None:
+                if message.session_id == DEFAULT_SESSION_ID and doomed:
+                    os.kill(doomed, signal.SIGKILL)
+                    killed.set()
+
+            bus.on(topics.UTTERANCE_HANDLED, handled)
+            await bus.carrier.flush()
+            for word in ("apples", "pears"):
+                killed.clear()
+                doomed = split.processes["understand"]
+                assert await asyncio.to_thread(running.say, f"remember {word}") == "yes"
+                async with asyncio.timeout(PATIENCE):
+                    await killed.wait()
+                doomed = 0
+                # Only what is remembered makes this an intent at all.
+                assert await asyncio.to_thread(running.say, "tell me") == f"it is {word}"
+        await asyncio.to_thread(end, running)
 
 
 class Markers:
-    """Counts the end markers of visitors' utterances, and says more of them."""
+    """Says things and counts their end markers, all of the same text."""
 
-    def __init__(self, bus: RemoteBus, wanted: int) -> None:
+    def __init__(self, bus: RemoteBus) -> None:
         self._bus = bus
-        self._wanted = wanted
-        self._all = asyncio.Event()
+        self._changed = asyncio.Event()
         self.ended: Counter[str] = Counter()
         bus.on(topics.UTTERANCE_HANDLED, self._handled)
 
-    def say(self, text: str, visitors: range) -> None:
+    def say(self, visitors: range) -> None:
         for number in visitors:
             session = Session(f"visitor-{number}")
-            self._bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": [text]}, {}, session))
+            self._bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": ["say hello"]}, {}, session))
 
-    async def are_all_there_once(self) -> None:
+    async def are_there_once(self, visitors: range) -> None:
+        wanted = {f"visitor-{number}": 1 for number in visitors}
         with suppress(TimeoutError):  # what is missing then says more than that it took too long
             async with asyncio.timeout(PATIENCE):
-                await self._all.wait()
+                while not wanted.keys() <= self.ended.keys():
+                    self._changed.clear()
+                    await self._changed.wait()
         await self._bus.settled()
-        assert self.ended == {f"visitor-{number}": 1 for number in range(self._wanted)}
+        assert self.ended == wanted
 
     def _handled(self, message: Message) -> None:
         if message.session_id.startswith("visitor-"):
             self.ended[message.session_id] += 1
-            if len(self.ended) == self._wanted:
-                self._all.set()
+            self._changed.set()
 
 
-async def test_each_utterance_ends_once_although_understand_is_killed_in_the_middle(world: World, url: str) -> None:
-    """Forty turns are open, forty utterances on their way to it, and forty are said while nobody is there."""
-    world.install("waiting", WAITING, "skill: Waiting")
-    with world.running("run", "--split", "--stay", "--bus", url) as running:
+@pytest.mark.parametrize("name", ["understand", "understand-1", "act", "broker"])
+async def test_each_utterance_ends_once_although_a_process_is_killed_in_the_middle(split: Split, name: str) -> None:
+    """Seventy at once, a kill, and seventy more while it is away."""
+    options = ("--workers", "2") if name == "understand-1" else ()
+    with split.world.running(*split.command("--stay", *options)) as running:
         await asyncio.to_thread(running.say, "say hello")
-        bus = await connected(BusTable(url=url), SystemClock())
-        markers, errors = Markers(bus, 120), Counter[str]()
-        bus.on(topics.HANDLER_ERROR, lambda message: errors.update([message.session_id]))
-        pid = children(url)["understand"]
-        markers.say("take your time", range(40))
-        notes = world.state / "turns.log"
-        await asyncio.to_thread(eventually, lambda: notes.read_bytes().count(b"+{") >= 2 * 40)  # opened and dispatched
-        os.kill(pid, signal.SIGSTOP)
-        markers.say("say hello", range(40, 80))
-        await bus.carrier.flush()
-        os.kill(pid, signal.SIGKILL)
-        markers.say("say hello", range(80, 120))
-        await markers.are_all_there_once()
-        assert errors == {f"visitor-{number}": 1 for number in range(40)}
-        await bus.close()
-        await asyncio.to_thread(_end, running)
+        async with split.client() as bus:
+            markers = Markers(bus)
+            markers.say(range(70))
+            await bus.carrier.flush()
+            os.kill(split.processes[name], signal.SIGKILL)
+            markers.say(range(70, 140))
+            await markers.are_there_once(range(140))
+        await asyncio.to_thread(end, running)
 
 
-@pytest.mark.parametrize("room", ["act", "bus"])
-async def test_each_utterance_ends_once_although_one_that_notes_nothing_is_killed_in_the_middle(
-    world: World, url: str, room: str
-) -> None:
-    """Seventy at once, a kill, and seventy more while nobody is there."""
-    with world.running("run", "--split", "--stay", "--bus", url) as running:
-        await asyncio.to_thread(running.say, "say hello")
-        bus = await connected(BusTable(url=url), SystemClock())
-        markers = Markers(bus, 140)
-        await bus.settled()
-        markers.say("say hello", range(70))
-        await bus.carrier.flush()
-        os.kill(children(url)[room], signal.SIGKILL)
-        markers.say("say hello", range(70, 140))
-        await markers.are_all_there_once()
-        await bus.close()
-        await asyncio.to_thread(_end, running)
+def test_workers_share_the_work_and_one_that_is_killed_is_restarted(split: Split) -> None:
+    everything = (ALL - {"understand"}) | {"understand-1", "understand-2"}
+    with split.world.running(*split.command("--workers", "2")) as running:
+        assert running.say("say first") == "first"
+        before = split.all_ready(*everything)
+        for number in range(4):  # by whichever worker the broker picks
+            assert split.world.hark("say", f"say {number}").stdout == f"{number}\n"
+        os.kill(before["understand-1"], signal.SIGKILL)
+        assert running.say("say second") == "second"
+        eventually(lambda: split.processes.get("understand-1", before["understand-1"]) != before["understand-1"])
+        assert split.all_ready(*everything)["understand-2"] == before["understand-2"]
+        assert '"say second"' in split.world.hark("why").stdout
+        status, errors = running.end()
+    assert status == 0
+    assert "understand-1 was ended by SIGKILL; it is restarted in 0.1 s" in errors
 
 
-def _end(running: Running) -> None:
-    running.signal(signal.SIGTERM)
-    running.end(hang_up=False)
+def test_where_nats_servers_are_named_no_broker_is_started(split: Split, nats_server: NatsServer) -> None:
+    split.configure(f'[nats]\nservers = ["{nats_server.url}"]\nprefix = "split{os.getpid()}."\n')
+    with split.world.running(*split.command("--stay")) as running:
+        assert running.say("say it") == "it"
+        assert set(split.processes) == set(SERVICES)
+        # A process without the state directory finds the assistant at NATS.
+        other = World(split.world.home / "elsewhere")
+        said = other.hark("say", "say", "good", "day", "--why", "--settings", str(split.world.settings))
+        assert (said.returncode, said.stdout.splitlines()[0]) == (0, "good day"), said.stderr
+        assert "service act: process " in other.hark("doctor", "--settings", str(split.world.settings)).stdout
+        assert not other.state.exists()
+        assert end(running) == ""
+
+
+def test_a_broker_that_is_not_there_is_reported_before_anything_is_started(split: Split) -> None:
+    server = f"nats://127.0.0.1:{closed_port()}"
+    split.configure(f'[nats]\nservers = ["{server}"]\n')
+    done = split.world.hark(*split.command())
+    assert (done.returncode, done.stdout) == (2, "")
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f"hark: no NATS server could be reached at {server} within ")
+    assert not (split.world.state / "control.sock").exists()
+
+
+def test_options_that_do_not_go_together_are_refused(split: Split) -> None:
+    hark = split.world.hark
+    assert "--workers goes with --split" in hark("run", "--workers", "2").stderr
+    for number in ("0", "-1", "many", "100"):
+        expected = f"argument --workers: '{number}' is not a number from 1 to 99"
+        assert expected in hark("run", "--split", f"--workers={number}").stderr
+    assert "--bus takes an address of NATS" in hark("run", "--split", "--bus", split.url).stderr
+    assert "--service edge joins websocket clients to NATS" in hark("run", "--service", "edge").stderr
+    assert "--worker goes with --service understand alone" in hark("run", "--service", "act", "--worker").stderr

@@ -14,9 +14,9 @@ from typing import TypeVar
 
 import pytest
 
-from flow.hark_process import World
+from flow.hark_process import World, eventually, free_url
 from hark.bus import RemoteBus
-from hark.bus.websocket import NoBus, WebSocketCarrier
+from hark.bus.websocket import BusUnavailable, WebSocketCarrier
 from hark.model import Message, SystemClock
 
 T = TypeVar("T")
@@ -85,14 +85,14 @@ async def test_from_elsewhere_one_comes_in_with_a_token_until_it_is_revoked(worl
         assert await talks(remote, token, tls)
         assert await talks(f"{remote}/{token}", tls=tls)
         for wrong in ("", "wrong", token[:-1]):
-            with pytest.raises(NoBus, match="needs a token"):
+            with pytest.raises(BusUnavailable, match="needs a token"):
                 await talks(remote, wrong, tls)
         carrier = WebSocketCarrier(remote, SystemClock(), token=token, tls=tls)
-        await carrier.open(lambda _frame, _way: None)
+        await carrier.open(lambda _frame, _via: None)
         assert (await asyncio.to_thread(world.hark, "token", "revoke", "satellite")).returncode == 0
         await until(lambda: not carrier.connected)
         await carrier.close()
-        with pytest.raises(NoBus, match="needs a token"):
+        with pytest.raises(BusUnavailable, match="needs a token"):
             await talks(remote, token, tls)
         assert await talks(local)
         bus.signal(signal.SIGTERM)
@@ -136,7 +136,7 @@ async def test_without_file_descriptors_left_the_others_go_on_and_the_log_is_sho
         _, hard = resource.prlimit(bus.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(bus.pid, resource.RLIMIT_NOFILE, (40, hard))
         carrier = WebSocketCarrier(url, SystemClock())
-        await carrier.open(lambda _frame, _way: None)
+        await carrier.open(lambda _frame, _via: None)
         port = int(url.split(":")[-1].split("/")[0])
         idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(60)]
         await carrier.flush()
@@ -149,3 +149,19 @@ async def test_without_file_descriptors_left_the_others_go_on_and_the_log_is_sho
     assert status == 0
     assert "no file descriptor is left" in errors
     assert len(errors.splitlines()) == 1
+
+
+def test_port_in_the_settings_alone_moves_the_server_and_the_services(world: World) -> None:
+    port = free_url().split(":")[-1].split("/")[0]
+    world.write_settings(f"[bus]\nport = {port}\n")
+    services = [word for service in ("understand", "act", "speak") for word in ("--room", service)]
+    with world.running("bus") as bus, world.running("run", *services) as running:
+        assert bus.line() == f"the bus listens at ws://127.0.0.1:{port}/core"
+
+        def answered() -> bool:
+            return world.hark("say", "say good morning").stdout == "good morning\n"
+
+        assert eventually(answered)
+        for process in (running, bus):
+            process.signal(signal.SIGTERM)
+            assert process.end()[0] == 0

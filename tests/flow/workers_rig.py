@@ -1,27 +1,26 @@
-"""Several workers that understand, a room of skills and an onlooker, each with a bus of its own at one broker."""
+"""Workers that understand, a host of skills and an onlooker at a real broker, each with a network link of its own."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from hark.app.house import House
+from hark.app.services import ServiceName
 from hark.app.settings import settings_from
-from hark.app.state.turns_file import TurnsFile
 from hark.builtin import MATCHERS
 from hark.bus import RemoteBus
-from hark.model import Message, Session
+from hark.bus.nats import NatsCarrier, NatsOptions, TurnStreams
+from hark.model import Clock, Message, Session, SystemClock
 from hark.plugins import Plugin, Turn
 from hark.skills import Skill, intent
 from hark.spec import topics
-from hark.testing.clock import FakeClock, settle
-from hark.testing.cut_carrier import CutCarrier
-from hark.testing.memory_broker import MemoryBroker
-from hark.understand import Pace, Worker
+from hark.testing.clock import FakeClock
+from hark.testing.nats_server import NatsServer
+from hark.testing.network_link import NetworkLink
+from hark.testing.quiet import QuietCarrier
 
 PIPELINE = [matcher.id for matcher in MATCHERS]
 
@@ -35,161 +34,175 @@ class Chores(Skill):
         super().__init__()
         self.go_on = asyncio.Event()
         self.calls: Counter[str] = Counter()
+        self.ended: dict[str, asyncio.Event] = {}
+
+    async def start(self) -> None:
+        await super().start()
+        self.host.on(topics.UTTERANCE_HANDLED, self._handled)
+
+    def _handled(self, message: Message) -> None:
+        self.ended.setdefault(message.session_id, asyncio.Event()).set()
 
     @intent("say {words}")
     async def say(self, turn: Turn) -> str:
+        self.calls["say"] += 1
         return turn.slots["words"]
 
     @intent("take your time")
-    async def take(self, turn: Turn) -> None:
+    async def take(self, turn: Turn) -> str:
         self.calls["take"] += 1
         await self.go_on.wait()
+        return "at last"
 
     @intent("remember {word}")
     async def note(self, turn: Turn) -> None:
+        self.calls["note"] += 1
         turn.remember("word", turn.slots["word"])
 
     @intent("ask me")
     async def question(self, turn: Turn) -> str:
-        answer = await turn.ask("Which one?")
+        self.calls["question"] += 1
+        answer = await turn.ask("Which one?", timeout=3_600.0)
         return f"so {answer}"
 
-
-class Disk:
-    """The notes of a worker, on a real disk, to which nothing is written any more when it is dead."""
-
-    def __init__(self, directory: Path) -> None:
-        directory.mkdir(exist_ok=True)
-        self._file = TurnsFile(directory)
-        self.lost, self.stood_in = self._file.lost, self._file.stood_in
-        self._is_there = True
-
-    def opened(self, entry: Message) -> None:
-        if self._is_there:
-            self._file.opened(entry)
-
-    def dispatched(self, dispatch: Message) -> None:
-        if self._is_there:
-            self._file.dispatched(dispatch)
-
-    def ended(self, utterance_id: str) -> None:
-        if self._is_there:
-            self._file.ended(utterance_id)
-
-    def note_stood_in(self, utterance_id: str) -> None:
-        if self._is_there:
-            self._file.note_stood_in(utterance_id)
-
-    def close(self) -> None:
-        if self._is_there:
-            self._file.close()
-        self._is_there = False
+    @intent("begin another")
+    async def nested(self, turn: Turn) -> str:
+        self.calls["nested"] += 1
+        inner = self.ended["inner"] = asyncio.Event()
+        session = turn.session.replace(session_id="inner")
+        self.host.emit(topics.UTTERANCE_HANDLE, {"utterances": ["take your time"]}, session=session)
+        await inner.wait()
+        return "both done"
 
 
-class Staff:
-    """The workers by name, and what an onlooker sees."""
+class Workers:
+    """What runs at one broker, by name, and what an onlooker sees of it."""
 
-    def __init__(self, clock: FakeClock, broker: MemoryBroker, skills: Sequence[Plugin], place: Path) -> None:
+    def __init__(self, server: NatsServer, prefix: str, clock: Clock, stack: AsyncExitStack) -> None:
+        self.server = server
         self.clock = clock
-        self.broker = broker
-        self.skills = skills
-        self.houses: dict[str, House] = {}
-        self.workers: dict[str, Worker] = {}
-        self.wires: dict[str, CutCarrier] = {}
-        self.place = place
-        self.disks: dict[str, Disk] = {}
-        self.dead: set[str] = set()
         self.messages: list[Message] = []
-        self.bus = RemoteBus(broker.carrier())
-        self.said = 0
+        self.links: dict[str, NetworkLink] = {}
+        self.houses: dict[str, House] = {}
+        self.carriers: dict[str, NatsCarrier] = {}
+        self._prefix = prefix
+        self._stack = stack
+        self.bus: RemoteBus
 
-    async def hire(self, name: str, instead: str = "") -> Worker:
-        """Start another worker, or the next life of one that is dead."""
-        disk = self.disks[name] = Disk(self.place / (instead or name).rstrip("'"))
-        wire = self.wires[name] = CutCarrier.to(self.broker, self.clock, Pace().patience)
-        bus = RemoteBus(wire)
+    async def connect(self, name: str) -> RemoteBus:
+        link = self.links[name] = await self._stack.enter_async_context(NetworkLink(self.server.port))
+        options = NatsOptions((f"nats://127.0.0.1:{link.port}",), prefix=self._prefix, retry=0.05, regroup=0.0)
+        carrier = self.carriers[name] = NatsCarrier(options)
+        bus = RemoteBus(QuietCarrier(carrier) if isinstance(self.clock, FakeClock) else carrier)
         await bus.open()
-        worker = self.workers[name] = Worker(bus, self.clock, worker_id=name, journal=disk)
-        self.houses[name] = await self._house(bus, [matcher() for matcher in MATCHERS], ("understand",), worker)
-        return worker
+        return bus
 
-    async def revive(self, name: str) -> str:
-        """Start a worker that is dead again; under what name it goes on."""
-        await self.hire(f"{name}'", instead=name)
-        return f"{name}'"
+    @property
+    def streams(self) -> TurnStreams:
+        """As the onlooker has them."""
+        return self.carriers["onlooker"].streams
 
-    async def _house(self, bus: RemoteBus, plugins: Sequence[Plugin], rooms, worker=None) -> House:  # type: ignore[no-untyped-def]
-        house = House(
-            settings_from({"assistant": {"pipeline": PIPELINE}}), bus, self.clock, plugins,
-            rooms=rooms, render=lambda _: None, serves=lambda _: True, worker=worker,
-        )  # fmt: skip
-        starting = asyncio.ensure_future(house.start())
-        while not starting.done():
-            await settle()
-        await starting
+    async def worker(self, name: str) -> House:
+        """Start a process that understands."""
+        return await self._house(name, [matcher() for matcher in MATCHERS], "understand")
+
+    async def host(self, name: str, *skills: Plugin) -> House:
+        """Start a process that has skills."""
+        return await self._house(name, skills, "act")
+
+    async def _house(self, name: str, plugins: list[Plugin] | tuple[Plugin, ...], service: ServiceName) -> House:
+        bus = await self.connect(name)
+        house = self.houses[name] = House(
+            settings_from({"assistant": {"pipeline": PIPELINE}}),
+            bus,
+            self.clock,
+            plugins,
+            services=(service,),
+            render=lambda _spoken: None,
+            serves=lambda _id: False,
+            settled=self._settled,
+            streams=self.carriers[name].streams,
+        )
+        await house.start()
         return house
 
-    def say(self, text: str, session: str | None = None) -> str:
-        """Say something; the mark by which its end is known."""
-        self.said += 1
-        mark = f"said-{self.said}"
-        carried = None if session is None else Session(session)
-        self.bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": [text]}, {"mark": mark}, carried))
-        return mark
+    async def _settled(self) -> list[str]:
+        """Twice: what one does with what it was told may be something to be told to others."""
+        buses = [house.bus for name, house in self.houses.items() if self.carriers[name].connected]
+        return [late for _ in range(2) for bus in buses for late in await bus.settled(1.0)]
 
-    async def pass_by(self, seconds: float) -> None:
-        """Let time pass, in steps that a broker would see."""
-        await self.clock.advance(seconds)
+    async def kill(self, name: str) -> None:
+        """Cut a process off for good: nothing comes from it any more."""
+        self.links[name].cut()
+        await self.until(lambda: not self.carriers[name].connected)
 
-    def kill(self, name: str) -> None:
-        """As by a power cut: nothing it does is seen any more."""
-        self.wires[name].cut()
-        self.disks[name].close()
-        self.dead.add(name)
+    async def kill_broker(self) -> None:
+        """Kill the server, which has to be one of this test's own."""
+        self.server.kill()
+        for link in self.links.values():
+            link.cut()
+        await self.until(lambda: not any(carrier.connected for carrier in self.carriers.values()))
 
-    def holders(self) -> list[str]:
-        """Who takes itself for the holder of the lease."""
-        return [name for name, worker in self.workers.items() if worker.lease.serving and name not in self.dead]
+    async def start_broker(self) -> None:
+        """Start it again."""
+        self.server.start()
+        for link in self.links.values():
+            await link.restore()
 
+    async def stop(self, name: str) -> None:
+        """Stop a process as SIGTERM does."""
+        house = self.houses.pop(name)
+        stopping = asyncio.ensure_future(house.stop())
+        while isinstance(self.clock, FakeClock) and not stopping.done():
+            await self.clock.advance(1.0)
+        await stopping
+        await house.bus.close()
+
+    def say(self, text: str, session: Session | None = None, mark: str = "") -> None:
+        self.bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": [text]}, {"mark": mark}, session))
+
+    def of(self, topic: str) -> list[Message]:
+        return [message for message in self.messages if message.type == topic]
+
+    @property
     def markers(self) -> Counter[str]:
-        """How often each utterance was ended."""
-        ends = (message for message in self.messages if message.type == topics.UTTERANCE_HANDLED)
-        return Counter(str(message.context.get("mark")) for message in ends)
+        """How many end markers each utterance has, by the mark it was said with."""
+        return Counter(message.context["mark"] for message in self.of(topics.UTTERANCE_HANDLED))
 
-    def of(self, mark: str) -> list[str]:
-        """What became of an utterance."""
-        return [m.type for m in self.messages if m.context.get("mark") == mark and not m.type.startswith("hark.")]
+    @property
+    def errors(self) -> list[str]:
+        return [message.data["exception"] for message in self.of(topics.HANDLER_ERROR)]
 
-    def by(self, mark: str) -> str:
-        """Which worker has ended it."""
-        [marker] = [m for m in self.messages if m.type == topics.UTTERANCE_HANDLED and m.context.get("mark") == mark]
-        return (marker.utterance_id or "").rpartition("-")[0]
+    @property
+    def spoken(self) -> list[str]:
+        return [message.data["utterance"] for message in self.of(topics.UTTERANCE_SPEAK)]
+
+    async def until(self, is_so: Callable[[], bool], within: float = 10.0) -> None:
+        """Wait for something that comes over the network, in real time."""
+        async with asyncio.timeout(within):
+            while not is_so():  # noqa: ASYNC110 - of many things, some of them at the broker
+                await asyncio.sleep(0.01)
+
+    def holder(self) -> str:
+        """Which worker holds the default session."""
+        held = [name for name, house in self.houses.items() if house.turns.store.owned and name.startswith("w")]
+        return held[0] if held else ""
 
 
 @asynccontextmanager
-async def staff(*names: str, skills: Sequence[Plugin] = ()) -> AsyncIterator[Staff]:
-    """These workers, of whom one holds the lease."""
-    clock, broker = FakeClock(), MemoryBroker()
-    place = TemporaryDirectory()
-    made = Staff(clock, broker, skills, Path(place.name))
-    await made.bus.open()
-    made.bus.tap(made.messages.append)
-    for name in names:
-        await made.hire(name)
-    act = RemoteBus(broker.carrier())
-    await act.open()
-    acting = await made._house(act, skills or [Chores()], ("act",))
-    await made.pass_by(3.0)
-    try:
-        yield made
-    finally:
-        for house in (*made.houses.values(), acting):
-            closing = asyncio.ensure_future(house.stop())
-            while not closing.done():
-                await clock.advance(1.0)
-            await closing
-            await house.bus.close()
-        await made.bus.close()
-        for disk in made.disks.values():
-            disk.close()
-        place.cleanup()
+async def workers(server: NatsServer, prefix: str, clock: Clock | None = None) -> AsyncIterator[Workers]:
+    """A broker with an onlooker; everything that was started at it is stopped at the end."""
+    async with AsyncExitStack() as stack:
+        made = Workers(server, prefix, clock or SystemClock(), stack)
+        made.bus = await made.connect("onlooker")
+        made.bus.tap(made.messages.append)
+        try:
+            yield made
+        finally:
+            for link in made.links.values():
+                await link.restore()
+                link.flow()
+            for name in list(made.houses):
+                await made.stop(name)
+            await made.streams.delete()
+            await made.bus.close()

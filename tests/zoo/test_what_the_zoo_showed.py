@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flow.stage import MakeAssistant, claims, declines, matcher, reached, transformer, turn_of
-from hark.bus import subscription as subscription_module
+from hark.bus.delivery import LocalSubscription
 from hark.hosting import Workers, describe, let_out, stack_of
 from hark.hosting.doors import FRAME_TOPICS
 from hark.model import Match, Message, Session
@@ -177,7 +177,7 @@ async def test_who_emits_at_the_end_of_its_stack_does_not_stop_deliveries() -> N
 
 
 async def test_a_flood_does_not_cost_brief_listeners_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subscription_module, "VERY_LONG", 2_000)
+    monkeypatch.setattr(LocalSubscription, "VERY_LONG", 2_000)
     bus, heard = LocalBus(), []
     bus.on("test.flood", heard.append)
     for _ in range(5_000):

@@ -9,11 +9,13 @@ import os
 import threading
 from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any
 
+from hark.act.calls import CallNotes, Calls
 from hark.act.polls import Polls
 from hark.act.questions import Questions
 from hark.act.running import Running
+from hark.act.shared_plugins import SharedPlugins
 from hark.act.speech import Speech
 from hark.act.stopping import Stopping
 from hark.act.under_way import UnderWay
@@ -24,23 +26,10 @@ from hark.model import Clock, Frozen, Message, Session
 from hark.plugins import Plugin, Turn
 from hark.plugins.conversing import converses, fallbacks_of
 from hark.plugins.handlers import handlers_of
-from hark.spec import dispatch_topic, split_dispatch, topics
-from hark.spec.names import AGAIN
+from hark.spec import dispatch_topic, topics
 from hark.trace import TraceStore
 
 log = logging.getLogger("hark.act")
-
-_REMEMBERED: Final = 1_000
-
-
-class Shared(Protocol):
-    """Says which of several processes with the same handlers is to run one."""
-
-    def takes(self, dispatch: Message) -> bool:
-        """Whether it is this one."""
-
-    def takes_answer(self, dispatch: Message) -> bool:
-        """Whether it is this one for an answer for which nobody waits here."""
 
 
 class HandlerHost:
@@ -56,12 +45,11 @@ class HandlerHost:
         traces: TraceStore,
         beat: float = 2.0,
         *,
-        shared: Shared | None = None,
-        is_apart: bool = False,
+        notes: CallNotes | None = None,
+        opens: Callable[[Message], bool] | None = None,
+        is_shared: Callable[[str], bool] = lambda _plugin_id: False,
     ) -> None:
         self._bus = bus
-        self._shared = shared
-        """Where several processes have the same handlers, which dispatches are for this one."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._runner = runner
@@ -74,12 +62,19 @@ class HandlerHost:
         self._stopping = Stopping(self, runner, self._work)
         self._running = Running(runner, self._polls)
         self._under_way = UnderWay(bus, runner.clock, self._id, beat, self._questions)
-        self._is_apart = is_apart
-        """Whether dispatches come from another process: then one may come again, when nobody knows if it was heard."""
-        self._called: dict[tuple[str | None, str], None] = {}
-        """The last dispatches, if so."""
-        self._closed = False
+        self._entries: dict[str, Loaded[Any]] = {}
+        """The handlers, by their dispatch topics."""
         self._subscriptions: dict[str, list[Subscription]] = {}
+        self._shared: SharedPlugins | None = None
+        if opens is not None:
+            self._shared = SharedPlugins(bus, self._id, self._work, self._questions, is_shared, opens)
+            self._polls.answers = self._shared.answers
+        self._calls: Calls | None = None
+        """Where dispatches come from other processes, and may come again."""
+        if notes is not None:
+            self._calls = Calls(bus, self._id, notes, self._is_sole, self._shared.runs if self._shared else None)
+            self._repeated = bus.on(topics.HANDLER_CALL, self._call, name="act: call", concurrent=True)
+        self._closed = False
         self._stops = bus.on(topics.STOP, self._stopping.stop_all, name="act on ovos.stop", concurrent=True)
 
     @property
@@ -93,8 +88,9 @@ class HandlerHost:
         for intent_name, method in {**self._reserved(plugin), **handlers_of(plugin)}.items():
             topic = dispatch_topic(plugin.id, intent_name)
             entry = self._running.entry(plugin, method)
+            self._entries[topic] = entry
             # A quick handler has nothing to wait for: it needs neither a task nor a trip through the event loop.
-            quick = entry.mode == "inline"
+            quick = entry.mode == "inline" and self._calls is None
             run = partial(self._handle, entry, not quick)
             subscriptions.append(self._bus.on(topic, run, name=f"handler {topic}", concurrent=True, eager=quick))
         self._polls.attach(plugin)
@@ -104,12 +100,10 @@ class HandlerHost:
         """Call a plugin's handlers no more; those that run go on."""
         for subscription in self._subscriptions.pop(plugin_id, ()):
             subscription.close()
+        for topic in [topic for topic, entry in self._entries.items() if entry.id == plugin_id]:
+            del self._entries[topic]
         self._polls.detach(plugin_id)
         self._stopping.detach(plugin_id)
-
-    def began(self) -> None:
-        """Tell that the handlers of those who were attached can be called, for there may be calls they have missed."""
-        self._bus.emit(Message(topics.HOST_BEGAN, {"host": self._id, "skills": list(self._subscriptions)}))
 
     async def idle(self, seconds: float) -> None:
         """Wait until no handler runs, at most this long; those that wait for an answer are not waited for."""
@@ -122,6 +116,11 @@ class HandlerHost:
         for plugin_id in list(self._subscriptions):
             self.detach(plugin_id)
         self._stops.close()
+        if self._calls is not None:
+            self._repeated.close()
+            self._calls.close()
+        if self._shared is not None:
+            self._shared.close()
         self._polls.close()
         await self._work.close()
         self._speech.close()
@@ -171,16 +170,22 @@ class HandlerHost:
             found["fallback"] = partial(self._running.fall_back, plugin)
         return found
 
-    def _is_mine(self, plugin_id: str, dispatch: Message) -> bool:
-        """Whether a dispatch is for this process: an answer is for the one in which somebody waits for it."""
-        if self._shared is None:
-            return True
-        if split_dispatch(dispatch.type)[1] == "response":
-            return self._questions.waits(plugin_id, dispatch.session_id) or self._shared.takes_answer(dispatch)
-        return self._shared.takes(dispatch)
+    async def _call(self, message: Message) -> None:
+        """A dispatch that was perhaps not heard comes again."""
+        topic, data = message.data.get("topic"), message.data.get("data")
+        entry = self._entries.get(topic) if isinstance(topic, str) else None
+        if entry is not None and isinstance(data, Frozen):
+            await self._handle(entry, True, message.forward(str(topic), data), is_repeated=True)
 
-    async def _handle(self, entry: Loaded[Any], has_task: bool, dispatch: Message) -> None:
-        if not self._is_mine(entry.id, dispatch) or (self._is_apart and not self._is_new(dispatch)):
+    def _is_sole(self, skill_id: str) -> bool:
+        return skill_id in self._subscriptions and not (self._shared and self._shared.is_shared(skill_id))
+
+    async def _handle(
+        self, entry: Loaded[Any], has_task: bool, dispatch: Message, *, is_repeated: bool = False
+    ) -> None:
+        if self._calls is not None and not await self._calls.begin(dispatch, is_repeated=is_repeated):
+            if dispatch.type.endswith(":stop") and self._shared is not None and self._shared.is_shared(entry.id):
+                await self._work.cancel(entry.id, dispatch.session_id)  # another process answers, each stops its own
             return
         task = asyncio.current_task() if has_task else None
         if task is not None:
@@ -199,16 +204,10 @@ class HandlerHost:
         finally:
             self._under_way.ended(dispatch)
             self._note(dispatch, failure, self._runner.clock.monotonic() - began)
-            self._bus.emit(_done(dispatch, turn, failure))
-
-    def _is_new(self, dispatch: Message) -> bool:
-        key = dispatch.utterance_id, dispatch.type
-        if AGAIN in dispatch.context and key in self._called:
-            return False
-        self._called[key] = None
-        if len(self._called) > _REMEMBERED:
-            del self._called[next(iter(self._called))]
-        return True
+            done = _done(dispatch, turn, failure)
+            if self._calls is not None:
+                self._calls.ended(dispatch, done)
+            self._bus.emit(done)
 
     def _note(self, dispatch: Message, failure: str, seconds: float) -> None:
         trace = self._traces.of(dispatch.utterance_id)

@@ -42,6 +42,8 @@ class Polls:
         self._wanted: dict[tuple[str, str | None], str] = {}
         """The fallback methods that wanted an utterance, by plugin and utterance."""
         self._deciding: set[asyncio.Task[None]] = set()
+        self.answers: Callable[[str, Message], bool] = lambda _plugin_id, _ping: True
+        """Whether this process answers for a plugin, where several have it."""
         self._subscriptions = tuple(
             bus.on(topic, answer, name=f"act on {topic}")
             for topic, answer in (
@@ -79,7 +81,7 @@ class Polls:
         session = ping.session or Session()
         for handler in session.converse_handlers:
             plugin = self._plugins.get(handler.skill_id)
-            if plugin is None:
+            if plugin is None or not self.answers(plugin.id, ping):
                 continue
             if not converses(plugin):
                 self._pong(ping, topics.CONVERSE_PONG, plugin.id, can_handle=False, error_code="done")
@@ -95,7 +97,7 @@ class Polls:
         session = ping.session or Session()
         for handler in session.active_handlers:
             plugin = self._plugins.get(handler.skill_id)
-            if plugin is not None:
+            if plugin is not None and self.answers(plugin.id, ping):
                 self._spawn(self._decide_stop(plugin, ping, session))
 
     async def _decide_stop(self, plugin: Plugin, ping: Message, session: Session) -> None:
@@ -106,7 +108,8 @@ class Polls:
 
     def _fallback(self, ping: Message) -> None:
         for plugin, _ in self._fallbacks.values():
-            self._spawn(self._decide_fallback(plugin, ping))
+            if self.answers(plugin.id, ping):
+                self._spawn(self._decide_fallback(plugin, ping))
 
     async def _decide_fallback(self, plugin: Plugin, ping: Message) -> None:
         utterances, lang = _said(ping)
@@ -140,7 +143,8 @@ class Polls:
 
     def _common_query(self, ping: Message) -> None:
         for plugin, answering in self._answering.values():
-            self._spawn(self._decide_answer(plugin, answering, ping))
+            if self.answers(plugin.id, ping):
+                self._spawn(self._decide_answer(plugin, answering, ping))
 
     async def _decide_answer(self, plugin: Plugin, answering: tuple[Answering, ...], ping: Message) -> None:
         question, lang = _asked(ping)
@@ -155,7 +159,7 @@ class Polls:
 
     def _request(self, request: Message) -> None:
         found = self._answering.get(str(request.data.get("skill_id")))
-        if found is not None:
+        if found is not None and self.answers(found[0].id, request):
             self._spawn(self._answer(*found, request))
 
     async def _answer(self, plugin: Plugin, answering: tuple[Answering, ...], request: Message) -> None:

@@ -12,14 +12,13 @@ from hark.app.trouble import Trouble
 from hark.bus import RemoteBus
 from hark.bus.nats import NatsCarrier, NatsOptions, NoBroker
 from hark.model import Clock
-from hark.understand import Pace
 
 
 async def connected_to_nats(
-    table: NatsTable, clock: Clock, *, is_worker: bool = False, within: float = NatsOptions().connect_within
+    table: NatsTable, clock: Clock, *, within: float = NatsOptions().connect_within, on_disk: bool = True
 ) -> RemoteBus:
     """The bus that [nats] names; raises `Trouble` that says what to do when it is not there `within` seconds."""
-    options = msgspec.structs.replace(options_of(table, is_worker=is_worker), connect_within=within)
+    options = msgspec.structs.replace(options_of(table), connect_within=within, on_disk=on_disk)
     bus = RemoteBus(NatsCarrier(options, clock))
     try:
         await bus.open()
@@ -29,8 +28,8 @@ async def connected_to_nats(
     return bus
 
 
-def options_of(table: NatsTable, *, is_worker: bool = False) -> NatsOptions:
-    """What [nats] says; raises `Trouble`. What a worker sends does not wait longer than others wait for it."""
+def options_of(table: NatsTable) -> NatsOptions:
+    """What [nats] says; raises `Trouble`."""
     try:
         return NatsOptions(
             servers=table.servers,
@@ -38,7 +37,6 @@ def options_of(table: NatsTable, *, is_worker: bool = False) -> NatsOptions:
             token=_read(table.token) if table.token is not None else None,
             credentials=str(Path(table.credentials).expanduser()) if table.credentials is not None else None,
             tls=_tls(table),
-            patience=Pace().patience if is_worker else NatsOptions().patience,
         )
     except ValueError as error:
         raise Trouble(f"[nats]: {error}") from None

@@ -1,4 +1,4 @@
-"""The composition root: every room of the house, joined by the bus."""
+"""The composition root: every service of the house, joined by the bus."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from hark.act import HandlerHost
 from hark.app.residents import Residents
-from hark.app.rooms.act import Act
-from hark.app.rooms.hear import Hear
-from hark.app.rooms.names import ALL_ROOMS, RoomName
-from hark.app.rooms.room import Ground, Room
-from hark.app.rooms.speak import Speak
-from hark.app.rooms.understand import Understand
+from hark.app.services.act import Act
+from hark.app.services.hear import Hear
+from hark.app.services.names import ALL_SERVICES, ServiceName
+from hark.app.services.service import RuntimeContext, Service
+from hark.app.services.speak import Speak
+from hark.app.services.understand import Understand
 from hark.app.settings import Settings
 from hark.app.stoppable import StoppableClock
 from hark.bus import LocalBus
@@ -27,18 +27,20 @@ from hark.plugins import Plugin
 from hark.speak import Render, Speaker
 from hark.spec import topics
 from hark.trace import SliceStore, TraceStore, TurnTrace
-from hark.understand import DefaultSession, Journal, Orchestrator, Worker
+from hark.understand import DefaultSession, Journal, LocalTurns, Orchestrator, TurnSource
 
 if TYPE_CHECKING:  # who deals in text needs none of the engines
     from hark.app.dev.changes import Refused, Reloaded
     from hark.app.voice.aloud import Aloud
+    from hark.bus.nats import TurnStreams
     from hark.hear import Listener
+    from hark.understand.jetstream_turns import JetStreamTurns
 
 log = logging.getLogger("hark.app")
 
 
 class House:
-    """An assistant in one process, or some of its rooms. Plugins that cannot be loaded or started are left out, with
+    """An assistant in one process, or some of its services. Plugins that cannot be loaded or started are left out, with
     their reasons kept.
     """
 
@@ -51,12 +53,13 @@ class House:
         *,
         render: Render,
         serves: Callable[[str], bool],
-        rooms: Collection[RoomName] = ALL_ROOMS,
+        services: Collection[ServiceName] = ALL_SERVICES,
         settled: Callable[[], Awaitable[list[str]]] | None = None,
         restored: Session | None = None,
         save: Callable[[Session], None] | None = None,
         journal: Journal | None = None,
-        worker: Worker | None = None,
+        streams: TurnStreams | None = None,
+        hands_over: bool = True,
         on_trace: Callable[[TurnTrace], None] | None = None,
         data_root: Path | None = None,
         aloud: Aloud | None = None,
@@ -65,13 +68,29 @@ class House:
         self.bus = bus
         self.clock = clock = StoppableClock(clock)
         self.runner = Runner(clock)
-        self.is_whole = set(rooms) == set(ALL_ROOMS)
+        self.is_whole = set(services) == set(ALL_SERVICES)
         # Where no turn is taken in, there are slices of those that are taken in elsewhere.
-        traces = TraceStore if "understand" in rooms else SliceStore
+        traces = TraceStore if "understand" in services else SliceStore
         self.traces = traces(clock, settings.trace.size, on_trace)
         self.watchdog = Watchdog(self.runner)
-        self.handlers = HandlerHost(bus, self.runner, self.traces, shared=worker, is_apart=not self.is_whole)
-        self.residents = Residents(settings, bus, self.runner, self.handlers, data_root, rooms)
+        self.turns: TurnSource = LocalTurns(bus, DefaultSession(restored, save), journal)
+        """Where utterances come from."""
+        shared: JetStreamTurns | None = None
+        if streams is not None and "understand" in services:
+            # Only here: an assistant in one process does not pay for it.
+            from hark.understand.jetstream_turns import JetStreamTurns
+
+            self.turns = shared = JetStreamTurns(streams, bus, restored, hands_over=hands_over)
+        self._shared = shared
+        self.handlers = HandlerHost(
+            bus,
+            self.runner,
+            self.traces,
+            notes=streams,
+            opens=shared.opens if shared is not None else None,
+            is_shared=lambda plugin_id: shared is not None and self.pipeline.get(plugin_id) is not None,
+        )
+        self.residents = Residents(settings, bus, self.runner, self.handlers, data_root, services)
         self.transformers = self.residents.transformers
         self.pipeline = self.residents.pipeline
         self.skills = self.residents.skills
@@ -81,13 +100,13 @@ class House:
         }
         for plugin in plugins:
             self.residents.add(plugin)
-        self._listing = ChainListing(bus, self.chains.values(), None if worker is None else "understand")
+        self._listing = ChainListing(bus, self.chains.values(), None if shared is None else "understand")
         self._passage = Passage()
         self._settled = settled or bus.settled
         """Waits until everybody has taken in what was announced, in other processes as well; tells who has not."""
         self.importing = asyncio.Lock()
         """Held while the code of plugins is imported again: one at a time."""
-        ground = Ground(
+        context = RuntimeContext(
             settings,
             bus,
             clock,
@@ -99,46 +118,50 @@ class House:
             self._passage,
             data_root,
         )
-        self.store = worker.store if worker is not None else DefaultSession(restored, save)
-        make: dict[RoomName, Callable[[], Room]] = {
-            "hear": lambda: Hear(ground, aloud),
-            "understand": lambda: Understand(ground, self.store, journal, worker),
-            "act": lambda: Act(ground, waits="understand" not in rooms),
-            "speak": lambda: Speak(ground, render, serves, aloud),
+        make: dict[ServiceName, Callable[[], Service]] = {
+            "hear": lambda: Hear(context, aloud),
+            "understand": lambda: Understand(context, self.turns, None if shared is None else "understand"),
+            "act": lambda: Act(context, waits="understand" not in services),
+            "speak": lambda: Speak(context, render, serves, aloud),
         }
-        self.rooms: dict[RoomName, Room] = {name: make[name]() for name in ALL_ROOMS if name in rooms}
+        self.services: dict[ServiceName, Service] = {name: make[name]() for name in ALL_SERVICES if name in services}
+
+    @property
+    def store(self) -> DefaultSession:
+        """The default session."""
+        return self.turns.store
 
     @property
     def orchestrator(self) -> Orchestrator:
-        """Of the room that understands; raises `LookupError` where it is not in this house."""
-        room = self.rooms.get("understand")
-        if not isinstance(room, Understand):
+        """Of the service that understands; raises `LookupError` where it is not in this house."""
+        service = self.services.get("understand")
+        if not isinstance(service, Understand):
             raise LookupError("nobody understands anything in this house")
-        return room.orchestrator
+        return service.orchestrator
 
     @property
     def speaker(self) -> Speaker:
-        """Of the room that speaks; raises `LookupError` where it is not in this house."""
-        room = self.rooms.get("speak")
-        if not isinstance(room, Speak):
+        """Of the service that speaks; raises `LookupError` where it is not in this house."""
+        service = self.services.get("speak")
+        if not isinstance(service, Speak):
             raise LookupError("nobody speaks in this house")
-        return room.speaker
+        return service.speaker
 
     @property
     def listener(self) -> Listener:
-        """Of the room that hears; raises `LookupError` where nobody listens in this house."""
-        room = self.rooms.get("hear")
-        if not isinstance(room, Hear) or room.listener is None:
+        """Of the service that hears; raises `LookupError` where nobody listens in this house."""
+        service = self.services.get("hear")
+        if not isinstance(service, Hear) or service.listener is None:
             raise LookupError("nobody listens in this house")
-        return room.listener
+        return service.listener
 
     @property
     def refusals(self) -> list[Refusal]:
         """Everything that is not loaded, and why."""
         refusals = [refusal for registry in self.residents.registries() for refusal in registry.refusals]
-        for room in self.rooms.values():
-            if isinstance(room, (Hear, Speak)):
-                refusals += room.refusals
+        for service in self.services.values():
+            if isinstance(service, (Hear, Speak)):
+                refusals += service.refusals
         return refusals
 
     def ids(self) -> Iterator[str]:
@@ -148,7 +171,7 @@ class House:
     async def start(self) -> None:
         """Start every plugin, then say that the house is ready.
 
-        In a house with some of the rooms, turns of others may come at any moment: those wait until it is.
+        In a house with some of the services, turns of others may come at any moment: those wait until it is.
         """
         if self.is_whole:
             await self._start()
@@ -162,10 +185,10 @@ class House:
             if refusal is not None:
                 self.residents.registry_for(entry.plugin).refuse(refusal)
         self.watchdog.start()
-        for room in self.rooms.values():
-            await room.start()
+        for service in self.services.values():
+            await service.start()
         # Matchers moved in before skills, so what these announced when they began was heard.
-        await self.announce(to_matchers="understand" in self.rooms, heard=[entry.id for entry in self.skills])
+        await self.announce(to_matchers="understand" in self.services, heard=[entry.id for entry in self.skills])
 
     async def announce(
         self, *, transformers: bool = True, to_matchers: bool = True, heard: Collection[str] = ()
@@ -182,15 +205,20 @@ class House:
         if late:
             log.warning("not everybody has taken in what was announced: %s", ", ".join(late))
 
+    def keep_turns(self) -> None:
+        """Where workers share the turns: see those that are open here to their end at `stop`, for no other can."""
+        if self._shared is not None:
+            self._shared.hands_over = False
+
     async def stop(self) -> None:
         """Let open turns come to their end, then stop everything: no task of ours and no timer outlives this."""
-        for room in self.rooms.values():
-            await room.finish()
+        for service in self.services.values():
+            await service.finish()
         await self.handlers.close()
         for entry in list(self.residents):
             await self.residents.stop(entry)
-        for room in self.rooms.values():
-            await room.stop()
+        for service in self.services.values():
+            await service.stop()
         self._listing.close()
         self.watchdog.stop()
         self.runner.workers.close()
@@ -209,8 +237,8 @@ class House:
     def adopt(self, settings: Settings) -> None:
         """Go by other settings, from the next turn on; those of single plugins hold when these are made again."""
         self.settings = settings
-        for room in self.rooms.values():
-            room.adopt(settings)
+        for service in self.services.values():
+            service.adopt(settings)
         for kind, chain in self.chains.items():
             chain.composition.reorder(settings.transformers.order(kind))
         self.residents.adopt(settings)

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from hark.app.rooms.names import ALL_ROOMS, RoomName, group_of, kind_of, kinds_in
+from hark.app.services.names import ALL_SERVICES, ServiceName, group_of, kind_of, kinds_in
 from hark.app.settings import Settings
 from hark.builtin import DEFAULT_PLUGINS, OPTIONAL
 from hark.hosting import PluginFile, Refusal, discover
@@ -25,14 +25,14 @@ def plugins(
     installed: bool,
     files: Iterable[Path] = (),
     wanted: Collection[str] = (),
-    rooms: Collection[RoomName] = ALL_ROOMS,
+    services: Collection[ServiceName] = ALL_SERVICES,
 ) -> Iterator[Plugin | Refusal]:
     """The plugins that come with Hark, those in `files` and, if asked for, those that installed packages offer.
 
     Of those that come with Hark some are loaded only where they are `wanted`, by id. Of all of them, those that live
-    in these `rooms` are made.
+    in these `services` are made.
     """
-    kinds = kinds_in(rooms)
+    kinds = kinds_in(services)
 
     def lives_here(offered: type[Plugin]) -> bool:
         return kind_of(offered) in kinds

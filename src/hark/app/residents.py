@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hark.act import HandlerHost
-from hark.app.rooms.names import ALL_ROOMS, RoomName, kind_of, kinds_in
+from hark.app.services.names import ALL_SERVICES, ServiceName, kind_of, kinds_in
 from hark.app.settings import Settings
 from hark.bus import Bus
 from hark.hosting import Limits, Loaded, PluginHost, Refusal, Registry, Runner
@@ -25,9 +25,9 @@ class Residents:
         runner: Runner,
         handlers: HandlerHost,
         data_root: Path | None,
-        rooms: Collection[RoomName] = ALL_ROOMS,
+        services: Collection[ServiceName] = ALL_SERVICES,
     ) -> None:
-        self._hosted = kinds_in(rooms)
+        self._hosted = kinds_in(services)
         self.transformers: dict[TransformerType, Registry[Any]] = {
             kind: Registry(f"{kind} transformer") for kind in TRANSFORMER_TYPES if kind in self._hosted
         }

@@ -220,6 +220,11 @@ class Asked:
         self._marked, self._unrendered = True, 0
         self._look()
 
+    def forget_unrendered(self) -> None:
+        """What still waited to be rendered never will be."""
+        self._unrendered = 0
+        self._look()
+
     def go_on(self, answer: Asked) -> None:
         """`answer` is what this turn has waited for: whoever gave it hears what follows."""
         self.outcome, self.asks = "broken", False

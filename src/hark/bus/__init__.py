@@ -1,26 +1,25 @@
 """Publish, subscribe, ask and poll."""
 
-from hark.bus.answers import Answers, ask, gather
-from hark.bus.base import Bus, Listener, Subscription
-from hark.bus.carrier import EVERYTHING, Carrier, Receive
-from hark.bus.exchange import Exchange, Member
-from hark.bus.local import LocalBus
-from hark.bus.poll import Poll
+from hark.bus.backoff import Backoff
+from hark.bus.exchange import Exchange, Subscriber
+from hark.bus.local import LocalBus, WireBus
+from hark.bus.protocols import EVERYTHING, Bus, Carrier, Listener, Receive, Subscription
 from hark.bus.remote import RemoteBus
-from hark.bus.wire import WireBus
+from hark.bus.requests import Answers, Poll, ask, gather
 
 __all__ = [
     "EVERYTHING",
     "Answers",
+    "Backoff",
     "Bus",
     "Carrier",
     "Exchange",
     "Listener",
     "LocalBus",
-    "Member",
     "Poll",
     "Receive",
     "RemoteBus",
+    "Subscriber",
     "Subscription",
     "WireBus",
     "ask",

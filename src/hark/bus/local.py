@@ -1,4 +1,4 @@
-"""The bus inside one process."""
+"""The bus inside one process, and the same through the codec."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Final
 
-from hark.bus.base import Listener
-from hark.bus.eager import NotBegun, start
-from hark.bus.rejection import rejection_of
-from hark.bus.settling import Settling
-from hark.bus.subscription import LONG, Group, LocalSubscription
-from hark.model import Message
+from hark.bus.delivery import (
+    ActiveListeners,
+    ListenerGroup,
+    LocalSubscription,
+    NotBegun,
+    start_eagerly,
+)
+from hark.bus.protocols import Listener
+from hark.model import Message, decode, encode
+from hark.model.frozen import Frozen
 from hark.spec import topics
 
 log = logging.getLogger("hark.bus")
@@ -26,13 +30,26 @@ _LAST_ROUNDS: Final = 1_000
 """Rounds of the event loop that listeners are given to end, once they are cancelled."""
 
 
+def rejection_of(message: Message, warn: Callable[..., None] = log.warning) -> Message | None:
+    """What is emitted in place of `message` when its session is malformed; None when it may pass (SESSION-1 §2.5).
+
+    An utterance passes all the same: it gets its end marker. This is asked once, where a Message enters the bus;
+    receivers do not ask again. `warn` logs what was dropped.
+    """
+    if message.malformed_session is None or message.type == topics.UTTERANCE_HANDLE:
+        return None
+    warn("bus: dropped %s: its session is a %s", message.type, message.malformed_session)
+    kept = {"utterance_id": message.utterance_id} if message.utterance_id else {}
+    return Message(topics.SESSION_REJECTED, Frozen(msg_type=message.type, reason="malformed_carrier"), kept)
+
+
 class LocalBus:
     """Delivers Messages inside one process, on the event loop it was made on. See `Bus` for what it promises."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._thread = get_ident()
-        self._topics: dict[str, tuple[LocalSubscription | Group, ...]] = {}
+        self._topics: dict[str, tuple[LocalSubscription | ListenerGroup, ...]] = {}
         self._taps: tuple[Callable[[Message], None], ...] = ()
         self._pending: deque[tuple[LocalSubscription, Message]] = deque()
         """Deliveries to come, in the order of emission: also a listener to several topics sees that order."""
@@ -41,11 +58,16 @@ class LocalBus:
         self._scheduled = False
         """Whether the loop has been asked to go on with what is pending."""
         self._tasks: set[asyncio.Task[None]] = set()
-        self._settling = Settling()
+        self._active = ActiveListeners()
         self._closed = False
 
     async def open(self) -> None:
-        """Connect to others, for a bus that has any; the rest is as promised by `Bus`."""
+        """Connect to other processes, for a bus that has any."""
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """The topics that have a listener."""
+        return frozenset(self._topics)
 
     @property
     def pending(self) -> int:
@@ -53,7 +75,7 @@ class LocalBus:
         return len(self._pending)
 
     def emit(self, message: Message) -> None:
-        """As promised by `Bus`."""
+        """See `Bus`."""
         if get_ident() == self._thread:
             self._route(message)
             # Here and not in a moment: a trip through the event loop costs as much as ten deliveries.
@@ -63,7 +85,7 @@ class LocalBus:
             self.post(message)
 
     def post(self, message: Message) -> None:
-        """As promised by `Bus`."""
+        """See `Bus`."""
         if get_ident() != self._thread:
             if not self._closed:
                 self._loop.call_soon_threadsafe(self.emit, message)
@@ -83,7 +105,7 @@ class LocalBus:
         eager: bool = False,
         group: str | None = None,
     ) -> LocalSubscription:
-        """As promised by `Bus`."""
+        """See `Bus`."""
         names = (topic,) if isinstance(topic, str) else tuple(topic)
         for one in names:
             if not topics.is_topic(one):
@@ -98,17 +120,18 @@ class LocalBus:
         if group is None:
             self._topics[topic] = (*present, subscription)
             return
-        shared = next((target for target in present if isinstance(target, Group) and target.name == group), None)
+        groups = (target for target in present if isinstance(target, ListenerGroup))
+        shared = next((target for target in groups if target.name == group), None)
         if shared is None:
-            shared = Group(group)
+            shared = ListenerGroup(group)
             self._topics[topic] = (*present, shared)
         shared.members.append(subscription)
 
     def _detach(self, subscription: LocalSubscription) -> None:
         for topic in subscription.topics:
-            targets: list[LocalSubscription | Group] = []
+            targets: list[LocalSubscription | ListenerGroup] = []
             for target in self._topics.get(topic, ()):
-                if isinstance(target, Group):
+                if isinstance(target, ListenerGroup):
                     if subscription in target.members:
                         target.members.remove(subscription)
                     if target.members:
@@ -120,11 +143,8 @@ class LocalBus:
             else:
                 self._topics.pop(topic, None)
 
-    def taken(self, group: str) -> None:
-        """As promised by `Bus`: here nobody else is left when the process is gone."""
-
     def tap(self, watcher: Callable[[Message], None]) -> Callable[[], None]:
-        """As promised by `Bus`."""
+        """See `Bus`."""
         self._taps = (*self._taps, watcher)
 
         def end() -> None:
@@ -133,11 +153,11 @@ class LocalBus:
         return end
 
     async def settled(self, patience: float = 5.0) -> list[str]:
-        """As promised by `Bus`."""
-        return await self._settling.wait(self, patience)
+        """See `Bus`."""
+        return await self._active.wait(self, patience)
 
     async def close(self) -> None:
-        """As promised by `Bus`."""
+        """See `Bus`."""
         self._closed = True
         self._topics.clear()
         self._taps = ()
@@ -158,7 +178,7 @@ class LocalBus:
         if self._taps:
             self._show(message)
         for target in targets or ():
-            self._queue(target.pick() if isinstance(target, Group) else target, message)
+            self._queue(target.pick() if isinstance(target, ListenerGroup) else target, message)
 
     def _show(self, message: Message) -> None:
         for watcher in self._taps:
@@ -169,8 +189,8 @@ class LocalBus:
 
     def _queue(self, subscription: LocalSubscription, message: Message) -> None:
         subscription.waiting += 1
-        if subscription.waiting >= LONG:
-            subscription.complain()
+        if subscription.waiting >= subscription.LONG:
+            subscription.report_long_queue()
         self._pending.append((subscription, message))
 
     def _pump(self) -> None:
@@ -189,7 +209,7 @@ class LocalBus:
                     self._call_now(subscription, message)
                 elif subscription.eager:
                     subscription.waiting -= 1
-                    self._keep(start(self._call(subscription, message), self._loop))
+                    self._keep(start_eagerly(self._call(subscription, message), self._loop))
                 elif subscription.concurrent:
                     subscription.waiting -= 1
                     self._keep(self._loop.create_task(self._call(subscription, message)))
@@ -197,7 +217,7 @@ class LocalBus:
                     subscription.queue.append(message)
                     if not subscription.busy:
                         self._serve_later(subscription)
-        finally:  # also when the stack of who emits is at its end: nobody else would ever deliver again
+        finally:  # also when the emitter overflowed its stack: nothing else would ever deliver again
             self._pumping = False
             if pending and not self._scheduled:
                 self._scheduled = True
@@ -217,8 +237,8 @@ class LocalBus:
         try:
             begun = subscription.listener(message)
             if isinstance(begun, asyncio.Future):
-                self._settling.begun(begun, subscription.name)
-        except BaseException:  # whatever it is, it must not end up with who emitted the Message
+                self._active.begun(begun, subscription.name)
+        except BaseException:  # whatever it is, it must not reach the emitter of the Message
             log.exception("bus: %s failed on %s", subscription.name, message.type)
 
     async def _call(self, subscription: LocalSubscription, message: Message) -> None:
@@ -236,12 +256,12 @@ class LocalBus:
         subscription.busy = True
         task = self._loop.create_task(self._serve(subscription))
         self._keep(task)
-        self._settling.begun(task, subscription.name)
+        self._active.begun(task, subscription.name)
         task.add_done_callback(lambda _task: self._served(subscription))
 
     def _served(self, subscription: LocalSubscription) -> None:
         subscription.busy = False
-        # Somebody may have cancelled the task, even before it began: what waits is still to be delivered.
+        # The task may have been cancelled, even before it began: what waits is still to be delivered.
         if subscription.queue and not self._closed:
             self._serve_later(subscription)
 
@@ -251,3 +271,15 @@ class LocalBus:
             message = subscription.queue.popleft()
             subscription.waiting -= 1
             await self._call(subscription, message)
+
+
+class WireBus(LocalBus):
+    """A `LocalBus` on which every Message is encoded and decoded on its way, as between processes."""
+
+    def emit(self, message: Message) -> None:
+        """See `Bus`."""
+        super().emit(decode(encode(message)))
+
+    def post(self, message: Message) -> None:
+        """See `Bus`."""
+        super().post(decode(encode(message)))

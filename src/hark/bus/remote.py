@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from threading import get_ident
+from typing import Final
 
-from hark.bus.carrier import EVERYTHING, Carrier
-from hark.bus.local import LocalBus
-from hark.bus.rejection import rejection_of
-from hark.bus.subscription import Group, LocalSubscription
+from hark.bus.delivery import ListenerGroup, LocalSubscription
+from hark.bus.local import LocalBus, rejection_of
+from hark.bus.protocols import EVERYTHING, Carrier
 from hark.model import MalformedMessage, Message, decode, encode
 from hark.spec import topics
 
 log = logging.getLogger("hark.bus")
 
+_LOG_EVERY: Final = 1_000
+"""Malformed frames for one log line: a bus that does not check what it passes on may bring many."""
+
 
 class RemoteBus(LocalBus):
-    """A bus whose every Message, also one for a listener next door, goes over its carrier: one order for everybody.
+    """A bus on which every Message, also one for a listener of this process, goes over its carrier: one order for all.
 
     `await bus.open()` connects. See `Bus` for what it promises.
     """
@@ -27,20 +30,18 @@ class RemoteBus(LocalBus):
         super().__init__()
         self.carrier = carrier
         self._followed: Counter[tuple[str, str]] = Counter()
-        """How many listeners follow each topic, by itself or in each group."""
-        self._untaken: deque[str] = deque()
-        """The groups by which Messages came whose listeners were not called yet, in order."""
-        self._deaf = False
-        """Whether it is about to be closed, and delivers nothing more."""
+        """How many listeners follow each topic, without a group or in each group."""
+        self._malformed = 0
+        self._closing = False
 
     async def open(self) -> None:
         """Connect to the broker."""
         await self.carrier.open(self._received)
 
     def emit(self, message: Message) -> None:
-        """As promised by `Bus`."""
+        """See `Bus`; raises `MalformedMessage` for what cannot be encoded."""
         message = rejection_of(message) or message
-        frame = encode(message)  # here: whoever emits what cannot be sent is told so
+        frame = encode(message)  # here, so that the caller gets the error
         if get_ident() == self._thread:
             self._send(message.type, frame)
         elif not self._closed:
@@ -48,14 +49,8 @@ class RemoteBus(LocalBus):
 
     post = emit
 
-    def taken(self, group: str) -> None:
-        """As promised by `Bus`."""
-        if group in self._untaken:
-            self._untaken.remove(group)
-            self.carrier.took(group)
-
     def tap(self, watcher: Callable[[Message], None]) -> Callable[[], None]:
-        """As promised by `Bus`."""
+        """See `Bus`."""
         self._follow(EVERYTHING, "")
         end = super().tap(watcher)
 
@@ -67,8 +62,8 @@ class RemoteBus(LocalBus):
         return stop
 
     async def close(self) -> None:
-        """As promised by `Bus`; what was emitted before is sent."""
-        self._deaf = True
+        """See `Bus`; what was emitted before is sent."""
+        self._closing = True
         await self.carrier.close()
         await super().close()
 
@@ -85,7 +80,7 @@ class RemoteBus(LocalBus):
             for target in self._topics.get(topic, ()):
                 if target is subscription:
                     self._unfollow(topic, "")
-                elif isinstance(target, Group) and subscription in target.members:
+                elif isinstance(target, ListenerGroup) and subscription in target.members:
                     self._unfollow(topic, target.name)
         super()._detach(subscription)
 
@@ -101,42 +96,28 @@ class RemoteBus(LocalBus):
             if not self._closed:
                 self.carrier.unfollow(topic, group)
 
-    def _received(self, frame: bytes, way: str) -> None:
-        if self._deaf:
+    def _received(self, frame: bytes, via: str | None) -> None:
+        if self._closing:
             return
-        if way and way != EVERYTHING:
-            self._untaken.append(way)
-        self._deliver(frame, way)
-        if not self._pending:
-            self._take_all()
-
-    def _pump_later(self) -> None:
-        super()._pump_later()
-        if not self._pending:
-            self._take_all()
-
-    def _take_all(self) -> None:
-        """Everything that came was delivered."""
-        while self._untaken:
-            self.carrier.took(self._untaken.popleft())
-
-    def _deliver(self, frame: bytes, way: str) -> None:
         try:
             message = decode(frame)
         except MalformedMessage as error:
-            log.warning("bus: dropped what is no Message: %s", error)
+            self._malformed += 1
+            if self._malformed % _LOG_EVERY == 1:
+                log.warning("bus: dropped a frame that is not a Message (%d so far): %s", self._malformed, error)
             return
         if message.malformed_session is not None and message.type != topics.UTTERANCE_HANDLE:
-            log.debug("bus: dropped %s: its session is malformed", message.type)  # told by who took it onto the bus
+            # Where it entered the bus, a warning was logged and `ovos.session.rejected` emitted.
+            log.debug("bus: dropped %s: its session is malformed", message.type)
             return
-        if way == EVERYTHING:
+        if self._taps and (via is None or via == EVERYTHING):
             self._show(message)
-        else:
+        if via != EVERYTHING:
             for target in self._topics.get(message.type, ()):
-                if isinstance(target, Group):
-                    if target.name == way:
+                if isinstance(target, ListenerGroup):
+                    if via is None or via == target.name:
                         self._queue(target.pick(), message)
-                elif not way:
+                elif not via:
                     self._queue(target, message)
         if not self._pumping and self._pending:
             self._pump()

@@ -58,7 +58,3 @@ HANDLER_WRITES: Final = ("response_mode", "persona_id", "pipeline", "active_hand
 def stamp_key(kind: TransformerType) -> str:
     """The context key that lists which transformers of one type worked on a Message (TRANSFORM-1 §1.3)."""
     return STAMP_KEYS[kind]
-
-
-AGAIN: Final = "hark_again"
-"""Context key, private to Hark: a dispatch that was emitted before, when perhaps nobody was there."""

@@ -39,9 +39,9 @@ class Assistant:
 
     `async with Assistant(MySkill()) as assistant: await assistant.hears("...")`. Time stands still unless the test
     advances `assistant.clock`. `matchers` are the ones it has besides those it is given. Plugins keep
-    their data under `data_root`; without it, nothing is kept on disk. In the layout "rooms" every room has a bus of its
-    own, as if it were a process, and meets the others at a broker, to which `carrier` makes ways if it is not one in
-    memory; in the layout "workers" there are two that understand.
+    their data under `data_root`; without it, nothing is kept on disk. In the layout "services" every service has a bus
+    of its own, as if it were a process, and meets the others at a broker, to which `carrier` makes ways if it is not
+    one in memory; at NATS there are two that understand.
     """
 
     def __init__(
@@ -86,7 +86,6 @@ class Assistant:
                 self._rendered,
                 self._data_root,
                 self._carrier,
-                self._layout == "workers",
             )
         else:
             bus = self._bus_type()

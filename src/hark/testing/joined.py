@@ -20,17 +20,17 @@ _worker: ContextVar[int] = ContextVar("worker", default=0)
 """In which of several workers this is done, counted from 1; 0 anywhere else."""
 
 
-class WorkersBus(RemoteBus):
+class WorkerBus(RemoteBus):
     """The bus of one of several workers in one process: whatever comes of what it brings counts as done there."""
 
     def __init__(self, carrier: Carrier, worker: int) -> None:
         super().__init__(carrier)
         self._worker = worker
 
-    def _received(self, frame: bytes, way: str) -> None:
+    def _received(self, frame: bytes, via: str | None) -> None:
         before = _worker.set(self._worker)
         try:
-            super()._received(frame, way)
+            super()._received(frame, via)
         finally:
             _worker.reset(before)
 

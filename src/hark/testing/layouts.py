@@ -1,4 +1,4 @@
-"""An assistant whose rooms are apart, in one test."""
+"""An assistant whose services are apart, in one test."""
 
 from __future__ import annotations
 
@@ -9,45 +9,46 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from hark.app.house import House
-from hark.app.rooms import ALL_ROOMS, RoomName
+from hark.app.script.clock import also_wait_for
+from hark.app.services import ALL_SERVICES, ServiceName
 from hark.app.settings import Settings
 from hark.bus import Carrier, LocalBus, RemoteBus
+from hark.bus.nats import NatsCarrier
 from hark.hosting import Refusal
 from hark.model import Clock, Message
 from hark.plugins import Plugin
 from hark.speak import Render
-from hark.spec import TransformerType, topics
-from hark.testing.clock import settle
-from hark.testing.joined import JoinedOrchestrators, JoinedTraces, WorkersBus
+from hark.spec import TransformerType
+from hark.testing.joined import JoinedOrchestrators, JoinedTraces, WorkerBus
 from hark.testing.memory_broker import MemoryBroker
+from hark.testing.quiet import QuietCarrier, QuietStreams
 from hark.trace import TraceStore
-from hark.understand import Orchestrator, Worker
-from hark.understand.ledger import key_of
+from hark.understand import Orchestrator
 
-Layout = Literal["one process", "rooms", "workers"]
+Layout = Literal["one process", "services"]
 
-_STARTS: Final[tuple[RoomName, ...]] = ("act", "hear", "speak", "understand")
+_STARTS: Final[tuple[ServiceName, ...]] = ("act", "hear", "speak", "understand")
 """Skills before those who match them: what they announce is heard all the same."""
-_AMONG_WORKERS: Final = "hark.worker."
-"""What workers say to each other is said inside the assistant, where these are one."""
-_WHERE: Final[dict[str, RoomName]] = {"skills": "act", "handlers": "act", "residents": "act", "speaker": "speak"}
+_WHERE: Final[dict[str, ServiceName]] = {"skills": "act", "handlers": "act", "residents": "act", "speaker": "speak"}
 
 
 class SplitHouse:
-    """A house for each room, and a bus of its own for each house. It can be asked for what a `House` can, and knows
-    in which of them it is.
+    """A house for each service, and a bus of its own for each house. It can be asked for what a `House` can, and knows
+    in which of them it is. At NATS there are two workers that understand.
     """
 
-    def __init__(self, bus: LocalBus, houses: dict[RoomName, House]) -> None:
+    def __init__(self, bus: LocalBus, houses: dict[ServiceName, House]) -> None:
         self.bus = bus
         """One more bus at the same broker, for whoever looks on."""
         self.houses = houses
         self.second: House | None = None
         """Another worker beside the one that understands."""
-        self._said: dict[str, int] = {}
-        """What was said to them, in its order."""
         self._order: dict[str, int] = {}
-        """The turns of both, each with the place of its utterance in that order."""
+        """The turns of both, in the order in which they were first seen."""
+        self._nats: list[NatsCarrier] = []
+        self._is_last = False
+        """Whether all have started but one: then it is waited for what they have announced."""
+        self._end_waiting: Callable[[], None] | None = None
 
     @classmethod
     async def build(
@@ -59,66 +60,82 @@ class SplitHouse:
         render: Render,
         data_root: Path | None = None,
         carrier: Callable[[], Carrier] | None = None,
-        workers: bool = False,
     ) -> SplitHouse:
-        """Build all of them at one broker, in memory unless there are other ways to one; with a second worker that
-        understands, if workers are to share that.
-        """
+        """Build all of them at one broker, in memory unless there are other ways to one."""
         carrier = carrier or MemoryBroker().carrier
         onlooker = await _bus(carrier())
-        onlooker.tap(lambda message: None if message.type.startswith(_AMONG_WORKERS) else watch(message))
-        houses: dict[RoomName, House] = {}
+        houses: dict[ServiceName, House] = {}
         made = cls(onlooker, houses)
-        if workers:
-            onlooker.on((topics.UTTERANCE_HANDLE, topics.WORKER_OPENED), made._note, name="layout: the order of turns")
+        onlooker.tap(made._note_order)
+        onlooker.tap(watch)
+        made._keep(onlooker)
 
         async def settled() -> list[str]:
+            if not made._is_last:
+                return []
             # Twice: what one does with what it was told may be something to be told to others.
             everybody = [*houses.values(), *([] if made.second is None else [made.second])]
             return [late for _ in range(2) for one in everybody for late in await one.bus.settled()]
 
-        async def house(room: RoomName, plugins: Sequence[Plugin], worker: int = 0) -> House:
+        async def house(room: ServiceName, plugins: Sequence[Plugin], worker: int = 0) -> House:
             own = await _bus(carrier(), worker)
+            nats = made._keep(own)
             return House(
                 settings,
                 own,
                 clock,
                 plugins,
-                rooms=(room,),
+                services=(room,),
                 render=render,
                 serves=lambda _id: True,
                 settled=settled,
-                worker=Worker(own, clock) if worker else None,
+                streams=nats.streams if nats is not None else None,
+                hands_over=False,
                 data_root=data_root,
             )
 
         for room in _STARTS:
-            houses[room] = await house(room, plugins, 1 if workers and room == "understand" else 0)
-        if workers:
+            houses[room] = await house(room, plugins, 1 if made._nats and room == "understand" else 0)
+        if made._nats:
             made.second = await house("understand", [_twin(plugin) for plugin in plugins], 2)
+            workers = [houses["understand"].turns, made.second.turns]
+            made._end_waiting = also_wait_for(QuietStreams(made._nats, workers).arrive)
         return made
 
     async def start(self) -> None:
         """Start all of them."""
-        for house in (*self.houses.values(), self.second):
-            if house is not None:
-                await house.start()
-        if self.second is not None:
-            # Here and now, for time stands still: else one of them would claim it after a while.
-            worker = self.houses["understand"].orchestrator.worker
-            if worker is not None:
-                worker.lease.take_at_once()
-            await settle()
+        houses = [*self.houses.values(), *([] if self.second is None else [self.second])]
+        for house in houses:
+            self._is_last = house is houses[-1]
+            await house.start()
 
     async def stop(self) -> None:
         """Stop all of them, in the order in which turns come to their end; workers at the same time."""
-        for room in ALL_ROOMS:
+        for room in ALL_SERVICES:
             here = [self.houses[room]]
             if room == "understand" and self.second is not None:
                 here.append(self.second)
             await asyncio.gather(*(house.stop() for house in here))
-            for house in here:
-                await house.bus.close()
+            if room != "understand":  # until the markers of both were read
+                for house in here:
+                    await house.bus.close()
+        if self._end_waiting is not None:
+            self._end_waiting()
+            await self._nats[0].streams.delete()
+        await self.houses["understand"].bus.close()
+        if self.second is not None:
+            await self.second.bus.close()
+
+    def _note_order(self, message: Message) -> None:
+        if message.utterance_id is not None:
+            self._order.setdefault(message.utterance_id, len(self._order))
+
+    def _keep(self, bus: RemoteBus) -> NatsCarrier | None:
+        inner = bus.carrier.inner if isinstance(bus.carrier, QuietCarrier) else bus.carrier
+        if not isinstance(inner, NatsCarrier):
+            return None
+        self._nats.append(inner)
+        return inner
 
     @property
     def refusals(self) -> list[Refusal]:
@@ -127,7 +144,7 @@ class SplitHouse:
 
     def ids(self) -> Iterator[str]:
         """As of `House`."""
-        return (plugin_id for room in ("understand", *ALL_ROOMS[2:]) for plugin_id in self.houses[room].ids())
+        return (plugin_id for room in ("understand", *ALL_SERVICES[2:]) for plugin_id in self.houses[room].ids())
 
     @property
     def chains(self) -> dict[TransformerType, Any]:
@@ -151,20 +168,20 @@ class SplitHouse:
         first = self.houses["understand"].orchestrator
         return first if self.second is None else JoinedOrchestrators((first, self.second.orchestrator))
 
-    def _note(self, message: Message) -> None:
-        if message.type == topics.UTTERANCE_HANDLE:
-            self._said[key_of(message)] = len(self._said)
-        else:
-            self._order[message.data["utterance_id"]] = self._said.get(message.data["key"], len(self._said))
+    @property
+    def store(self) -> Any:
+        """The default session, where it is held."""
+        first = self.houses["understand"].turns.store
+        return first if self.second is None or first.owned else self.second.turns.store
 
     def __getattr__(self, name: str) -> Any:
-        # What belongs to one room is in its house.
+        # What belongs to one service is in its house.
         room = _WHERE.get(name, "understand")
         return getattr(self.houses[room], name)
 
 
 async def _bus(carrier: Carrier, worker: int = 0) -> RemoteBus:
-    made = WorkersBus(carrier, worker) if worker else RemoteBus(carrier)
+    made = WorkerBus(carrier, worker) if worker else RemoteBus(carrier)
     await made.open()
     return made
 

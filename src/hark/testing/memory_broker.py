@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 
 from hark.bus import Exchange, Receive
-from hark.model import SystemClock
 
 
 class MemoryBroker:
     """`RemoteBus(MemoryBroker().carrier())`: buses that share a broker without a network."""
 
     def __init__(self) -> None:
-        self.exchange: Exchange[MemoryCarrier, bytes] = Exchange(SystemClock.monotonic)
+        self.exchange: Exchange[MemoryCarrier, bytes] = Exchange()
 
     def carrier(self) -> MemoryCarrier:
         """A way to this broker, for one bus."""
@@ -45,10 +44,6 @@ class MemoryCarrier:
         """As promised by `Carrier`."""
         self._exchange.unfollow(self, topic, group)
 
-    def took(self, group: str) -> None:
-        """As promised by `Carrier`."""
-        self._exchange.took(self, group)
-
     async def flush(self) -> None:
         """As promised by `Carrier`."""
         await asyncio.sleep(0)
@@ -60,7 +55,7 @@ class MemoryCarrier:
         self._receive = None
 
     def deliver(self, _topic: str, frame: bytes, way: str) -> None:
-        """As promised by `Member`."""
+        """See `Subscriber`."""
         asyncio.get_running_loop().call_soon(self._arrived, frame, way)
 
     def _arrived(self, frame: bytes, way: str) -> None:

@@ -13,11 +13,13 @@ from types import TracebackType
 
 
 class NatsServer:
-    """`with NatsServer() as server: ...server.url...`; it keeps its port when it is stopped and started again."""
+    """`with NatsServer() as server: ...server.url...`; it keeps its port and its streams when it is started again."""
 
     def __init__(self, *arguments: str, max_payload: int = 1_048_576) -> None:
         self._arguments = arguments
-        self._settings = f"max_payload: {max_payload}\n"
+        self._store = tempfile.TemporaryDirectory(prefix="hark-nats-", dir=_memory())
+        stored = f'jetstream {{ store_dir: "{self._store.name}", max_file: 1TB, max_mem: 64MB, sync_interval: "1s" }}\n'
+        self._settings = f"max_payload: {max_payload}\n{stored}"
         self._process: subprocess.Popen[bytes] | None = None
         self.port = -1
         """Any free one, until it has been started."""
@@ -35,6 +37,7 @@ class NatsServer:
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         self.kill()
+        self._store.cleanup()
 
     def start(self) -> None:
         """Start it and wait until it takes connections."""
@@ -54,12 +57,22 @@ class NatsServer:
             [url] = json.loads(ports[0].read_text())["nats"]
             self.port = int(url.rpartition(":")[2])
 
+    def signal(self, number: int) -> None:
+        """Send it a signal, to stop it for a while."""
+        if self._process is not None:
+            self._process.send_signal(number)
+
     def kill(self) -> None:
         """End it at once, as a power cut does."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+
+def _memory() -> str | None:
+    """Where files are in memory, if there is such a place: what survives the server need not survive the machine."""
+    return "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108
 
 
 def _binary() -> str:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any, Final
 
 from hark.app.script.clock import also_wait_for
 from hark.bus import Carrier, Receive
+from hark.bus.nats import NatsCarrier
+from hark.understand import TurnSource
+
+_PATIENCE: Final = 2.0
+"""Seconds, of real time, for which entries that nobody reads are waited for."""
 
 
 class QuietCarrier:
@@ -43,10 +50,6 @@ class QuietCarrier:
         self._moved += 1
         self.inner.unfollow(topic, group)
 
-    def took(self, group: str) -> None:
-        """As promised by `Carrier`."""
-        self.inner.took(group)
-
     async def flush(self) -> None:
         """As promised by `Carrier`."""
         await self.inner.flush()
@@ -56,10 +59,10 @@ class QuietCarrier:
         self._end()
         await self.inner.close()
 
-    def _received(self, frame: bytes, way: str) -> None:
+    def _received(self, frame: bytes, via: str | None) -> None:
         self._moved += 1
         if self._receive is not None:
-            self._receive(frame, way)
+            self._receive(frame, via)
 
     async def _flush(self) -> None:
         flushing = asyncio.ensure_future(self.inner.flush())
@@ -76,3 +79,29 @@ class QuietCarrier:
             await self._flush()
         moved, self._seen = self._moved != self._seen, self._moved
         return moved
+
+
+class QuietStreams:
+    """Says when nothing is under way in the streams of one assistant: utterances taken, markers stored and read."""
+
+    def __init__(self, carriers: Sequence[NatsCarrier], workers: Sequence[TurnSource]) -> None:
+        self._carriers = carriers
+        self._workers: Sequence[Any] = workers
+
+    async def arrive(self) -> bool:
+        """Whether something was under way; then it has arrived by now."""
+        loop = asyncio.get_running_loop()
+        until, was_busy = loop.time() + _PATIENCE, False
+        while self._is_busy() and loop.time() < until:
+            was_busy = True
+            await asyncio.sleep(0.001)
+        return was_busy and loop.time() < until
+
+    def _is_busy(self) -> bool:
+        streams = [carrier.streams for carrier in self._carriers if carrier.connected]
+        stored = max((one.stored for one in streams), default=0)
+        return (
+            any(not one.is_quiet or one.jetstream.storing or one.read < stored for one in streams)
+            or sum(one.published for one in streams) > sum(worker.taken for worker in self._workers)
+            or any(worker.is_finishing for worker in self._workers)
+        )

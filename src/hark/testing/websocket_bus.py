@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hark.bus import Receive, RemoteBus
-from hark.bus.websocket import Door, WebSocketCarrier, WebSocketServer
+from hark.bus import LocalBus, Receive, RemoteBus
+from hark.bus.websocket import Endpoint, ServerLimits, WebSocketCarrier, WebSocketServer
 from hark.model import Clock, SystemClock
 from hark.testing.quiet import QuietCarrier
 
@@ -20,12 +20,14 @@ class _WithServer(WebSocketCarrier):
 
     def __init__(self, clock: Clock) -> None:
         super().__init__("", clock)
-        self._server = WebSocketServer(clock)
+        self._relay = LocalBus()
+        self._server = WebSocketServer(self._relay, [Endpoint(port=0)], ServerLimits(), clock)
 
     async def open(self, receive: Receive) -> None:
-        self.url = await self._server.listen(Door(port=0))
+        [self.url] = await self._server.start()
         await super().open(receive)
 
     async def close(self) -> None:
         await super().close()
         await self._server.close()
+        await self._relay.close()

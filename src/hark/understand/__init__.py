@@ -1,10 +1,8 @@
 """From what was said to who answers it."""
 
-from hark.understand.journal import Journal, end_lost
 from hark.understand.options import Entry, Options
 from hark.understand.orchestrator import Orchestrator
-from hark.understand.pace import Pace
 from hark.understand.store import DefaultSession
-from hark.understand.worker import Worker
+from hark.understand.turn_source import Journal, LocalTurns, TurnSource, end_lost
 
-__all__ = ["DefaultSession", "Entry", "Journal", "Options", "Orchestrator", "Pace", "Worker", "end_lost"]
+__all__ = ["DefaultSession", "Entry", "Journal", "LocalTurns", "Options", "Orchestrator", "TurnSource", "end_lost"]

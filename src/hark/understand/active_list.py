@@ -24,7 +24,7 @@ class ActiveList:
         self._subscription.close()
 
     def _asked(self, message: Message) -> None:
-        if not self._store.owned:  # of several workers, one answers
+        if not self._store.owned:  # of several workers, the one that holds the default session answers
             return
         session = message.session or Session()
         if session.is_default:

@@ -7,10 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from hark.bus import Bus
+from hark.bus import Bus, Subscription
 from hark.model import Clock, Message, Session
-from hark.spec import split_dispatch, topics
-from hark.spec.names import AGAIN
+from hark.spec import topics
 from hark.understand.options import Options
 
 Key = tuple[str | None, str]
@@ -26,7 +25,9 @@ class Done(msgspec.Struct, frozen=True):
     """The session the handler ended with; None when nobody can tell."""
 
 
-class _Waiting(msgspec.Struct):
+class Waiting(msgspec.Struct):
+    """A handler that was called."""
+
     dispatch: Message
     since: float
     done: asyncio.Future[Done]
@@ -37,6 +38,12 @@ class _Waiting(msgspec.Struct):
     host: str = ""
     missed: int = 0
     """How often its host showed life without it."""
+    called: float = 0.0
+    """When it was last called, where calls are repeated."""
+    heard: float = 0.0
+    """When its host last said that it runs, where hosts are asked."""
+    closing: asyncio.Task[None] | None = None
+    """Makes sure that it is not started any more."""
 
 
 class Dispatches:
@@ -46,51 +53,55 @@ class Dispatches:
         self._bus = bus
         self._clock = clock
         self.options = options
-        self._waiting: dict[Key, _Waiting] = {}
+        self._waiting: dict[Key, Waiting] = {}
         self._beats: dict[str, float] = {}
         self._sweeping = False
-        self._subscriptions = (
+        self._subscriptions: tuple[Subscription, ...] = (
             bus.on(topics.HANDLER_ACCEPTED, self._accepted, name="dispatches: accepted"),
             bus.on(topics.HANDLER_DONE, self._done, name="dispatches: done"),
             bus.on(topics.HANDLER_WAITING, self._waits, name="dispatches: waiting"),
             bus.on(topics.HOST_ALIVE, self._alive, name="dispatches: alive"),
-            bus.on(topics.HOST_BEGAN, self._began, name="dispatches: began"),
         )
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def expect(self, dispatch: Message) -> asyncio.Future[Done]:
-        """The end of the handler that `dispatch` is about to call."""
+    def expect(self, dispatch: Message, host: str = "") -> asyncio.Future[Done]:  # noqa: ARG002 - see RemoteDispatches
+        """The end of the handler that `dispatch` is about to call, or that a host was seen to have started."""
         done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self._waiting[dispatch.utterance_id, dispatch.type] = _Waiting(dispatch, self._clock.monotonic(), done)
+        self._waiting[self._key(dispatch)] = Waiting(dispatch, self._clock.monotonic(), done)
         if not self._sweeping:
             self._sweep_later()
         return done
 
     def forget(self, dispatch: Message) -> None:
         """Nobody waits for this one any more."""
-        self._waiting.pop((dispatch.utterance_id, dispatch.type), None)
+        self._waiting.pop(self._key(dispatch), None)
 
     def give_up(self, why: str, *, asking: bool = False) -> None:
         """End every wait with an error, or only for handlers that wait for an answer: the house is closing."""
         for waiting in list(self._waiting.values()):
             if not asking or waiting.paused is not None:
-                _settle(waiting, why)
+                give_up_on(waiting, why)
 
     def abandon(self, utterance_id: str | None, why: str) -> None:
         """End the wait of one turn, or of all: they are no longer ours."""
         for key, waiting in list(self._waiting.items()):
             if utterance_id in (None, key[0]):
-                _settle(waiting, why)
+                give_up_on(waiting, why)
 
     def close(self) -> None:
         """Listen no longer."""
         for subscription in self._subscriptions:
             subscription.close()
 
+    def _key(self, message: Message) -> Key:
+        """Of a dispatch, or of a signal of its host."""
+        topic = message.data.get("topic", "") if message.type.startswith("hark.") else message.type
+        return message.utterance_id, str(topic)
+
     def _accepted(self, message: Message) -> None:
-        waiting = self._waiting.get(_key(message))
+        waiting = self._waiting.get(self._key(message))
         if waiting is not None and waiting.accepted is None:
             waiting.accepted = self._clock.monotonic()
             waiting.host = str(message.data.get("host", ""))
@@ -98,7 +109,7 @@ class Dispatches:
 
     def _waits(self, message: Message) -> None:
         """A handler asked the user something, or has its answer: how long people think is not its time."""
-        waiting = self._waiting.get(_key(message))
+        waiting = self._waiting.get(self._key(message))
         if waiting is None or waiting.accepted is None:
             return
         now = self._clock.monotonic()
@@ -107,7 +118,7 @@ class Dispatches:
         waiting.paused = now if message.data.get("waits") is True else None
 
     def _done(self, message: Message) -> None:
-        waiting = self._waiting.pop(_key(message), None)
+        waiting = self._waiting.pop(self._key(message), None)
         if waiting is None or waiting.done.done():
             return
         exception = message.data.get("exception")
@@ -128,17 +139,7 @@ class Dispatches:
             if waiting.host == host and waiting.accepted is not None:
                 waiting.missed = 0 if key in open_there else waiting.missed + 1
                 if waiting.missed > 1:  # once, its answer may still have been on its way
-                    _settle(waiting, "the handler has ended, and how was lost on the way")
-
-    def _began(self, message: Message) -> None:
-        """A host is there, perhaps again: it may have missed calls of those who live there, and is called once more."""
-        skills, now = message.data.get("skills"), self._clock.monotonic()
-        if not isinstance(skills, tuple):
-            return
-        for waiting in list(self._waiting.values()):
-            if waiting.accepted is None and split_dispatch(waiting.dispatch.type)[0] in skills:
-                waiting.since = now
-                self._bus.emit(waiting.dispatch.carrying(**{AGAIN: True}))
+                    give_up_on(waiting, "the handler has ended, and how was lost on the way")
 
     def _sweep_later(self) -> None:
         self._sweeping = True
@@ -151,32 +152,29 @@ class Dispatches:
         for waiting in list(self._waiting.values()):
             why = self._hopeless(waiting, now)
             if why is not None:
-                _settle(waiting, why)
+                give_up_on(waiting, why)
         if self._waiting:
             self._sweep_later()
         else:
             self._beats.clear()
 
-    def _hopeless(self, waiting: _Waiting, now: float) -> str | None:
+    def _hopeless(self, waiting: Waiting, now: float) -> str | None:
         options = self.options
         if waiting.accepted is None:
             late = now - waiting.since >= options.accept_within
             return f"no handler accepted the dispatch within {options.accept_within:g} s" if late else None
-        if (
-            options.handler_limit is not None
-            and waiting.paused is None
-            and now - waiting.accepted >= options.handler_limit
-        ):
-            return f"timeout: the handler took longer than {options.handler_limit:g} s"
         if now - self._beats.get(waiting.host, now) > 3 * options.beat:
             return f"handler host lost: no sign of life for {3 * options.beat:g} s"
-        return None
+        return self._overtime(waiting, now)
+
+    def _overtime(self, waiting: Waiting, now: float) -> str | None:
+        limit, since = self.options.handler_limit, waiting.accepted
+        if limit is None or since is None or waiting.paused is not None or now - since < limit:
+            return None
+        return f"timeout: the handler took longer than {limit:g} s"
 
 
-def _key(message: Message) -> Key:
-    return message.utterance_id, str(message.data.get("topic", ""))
-
-
-def _settle(waiting: _Waiting, why: str) -> None:
+def give_up_on(waiting: Waiting, why: str) -> None:
+    """End a wait with an error."""
     if not waiting.done.done():
         waiting.done.set_result(Done("error", why))

@@ -9,25 +9,16 @@ from hark.spec import topics
 from hark.spec.names import CANCEL_BY, CANCEL_REASON
 from hark.trace import TraceStore
 from hark.understand.dispatches import Done
-from hark.understand.ledger import Open
 from hark.understand.lifecycle import Lifecycle
-from hark.understand.store import DefaultSession
-from hark.understand.worker import Worker
+from hark.understand.turn_source import TurnSource
 
 
 class Endings:
-    """Emits the terminal events of lifecycles. Nothing else in the house emits an end marker."""
+    """Makes the last Messages of turns. Nothing else makes an end marker."""
 
-    def __init__(
-        self,
-        emit: Callable[[Message], None],
-        store: DefaultSession,
-        traces: TraceStore,
-        worker: Worker | None = None,
-    ) -> None:
-        self._emit = emit
-        self._worker = worker
-        self._store = store
+    def __init__(self, source: TurnSource, traces: TraceStore) -> None:
+        self._source = source
+        self._store = source.store
         self._traces = traces
 
     def unmatched(self, life: Lifecycle) -> None:
@@ -69,24 +60,13 @@ class Endings:
             last = life.current() if life.dispatch is None else life.dispatch
             self._end(life, "broken", None, last.forward if life.dispatch else last.reply)
 
-    def unborn(self, entry: Message) -> None:
+    def unborn(self, entry: Message, utterance_id: str) -> None:
         """Not even a lifecycle could be opened: the marker alone."""
-        self._emit(entry.reply(topics.UTTERANCE_HANDLED))
-
-    def orphaned(self, utterance_id: str, turn: Open) -> None:
-        """The worker that had a turn is gone: what is known of the turn has to do."""
-        last = turn.start or (turn.opened or Message(topics.WORKER_OPENED)).carrying(utterance_id=utterance_id)
-        if last.session_id == self._store.current.session_id:
-            last = last.carrying(self._store.current)
-        if turn.start is not None:
-            data = {**turn.start.data, "exception": "the worker that had this turn is gone"}
-            self._tell(utterance_id, last.forward(topics.HANDLER_ERROR, data), last.forward(topics.UTTERANCE_HANDLED))
-        else:
-            self._tell(utterance_id, None, last.reply(topics.UTTERANCE_HANDLED))
+        self._source.end(utterance_id, None, entry.reply(topics.UTTERANCE_HANDLED))
 
     def sync(self, life: Lifecycle) -> None:
         """Bring what the turn changed to the store of the default session, and the turn up to date with it."""
-        if not life.session.is_default:
+        if not life.session.is_default or life.is_applied:
             return
         if life.synced.is_default:
             life.session = life.synced = self._store.bring(life.synced, life.session)
@@ -97,21 +77,10 @@ class Endings:
         if life.ended:
             return
         life.ended = True
-        if self._worker is not None and not self._worker.may_act():
-            return  # another worker ends it
         try:
             # Noted before the marker is out: whoever sees it may ask at once.
             self._traces.ended(life.trace, outcome)
             if life.session.is_default:
                 self._store.saved()
         finally:
-            self._tell(life.utterance_id, closing, derive(topics.UTTERANCE_HANDLED))
-
-    def _tell(self, utterance_id: str, closing: Message | None, marker: Message) -> None:
-        if self._worker is not None and not self._worker.note_end(utterance_id, closing, marker):
-            return
-        try:
-            if closing is not None:
-                self._emit(closing)
-        finally:
-            self._emit(marker)
+            self._source.end(life.utterance_id, closing, derive(topics.UTTERANCE_HANDLED))

@@ -33,12 +33,15 @@ def take_in(
         log.warning("an utterance arrived with keys of a cancellation, which only a transformer may cause")
         context = Frozen({key: value for key, value in context.items() if key not in _CANCEL_KEYS})
     session = entry.session or Session()
+    is_applied = session.is_default and store.has_applied(utterance_id)
     if session.is_default and entry.malformed_session is None:
-        session = store.open(session)
+        session = store.current if is_applied else store.open(session)
     utterances = _texts(entry)
     trace = traces.begin(utterance_id, session.session_id, utterances)
     message = entry.within(context, None)
-    return Lifecycle(message, utterances, session, options.denials_for(session), trace)
+    life = Lifecycle(message, utterances, session, options.denials_for(session), trace)
+    life.is_applied = is_applied
+    return life
 
 
 def _texts(entry: Message) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ class Lifecycle:
         "denials",
         "dispatch",
         "ended",
+        "is_applied",
         "lang",
         "message",
         "pruned",
@@ -49,16 +50,18 @@ class Lifecycle:
         """The call of the handler, once there is one."""
         self.ended = False
         """Whether the end marker was emitted."""
+        self.is_applied = False
+        """Whether the default session has what comes of this turn already: then it must not be applied again."""
 
     @property
     def utterance_id(self) -> str:
         """The id of this lifecycle."""
         return self.trace.utterance_id
 
-    def called(self, dispatch: Message) -> None:
-        """The handler is about to be called."""
+    def called(self, dispatch: Message, base: Session) -> None:
+        """The handler is about to be called with `base` as its session, or was."""
         self.dispatch = dispatch
-        self.base = self.session
+        self.base = base
 
     def wrote(self, session: Session, skill_id: str) -> Writes | None:
         """Take over what the handler changed since it last showed its session, and tell what that is."""

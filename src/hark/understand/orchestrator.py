@@ -7,34 +7,31 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from hark.bus import Bus, Poll, Subscription
+from hark.bus import Bus, Poll
 from hark.chains import Chain
 from hark.hosting import Passage, Registry, Runner
-from hark.model import Frozen, Match, Message
+from hark.model import Frozen, Match, Message, Session
 from hark.model.merge import activate
 from hark.plugins import PipelinePlugin
-from hark.spec import TransformerType, topics
+from hark.spec import TransformerType, split_dispatch, topics
 from hark.spec.names import PIPELINE_ID, SKILL_ID
 from hark.trace import TraceStore
 from hark.understand.active_list import ActiveList
 from hark.understand.context_topics import ContextTopics
 from hark.understand.deciding import Deciding
-from hark.understand.dispatches import Dispatches
+from hark.understand.dispatches import Done
 from hark.understand.endings import Endings
 from hark.understand.intake import take_in
 from hark.understand.introspection import Introspection
-from hark.understand.journal import Journal
 from hark.understand.lifecycle import Lifecycle
 from hark.understand.manifest import Manifest
 from hark.understand.matching import MatchRound
 from hark.understand.options import Options
 from hark.understand.overheard import Overheard
-from hark.understand.store import DefaultSession
-from hark.understand.worker import Worker
+from hark.understand.turn_source import TurnSource
 
 log = logging.getLogger("hark.understand")
 
-_GROUP: Final = "understand"
 _SHUT_DOWN: Final = "the assistant was shut down"
 
 
@@ -48,26 +45,26 @@ class Orchestrator:
         chains: Mapping[TransformerType, Chain],
         pipeline: Registry[PipelinePlugin],
         options: Options,
-        store: DefaultSession,
+        source: TurnSource,
         traces: TraceStore,
         passage: Passage | None = None,
-        journal: Journal | None = None,
-        worker: Worker | None = None,
+        group: str | None = None,
     ) -> None:
         self._bus = bus
         self._clock = runner.clock
         self._options = options
-        self._store = store
+        self._source = source
+        self._store = store = source.store
         self._traces = traces
         self.manifest = Manifest(bus, options.protect_skills)
-        self._introspection = Introspection(bus, self.manifest, None if worker is None else "understand")
+        self._introspection = Introspection(bus, self.manifest, group)
         self._poll = Poll(bus, runner.clock)
         match_round = MatchRound(pipeline, runner, self.manifest.registrations, self._poll, options)
-        self._dispatches = Dispatches(bus, runner.clock, options)
-        self._endings = Endings(bus.emit, store, traces, worker)
+        self._dispatches = source.dispatches(bus, runner.clock, options)
+        self._endings = Endings(source, traces)
         self._open: dict[str, Lifecycle] = {}
         self._deciding = Deciding(chains, match_round, options, store, self._endings, self._open, runner.clock)
-        self._overheard = Overheard(bus, self._open, self._endings.sync, store)
+        self._overheard = Overheard(bus, self._open, self._endings.sync, store, is_shared=group is not None)
         self._active_list = ActiveList(bus, runner.clock, store, options)
         self._context_topics = ContextTopics(bus, runner.clock, self._open, store)
         self._context_topics.heeded = options.context_topics
@@ -76,16 +73,8 @@ class Orchestrator:
         self._one_ended = asyncio.Event()
         self._passage = passage or Passage()
         """On it, turns use the plugins; those that were dispatched are through."""
-        self._journal = journal if worker is None else worker.notes
-        self.worker = worker
-        """Where several processes share the work, it says which utterances are for this one."""
         self._closing = False
-        self._entry: Subscription | None = None
-        if worker is None:
-            entry = topics.UTTERANCE_HANDLE
-            self._entry = bus.on(entry, self.handle, name="understand", eager=True, group=_GROUP)
-        else:
-            worker.attach(self.handle, self._abandon, self._endings.orphaned)
+        source.attach(self)
 
     @property
     def open_turns(self) -> int:
@@ -115,13 +104,11 @@ class Orchestrator:
             life = take_in(entry, self._options, self._store, self._traces, utterance_id)
         except Exception:
             log.exception("an utterance could not be taken in")
-            self._endings.unborn(entry)
+            self._endings.unborn(entry, utterance_id)
             return
         self._open[life.utterance_id] = life
-        if self._journal is not None:
-            self._journal.opened(life.current())
-            self._bus.taken(_GROUP)
         try:
+            self._source.opened(life.current())
             if entry.malformed_session is not None:
                 log.warning("an utterance was refused: its session is a %s", entry.malformed_session)
                 self._endings.refused(life, entry.type)
@@ -136,19 +123,36 @@ class Orchestrator:
         except Exception:
             log.exception("a turn broke: %s", life.utterance_id)
         finally:
-            self._endings.broken(life)
-            del self._open[life.utterance_id]
-            if self._journal is not None:
-                self._journal.ended(life.utterance_id)
-            self._one_ended.set()
-            if not self._open:
-                self._all_ended.set()
+            self._over(life)
+
+    async def resume(self, dispatch: Message, host: str) -> None:
+        """See a turn through whose handler was started at a host by another worker."""
+        session = dispatch.session or Session()
+        if session.is_default:
+            session = self._store.current
+        trace = self._traces.begin(dispatch.utterance_id or "", session.session_id, ())
+        life = Lifecycle(dispatch, (), session, self._options.denials_for(session), trace)
+        life.called(dispatch, dispatch.session or session)
+        self._open[life.utterance_id] = life
+        try:
+            await self._wait_for(life, dispatch, self._dispatches.expect(dispatch, host))
+        except Exception:
+            log.exception("a turn broke: %s", life.utterance_id)
+        finally:
+            self._over(life)
+
+    def abandon(self, utterance_id: str | None) -> None:
+        """Leave a turn, or all of them, to another worker."""
+        for life in list(self._open.values()):
+            if utterance_id in (None, life.utterance_id) and not life.ended:
+                life.ended = True
+                self._traces.ended(life.trace, "abandoned")
+        self._dispatches.abandon(utterance_id, "another worker has taken over")
 
     async def close(self) -> None:
         """Turn new utterances away, give open turns their grace, end the rest with an error."""
         self._closing = True
-        if self.worker is not None:
-            self.worker.leave()
+        await self._source.leave()
         self._dispatches.give_up(_SHUT_DOWN, asking=True)  # whoever could answer is turned away from now on
         if self._open:
             self._all_ended.clear()
@@ -161,24 +165,13 @@ class Orchestrator:
                 await asyncio.sleep(0)
                 for life in list(self._open.values()):
                     self._endings.broken(life)
-        if self._entry is not None:
-            self._entry.close()
-        if self.worker is not None:
-            self.worker.close()
+        await self._source.close()
         for listener in self._listening:
             listener.close()
         self._dispatches.close()
         self._poll.close()
         self._introspection.close()
         self.manifest.close()
-
-    def _abandon(self, utterance_id: str | None) -> None:
-        """Let go of a turn, or of all of them: others have ended them, or will."""
-        for life in list(self._open.values()):
-            if utterance_id in (None, life.utterance_id) and not life.ended:
-                life.ended = True
-                self._traces.ended(life.trace, "abandoned")
-        self._dispatches.abandon(utterance_id, "another worker has taken over")
 
     async def _see_through(self, life: Lifecycle) -> None:
         await self._passage.enter()
@@ -191,8 +184,8 @@ class Orchestrator:
 
     async def _dispatch(self, life: Lifecycle, match: Match, pipeline_id: str) -> None:
         """Call the handler and wait for it."""
-        if life.ended or not (self.worker is None or self.worker.may_act()):
-            return  # a claim that comes after the end marker calls nobody; it may be another worker's
+        if life.ended:
+            return  # a claim that comes after the end marker calls no handler
         self._endings.sync(life)
         now, cap = self._clock.wall(), self._options.converse_cap
         life.session = activate(life.session, match.skill_id, match.intent_name, now, cap)
@@ -204,20 +197,38 @@ class Orchestrator:
         called = entry.reply(match.topic, said)
         stamped = Frozen(called.context, **{SKILL_ID: match.skill_id, PIPELINE_ID: pipeline_id})
         dispatch = called.within(stamped, life.session)
-        life.called(dispatch)
-        if self._journal is not None:
-            self._journal.dispatched(dispatch)
+        life.called(dispatch, life.session)
+        self._source.dispatched(dispatch)
         done = self._dispatches.expect(dispatch)
         try:
             claim = Frozen(intent, **said, pipeline_id=pipeline_id)
             self._bus.emit(entry.forward(topics.INTENT_MATCHED, claim))
             self._bus.emit(dispatch.forward(topics.HANDLER_START, intent))
             self._bus.emit(dispatch)
+        except BaseException:
+            self._dispatches.forget(dispatch)
+            raise
+        await self._wait_for(life, dispatch, done)
+
+    async def _wait_for(self, life: Lifecycle, dispatch: Message, done: asyncio.Future[Done]) -> None:
+        """Wait for a handler that was called, and end its turn."""
+        try:
             ended = await done
         finally:
             self._dispatches.forget(dispatch)
+        if life.ended:
+            return
         if ended.session is not None:
             self._overheard.take(life, dispatch, ended.session)
         if ended.exception:
-            life.trace.step("handler", match.topic, "error", 0.0, ended.exception)
-        self._endings.handled(life, dispatch, ended, intent)
+            life.trace.step("handler", dispatch.type, "error", 0.0, ended.exception)
+        skill_id, intent_name = split_dispatch(dispatch.type)
+        self._endings.handled(life, dispatch, ended, Frozen(skill_id=skill_id, intent_name=intent_name))
+
+    def _over(self, life: Lifecycle) -> None:
+        self._endings.broken(life)
+        if self._open.get(life.utterance_id) is life:  # not so where it was abandoned and came again
+            del self._open[life.utterance_id]
+        self._one_ended.set()
+        if not self._open:
+            self._all_ended.set()

@@ -30,6 +30,10 @@ class DefaultSession:
         self.current = advance(self.current, base, now)
         return self.current
 
+    def has_applied(self, utterance_id: str) -> bool:  # noqa: ARG002 - see SharedSession
+        """Whether what comes of a turn is in the store, although the turn has not ended."""
+        return False
+
     def saved(self) -> None:
         """A turn ended, or asked something: let the present state be written down."""
         if self._save is not None:

@@ -11,7 +11,6 @@ from hark.app.settings.bus_tables import NatsTable
 from hark.app.trouble import Trouble
 from hark.model import Message, SystemClock
 from hark.testing.nats_server import NatsServer
-from hark.understand import Pace
 
 TLS = Path(__file__).parents[1] / "bus" / "nats_tls"
 
@@ -35,12 +34,6 @@ def test_what_is_in_files_is_read(tmp_path: Path) -> None:
     assert options.tls is not None
     assert options_of(NatsTable(servers=("tls://a",))).tls is not None
     assert options_of(NatsTable(servers=("nats://a",))).tls is None
-
-
-def test_what_a_worker_sends_waits_no_longer_than_the_others_do() -> None:
-    table = NatsTable(servers=("nats://a",))
-    assert options_of(table, is_worker=True).patience == Pace().patience < Pace().lost
-    assert options_of(table).patience > Pace().lost
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def mistakes(file: Path, text: str | bytes) -> list[str]:
 
 
 TABLES = (
-    "The tables are: assistant, bus, deny, engine, limits, nats, pipeline, plugins, rooms, trace, transformers, "
+    "The tables are: assistant, bus, deny, engine, limits, nats, pipeline, plugins, services, trace, transformers, "
     "voice, wake"
 )
 DENIES = (
@@ -159,3 +159,10 @@ def test_another_main_language_does_not_make_the_first_one_unknown() -> None:
     settings = settings_from({"assistant": {"lang": "en-GB", "langs": ["fr"]}}).speaking("de-DE")
     assert settings.understanding().lang == "de-DE"
     assert settings.understanding().langs == {"de-DE", "en-GB", "fr"}
+
+
+def test_a_table_is_still_read_by_its_old_name() -> None:
+    assert settings_from({"rooms": {"stalled": 9.0}}).services.stalled == 9.0
+    assert settings_from({"rooms": {"stalled": 9.0}, "services": {"stalled": 8.0}}).services.stalled == 8.0
+    with pytest.raises(SettingsError, match=r"\[rooms\] stall"):
+        settings_from({"rooms": {"stall": 9.0}})

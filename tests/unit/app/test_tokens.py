@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from hark.app.bus_server import TokenCredentials, endpoints
 from hark.app.cli import main
-from hark.app.doors import BusTrouble, TokenKeys, doors
 from hark.app.settings.bus_tables import BusTable
 from hark.app.tokens import TokenError, TokenFile
+from hark.app.trouble import Trouble
 from hark.testing import FakeClock
 
 CLOCK = FakeClock()
@@ -42,15 +43,15 @@ def test_another_process_sees_what_was_changed(file: TokenFile) -> None:
     elsewhere = TokenFile(file.path)
     assert elsewhere.read() == ()
     token = file.add("kitchen", CLOCK)
-    keys = TokenKeys(elsewhere)
-    key = keys.find(token)
-    assert key is not None
-    assert keys.holds(key)
+    credentials = TokenCredentials(elsewhere)
+    credential = credentials.find(token)
+    assert credential is not None
+    assert credentials.is_valid(credential)
     file.revoke("kitchen")
-    assert not keys.holds(key)
-    assert keys.find(token) is None
-    assert keys.find(file.add("kitchen", CLOCK)) != key, "a new token for the same name is another key"
-    assert not keys.holds(key)
+    assert not credentials.is_valid(credential)
+    assert credentials.find(token) is None
+    assert credentials.find(file.add("kitchen", CLOCK)) != credential, "a new token with the same name is another one"
+    assert not credentials.is_valid(credential)
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "x" * 65, "-x", "é"])
@@ -105,28 +106,28 @@ def test_two_at_once_lose_nothing(file: TokenFile) -> None:
 
 def test_beyond_loopback_each_thing_that_is_missing_is_named(file: TokenFile, tmp_path: Path) -> None:
     everywhere = "0.0.0.0"
-    with pytest.raises(BusTrouble, match="set certificate and key"):
-        doors(BusTable(host=everywhere), file)
+    with pytest.raises(Trouble, match="set certificate and key"):
+        endpoints(BusTable(host=everywhere), file)
     pair = {"certificate": str(TLS / "certificate.pem"), "key": str(TLS / "key.pem")}
-    with pytest.raises(BusTrouble, match="hark token add NAME"):
-        doors(BusTable(remote_host=everywhere, **pair), file)
+    with pytest.raises(Trouble, match="hark token add NAME"):
+        endpoints(BusTable(remote_host=everywhere, **pair), file)
     file.add("kitchen", CLOCK)
-    local, remote = doors(BusTable(remote_host=everywhere, **pair), file)
-    assert (local.tls, local.trusting, local.url(1)) == (None, True, "ws://127.0.0.1:1/core")
-    assert (remote.trusting, remote.url(2)) == (False, "wss://0.0.0.0:2/core")
+    local, remote = endpoints(BusTable(remote_host=everywhere, **pair), file)
+    assert (local.tls, local.needs_token, local.url(1)) == (None, False, "ws://127.0.0.1:1/core")
+    assert (remote.needs_token, remote.url(2)) == (True, "wss://0.0.0.0:2/core")
     assert remote.tls is not None
-    with pytest.raises(BusTrouble, match="no certificate with its key"):
-        doors(BusTable(remote_host=everywhere, certificate=pair["key"], key=pair["key"]), file)
-    with pytest.raises(BusTrouble, match="no certificate with its key"):
-        doors(BusTable(remote_host=everywhere, certificate=str(tmp_path / "none"), key=pair["key"]), file)
+    with pytest.raises(Trouble, match="not a certificate and its key"):
+        endpoints(BusTable(remote_host=everywhere, certificate=pair["key"], key=pair["key"]), file)
+    with pytest.raises(Trouble, match="not a certificate and its key"):
+        endpoints(BusTable(remote_host=everywhere, certificate=str(tmp_path / "none"), key=pair["key"]), file)
 
 
 def test_asking_everybody_needs_tokens_to_ask_for(file: TokenFile) -> None:
-    with pytest.raises(BusTrouble, match="hark token add NAME"):
-        doors(BusTable(ask_everybody=True), file)
+    with pytest.raises(Trouble, match="hark token add NAME"):
+        endpoints(BusTable(ask_everybody=True), file)
     file.add("kitchen", CLOCK)
-    [door] = doors(BusTable(ask_everybody=True), file)
-    assert not door.trusting
+    [endpoint] = endpoints(BusTable(ask_everybody=True), file)
+    assert endpoint.needs_token
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -111,21 +111,6 @@ def test_a_life_that_ended_in_the_middle_of_a_line_does_not_spoil_the_next_one(t
     assert [message.utterance_id for message in TurnsFile(tmp_path).lost] == ["b"]
 
 
-def test_turns_of_others_that_were_ended_are_remembered_the_last_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(turns_file, "_STOOD_IN", 3)
-    notes = TurnsFile(tmp_path)
-    for number in range(5):
-        notes.note_stood_in(f"x-{number}")
-    notes.opened(entry("a"))
-    assert list(notes.stood_in) == ["x-2", "x-3", "x-4"]
-    again = TurnsFile(tmp_path)
-    assert list(again.stood_in) == ["x-2", "x-3", "x-4"]
-    again.forget_lost()
-    assert list(TurnsFile(tmp_path).stood_in) == ["x-2", "x-3", "x-4"]
-
-
 def test_a_session_that_was_noted_is_newer_than_the_one_that_was_written(tmp_path: Path) -> None:
     sessions = SessionFile(tmp_path)
     sessions.write(Session(lang="en-US"))

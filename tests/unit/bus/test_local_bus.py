@@ -12,8 +12,7 @@ import pytest
 from bus_fixtures import keep, note
 
 from hark.bus import LocalBus, RemoteBus
-from hark.bus import local as local_module
-from hark.bus import subscription as subscription_module
+from hark.bus.delivery import LocalSubscription
 from hark.model import MalformedMessage, Message, Session, decode
 from hark.spec import topics
 from hark.testing import settle
@@ -21,7 +20,7 @@ from hark.testing import settle
 # Order.
 
 
-async def test_a_message_reaches_everybody_on_its_topic_and_nobody_else(bus: LocalBus) -> None:
+async def test_a_message_reaches_every_listener_on_its_topic_and_no_other(bus: LocalBus) -> None:
     first: list[int] = []
     second: list[int] = []
     other: list[int] = []
@@ -33,7 +32,7 @@ async def test_a_message_reaches_everybody_on_its_topic_and_nobody_else(bus: Loc
     assert (first, second, other) == ([1], [1], [])
 
 
-async def test_nobody_listening_is_fine(bus: LocalBus) -> None:
+async def test_a_message_without_listeners_is_fine(bus: LocalBus) -> None:
     bus.emit(note())
     await settle()
 
@@ -141,7 +140,7 @@ async def test_a_concurrent_listener_starts_in_order_and_runs_side_by_side(bus: 
     assert ended == [3, 0, 4, 1, 2]
 
 
-async def test_a_slow_listener_holds_up_nobody_else(bus: LocalBus) -> None:
+async def test_a_slow_listener_holds_up_no_other(bus: LocalBus) -> None:
     go_on = asyncio.Event()
     heard: list[int] = []
 
@@ -270,7 +269,7 @@ async def test_a_tap_sees_everything_as_it_is_emitted(bus: LocalBus) -> None:
     assert len(seen) == 2
 
 
-async def test_a_tap_that_raises_harms_nobody(bus: LocalBus, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_tap_that_raises_harms_no_listener(bus: LocalBus, caplog: pytest.LogCaptureFixture) -> None:
     heard: list[int] = []
     seen: list[str] = []
 
@@ -340,10 +339,8 @@ async def test_a_very_long_queue_is_detached(
 
 def patch_lengths(monkeypatch: pytest.MonkeyPatch, long: int, very_long: int) -> None:
     """Make queues count as long sooner."""
-    monkeypatch.setattr(subscription_module, "LONG", long)
-    monkeypatch.setattr(subscription_module, "VERY_LONG", very_long)
-    if hasattr(local_module, "LONG"):
-        monkeypatch.setattr(local_module, "LONG", long)
+    monkeypatch.setattr(LocalSubscription, "LONG", long)
+    monkeypatch.setattr(LocalSubscription, "VERY_LONG", very_long)
 
 
 async def test_a_flood_does_not_starve_the_loop(bus: LocalBus) -> None:
@@ -542,7 +539,7 @@ async def test_after_a_message_that_was_dropped_the_next_one_arrives(bus: LocalB
 @pytest.mark.spec("MSG-1/3.3.c")
 @pytest.mark.spec("MSG-1/3.3.d")
 @pytest.mark.parametrize("destination", [None, "me", "somebody else"])
-async def test_a_message_reaches_everybody_whomever_it_is_addressed_to(bus: LocalBus, destination: str | None) -> None:
+async def test_a_message_reaches_all_whatever_its_destination(bus: LocalBus, destination: str | None) -> None:
     heard: list[int] = []
     bus.on("test.note", keep(heard), name="me")
     bus.emit(note(1) if destination is None else note(1, destination=destination))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hark.bus import EVERYTHING
 from hark.bus.nats import NatsCarrier, NatsOptions, NoBroker
-from hark.bus.nats.outbox import Outbox
+from hark.bus.nats.outgoing import Outbox
 from hark.bus.nats.subjects import Subjects
 
 

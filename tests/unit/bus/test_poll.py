@@ -77,7 +77,7 @@ async def test_a_round_is_over_when_enough_is_known(polling: Polling) -> None:
     assert list(await asyncio.wait_for(round_, 5)) == ["b", "c"]
 
 
-async def test_nobody_to_ask_is_no_message(polling: Polling) -> None:
+async def test_without_candidates_nothing_is_emitted(polling: Polling) -> None:
     assert await polling.start() == {}
     assert polling.pings == []
 
@@ -133,7 +133,7 @@ async def test_two_rounds_of_one_turn_on_one_topic_would_be_mixed_up_and_are_ref
     assert list(await again) == ["a"], "one after the other is fine"
 
 
-async def test_an_answer_after_the_window_is_nobodys(polling: Polling) -> None:
+async def test_an_answer_after_the_window_is_dropped(polling: Polling) -> None:
     round_ = polling.start("a")
     await polling.clock.advance(2.1)
     assert await round_ == {}

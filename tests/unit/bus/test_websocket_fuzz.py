@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from websocket_fixtures import connected, eventually, serving
 
-from hark.bus.websocket import Key, Limits
+from hark.bus.websocket import Credential, ServerLimits
 from hark.model import Message
 
 FUZZ = Path(__file__).parents[3] / "fuzz" / "attacks.py"
-LIMITS = Limits(message=100_000, backlog=2_000_000, connections=40, handshake=0.2)
+LIMITS = ServerLimits(message=100_000, backlog=2_000_000, connections=40, handshake=0.2)
 
 
 def attacks() -> dict[str, Any]:
@@ -35,11 +35,11 @@ ATTACKS = attacks()
 COUNTS = {"giant messages": 6, "slow readers": 8, "crowds": 80}
 
 
-class OneKey:
-    def find(self, token: str) -> Key | None:
-        return Key("honest") if token == "honest" else None
+class OneToken:
+    def find(self, token: str) -> Credential | None:
+        return Credential("honest") if token == "honest" else None
 
-    def holds(self, key: Key) -> bool:
+    def is_valid(self, credential: Credential) -> bool:
         return True
 
 
@@ -49,12 +49,12 @@ def _attackers_write_to_whoever_is_gone(caplog: pytest.LogCaptureFixture) -> Ite
         yield
 
 
-@pytest.mark.parametrize("trusting", [True, False], ids=["trusting", "closed"])
+@pytest.mark.parametrize("needs_token", [False, True], ids=["open", "token"])
 @pytest.mark.parametrize("name", ATTACKS)
-async def test_an_attack_harms_nobody_else(name: str, trusting: bool) -> None:
+async def test_an_attack_harms_no_other_client(name: str, needs_token: bool) -> None:
     heard: list[int] = []
     async with (
-        serving(limits=LIMITS, keys=OneKey(), trusting=trusting) as (server, url),
+        serving(limits=LIMITS, credentials=OneToken(), needs_token=needs_token) as (server, url),
         connected(url, token="honest") as one,
         connected(url, token="honest") as other,
     ):
@@ -70,7 +70,7 @@ async def test_an_attack_harms_nobody_else(name: str, trusting: bool) -> None:
         await one.carrier.flush()
         await other.carrier.flush()
         assert heard == list(range(said))
-        if not trusting:
+        if needs_token:
             assert inside == 0
         elif name == "crowds":
             assert inside <= LIMITS.connections - 2

@@ -59,7 +59,7 @@ async def test_an_ovos_client_comes_back_when_the_server_does() -> None:
         assert await staying is True
 
 
-async def test_the_first_word_is_that_of_ovos_messagebus() -> None:
+async def test_the_first_message_is_that_of_ovos_messagebus() -> None:
     async with serving() as (_, url):
         client = await raw(url)
         frames = await client.until(lambda frames: len(frames) == 1)
@@ -70,7 +70,7 @@ async def test_the_first_word_is_that_of_ovos_messagebus() -> None:
 @pytest.mark.spec("MSG-1/3.3.d")
 @pytest.mark.spec("MSG-1/5.4.a")
 @pytest.mark.spec("MSG-1/2.g")
-async def test_everybody_gets_every_message_whole_in_one_order() -> None:
+async def test_every_client_gets_every_message_unchanged_in_one_order() -> None:
     odd = b'{"type": "test.odd", "data": {"x": 1.50}, "extra": [1], "context": {"destination": "somebody else"}}'
     async with serving() as (_, url):
         clients = [await raw(url) for _ in range(3)]

@@ -9,7 +9,7 @@ import pytest
 from bus_fixtures import keep, note
 from websocket_fixtures import connected, eventually, serving
 
-from hark.bus.websocket import Key, NoBus, WebSocketCarrier
+from hark.bus.websocket import BusUnavailable, Credential, WebSocketCarrier
 from hark.model import SystemClock
 
 FILES = Path(__file__).parent / "tls"
@@ -21,17 +21,17 @@ def server_side() -> ssl.SSLContext:
     return context
 
 
-class OneKey:
-    def find(self, token: str) -> Key | None:
-        return Key("satellite") if token == "right" else None
+class OneToken:
+    def find(self, token: str) -> Credential | None:
+        return Credential("satellite") if token == "right" else None
 
-    def holds(self, key: Key) -> bool:
+    def is_valid(self, credential: Credential) -> bool:
         return True
 
 
 async def test_a_client_that_knows_the_certificate_talks_over_tls() -> None:
     client_side = ssl.create_default_context(cafile=FILES / "certificate.pem")
-    async with serving(tls=server_side(), keys=OneKey(), trusting=False) as (server, url):
+    async with serving(tls=server_side(), credentials=OneToken()) as (server, url):
         assert url.startswith("wss://")
         heard: list[int] = []
         async with (
@@ -45,14 +45,14 @@ async def test_a_client_that_knows_the_certificate_talks_over_tls() -> None:
             await one.carrier.flush()
             await other.carrier.flush()
             assert heard == list(range(500))
-        with pytest.raises(NoBus, match="needs a token"):
+        with pytest.raises(BusUnavailable, match="needs a token"):
             await WebSocketCarrier(url, SystemClock(), tls=client_side, token="wrong").open(lambda _f, _w: None)
         await eventually(lambda: len(server) == 0)
 
 
 async def test_a_client_that_does_not_know_the_certificate_goes_away() -> None:
-    async with serving(tls=server_side(), keys=OneKey()) as (server, url):
+    async with serving(tls=server_side(), credentials=OneToken()) as (server, url):
         for address in (url, url.replace("wss:", "ws:")):
-            with pytest.raises(NoBus, match="no bus at"):
+            with pytest.raises(BusUnavailable, match="no bus at"):
                 await WebSocketCarrier(address, SystemClock(), patience=0.0).open(lambda _f, _w: None)
         assert len(server) == 0

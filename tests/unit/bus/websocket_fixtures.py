@@ -9,21 +9,25 @@ from typing import Any
 
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
-from hark.bus import RemoteBus
-from hark.bus.websocket import Door, Limits, WebSocketCarrier, WebSocketServer
+from hark.bus import Bus, LocalBus, RemoteBus
+from hark.bus.websocket import Endpoint, ServerLimits, WebSocketCarrier, WebSocketServer
 from hark.model import Clock, SystemClock
 
 
 @asynccontextmanager
 async def serving(
-    clock: Clock | None = None, limits: Limits | None = None, **door: Any
+    clock: Clock | None = None, limits: ServerLimits | None = None, bus: Bus | None = None, **endpoint: Any
 ) -> AsyncIterator[tuple[WebSocketServer, str]]:
-    """A server on a free port, and its address."""
-    server = WebSocketServer(clock or SystemClock(), limits)
+    """A server on a free port, with a bus of its own unless one is given, and its address."""
+    own = LocalBus()
+    endpoints = [Endpoint(**{"port": 0, **endpoint})]
+    server = WebSocketServer(bus or own, endpoints, limits or ServerLimits(), clock or SystemClock())
     try:
-        yield server, await server.listen(Door(**{"port": 0, **door}))
+        [url] = await server.start()
+        yield server, url
     finally:
         await server.close()
+        await own.close()
 
 
 @asynccontextmanager

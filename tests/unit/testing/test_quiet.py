@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 
-from hark.bus import RemoteBus
-from hark.bus.websocket import Door, WebSocketCarrier, WebSocketServer
+from hark.bus import LocalBus, RemoteBus
+from hark.bus.websocket import Endpoint, ServerLimits, WebSocketCarrier, WebSocketServer
 from hark.model import Message, SystemClock
 from hark.testing import FakeClock, settle
 from hark.testing.quiet import QuietCarrier
 
 
 async def test_what_leads_to_more_and_more_has_all_happened_when_it_is_quiet() -> None:
-    server = WebSocketServer(SystemClock())
-    url = await server.listen(Door(port=0))
+    server = WebSocketServer(LocalBus(), [Endpoint(port=0)], ServerLimits(), SystemClock())
+    [url] = await server.start()
     one, other = (RemoteBus(QuietCarrier(WebSocketCarrier(url, SystemClock()))) for _ in range(2))
     heard: list[int] = []
 
@@ -37,8 +37,8 @@ async def test_what_leads_to_more_and_more_has_all_happened_when_it_is_quiet() -
 
 async def test_a_network_that_is_gone_is_not_waited_for() -> None:
     clock = FakeClock()
-    server = WebSocketServer(SystemClock())
-    url = await server.listen(Door(port=0))
+    server = WebSocketServer(LocalBus(), [Endpoint(port=0)], ServerLimits(), SystemClock())
+    [url] = await server.start()
     bus = RemoteBus(QuietCarrier(WebSocketCarrier(url, clock)))
     await bus.open()
     closing = asyncio.create_task(server.close())

@@ -14,7 +14,7 @@ from hark.model.session_fields import Handler, ResponseMode
 from hark.spec import topics
 from hark.testing import FakeClock, settle
 from hark.trace import TraceStore
-from hark.understand import DefaultSession
+from hark.understand import DefaultSession, LocalTurns
 from hark.understand.endings import Endings
 from hark.understand.lifecycle import Lifecycle
 from hark.understand.overheard import Overheard
@@ -31,15 +31,15 @@ class Overhearing:
         self.saved: list[Session] = []
         self.store = DefaultSession(Session(), self.saved.append)
         self.turns: dict[str, Lifecycle] = {}
-        endings = Endings(bus.emit, self.store, self.traces)
-        self.listener = Overheard(bus, self.turns, endings.sync, self.store)
+        endings = Endings(LocalTurns(bus, self.store), self.traces)
+        self.listener = Overheard(bus, self.turns, endings.sync, self.store, is_shared=False)
 
     def turn(self, utterance_id: str, session: Session, skill_id: str = "a.skill", *, called: bool = True) -> Lifecycle:
         session = self.store.open(session) if session.is_default else session
         trace = self.traces.begin(utterance_id, session.session_id, ())
         life = self.turns[utterance_id] = Lifecycle(Message("x.y"), (), session, Denials(), trace)
         if called:
-            life.called(Message(f"{skill_id}:go", {}, {"utterance_id": utterance_id}, session))
+            life.called(Message(f"{skill_id}:go", {}, {"utterance_id": utterance_id}, session), session)
         return life
 
     async def speaks(self, life: Lifecycle, session: Session | None) -> None:

@@ -19,11 +19,12 @@ examples:
   hark run --stay </dev/null             as a service, until SIGTERM
   hark run --split                       in several processes: one that dies is started again
   hark run --split --workers 2           ... two of which understand
-  hark run --room act --bus ws://127.0.0.1:8181/core
+  hark run --service understand --service act --bus ws://127.0.0.1:8181/core
   hark run --voice                       by microphone and loudspeaker
   hark run --state /tmp/try --no-plugins
 """
 _MOST_WORKERS: Final = 99
+_SERVICES: Final = ("understand", "act", "hear", "speak", "edge")
 
 
 def add_run(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -39,26 +40,33 @@ def add_run(commands: Commands[argparse.ArgumentParser]) -> None:
         "and the old one stays",
     )
     run.add_argument("--voice", action="store_true", help="talk by microphone and loudspeaker; see docs/voice.md")
-    run.add_argument("--stay", action="store_true", help="go on when the input ends, until somebody stops it")
-    run.add_argument("--split", action="store_true", help="every room in a process of its own, kept alive by this one")
+    run.add_argument("--stay", action="store_true", help="go on when the input ends, until SIGTERM")
     run.add_argument(
-        "--room",
-        action="append",
-        choices=("understand", "act", "hear", "speak", "bus"),
-        default=[],
-        help="only this room, over the bus it shares with the others; may be given more than once",
+        "--split", action="store_true", help="every service in a process of its own, restarted when it dies or hangs"
     )
-    run.add_argument("--worker", action="store_true", help="with --room understand: one of several that share the work")
     run.add_argument(
-        "--workers", type=_count, metavar="N", help="with --split: so many that share the work of understand"
+        "--service",
+        action="append",
+        choices=_SERVICES,
+        default=[],
+        help="only this service, over the bus it shares with the others; may be given more than once. "
+        "edge is the websocket server of an assistant at NATS",
+    )
+    run.add_argument("--room", action="append", dest="service", choices=_SERVICES, help=argparse.SUPPRESS)  # before 0.2
+    run.add_argument(
+        "--worker", action="store_true", help="with --service understand: one of several that share the work"
+    )
+    run.add_argument(
+        "--workers", type=_count, metavar="N", help="with --split: so many processes share the work of understand"
     )
     run.add_argument(
         "--bus",
         metavar="URL",
-        help="where the rooms meet: ws://... or nats://...; else servers in [nats], or url in [bus]",
+        help="where the services meet: ws://... or nats://...; else servers in [nats], or url in [bus]",
     )
-    run.add_argument("--leash", help=argparse.SUPPRESS)
+    run.add_argument("--parent-watch", help=argparse.SUPPRESS)
     run.add_argument("--part", default="", help=argparse.SUPPRESS)
+    run.add_argument("--broker-token", help=argparse.SUPPRESS)
 
 
 def _count(text: str) -> int:

@@ -1,4 +1,4 @@
-"""`hark bus`: the bus between processes, by itself."""
+"""`hark bus`: a websocket bus in a process of its own."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 from hark.app.commands.common import ANSWERED
 
 ABOUT: Final = """\
-Runs the bus by itself, for rooms in processes of their own and for clients of OVOS, which connect to it as they do to
-ovos-messagebus. It listens on this machine only. To let in other machines it needs a certificate and tokens; the [bus]
-settings name them, and docs/bus.md shows how. Ctrl-C ends it.
+Runs a websocket bus, to which OVOS clients connect as they do to ovos-messagebus, and Hark's services as well. It
+listens on this machine only. To accept other machines it needs a certificate and tokens; the [bus] settings name them,
+and docs/bus.md shows how. Ctrl-C ends it.
 
 examples:
   hark bus
@@ -19,14 +19,14 @@ examples:
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """What can be typed after `hark bus`."""
+    """Add the options of `hark bus`."""
     command.add_argument("--host", metavar="ADDRESS", help="the address to listen at; else host in [bus]")
     command.add_argument("--port", type=_port, metavar="NUMBER", help="the port to listen at; else port in [bus]")
 
 
 def bus(options: argparse.Namespace) -> int:
-    """Run a bus until somebody stops it."""
-    # Only here: other commands look at what can be typed, and are to be quick.
+    """Run a bus until the process is told to stop."""
+    # Imported only here: other commands build this parser too, and have to start quickly.
     from hark.app.commands.bus_alone import run_bus
 
     run_bus(options)

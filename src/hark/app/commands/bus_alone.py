@@ -1,4 +1,4 @@
-"""A bus and nothing else."""
+"""Run a websocket server with a bus of its own, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from hark.app.settings import read_settings
 from hark.app.settings.bus_tables import BusTable
 from hark.app.tokens import TokenFile
 from hark.app.trouble import Trouble
+from hark.bus import LocalBus
 from hark.model import SystemClock
 
 
 def run_bus(options: argparse.Namespace) -> None:
-    """Run a bus until somebody stops it."""
+    """Run the server until the process is told to stop."""
     path, named = settings_of(options)
     table = read_settings(path, named=named).bus
     changes = {name: getattr(options, name) for name in ("host", "port") if getattr(options, name) is not None}
@@ -29,16 +30,17 @@ def run_bus(options: argparse.Namespace) -> None:
 
 async def _serve(table: BusTable, state: Path) -> None:
     try:
-        from hark.app.doors import listen
+        from hark.app.bus_server import start_server
     except ImportError as error:
         raise Trouble(str(error)) from None
     stop = asyncio.Event()
     on_signals(stop.set)
-    tokens = TokenFile(tokens_file(table.tokens, state))
-    server, addresses = await listen(table, tokens, SystemClock(), state)
-    asyncio.get_running_loop().set_exception_handler(server.trouble)
+    bus = LocalBus()
+    server, addresses = await start_server(bus, table, TokenFile(tokens_file(table.tokens, state)), SystemClock())
+    asyncio.get_running_loop().set_exception_handler(server.handle_loop_error)
     try:
         print(f"the bus listens at {' and '.join(addresses)}", flush=True)
         await stop.wait()
     finally:
         await server.close()
+        await bus.close()

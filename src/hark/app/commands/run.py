@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run an assistant until the input ends or somebody stops it; or some of its rooms, until somebody does."""
+    """Run an assistant until the input ends or it is told to stop; or some of its services."""
     settings = settings_for(options)
     if options.workers is not None and not options.split:
-        raise Trouble("--workers goes with --split; single workers are started with --room understand --worker")
-    if options.room:
+        raise Trouble("--workers goes with --split; single workers are started with --service understand --worker")
+    if options.service:
         # Only here: who runs it in one process does not pay for several.
-        from hark.app.commands.run_room import run_room
+        from hark.app.commands.run_services import run_services
 
-        return run_room(options, settings)
+        return run_services(options, settings)
     if options.split:
         from hark.app.commands.run_split import run_split
 

@@ -28,16 +28,16 @@ class Silent(Exception):
 def connect(directory: Path) -> Connection | None:
     """A connection to the assistant that has the state directory; None when none is listening there.
 
-    Rooms that share the directory have the socket in turns: when the one that had it is gone, another will.
+    Processes that share the directory serve the socket in turns: when the one that had it is gone, another will.
     """
     deadline = monotonic() + HANDOVER
-    while (connection := _connect(directory)) is None and _rooms_in(directory) and monotonic() < deadline:
+    while (connection := _connect(directory)) is None and _has_processes(directory) and monotonic() < deadline:
         sleep(_PAUSE)
     return connection
 
 
-def _rooms_in(directory: Path) -> bool:
-    """Whether processes with rooms say that they have parts of the directory, and live."""
+def _has_processes(directory: Path) -> bool:
+    """Whether processes that share the directory are alive."""
     return any(_lives(file) for file in directory.glob("*.lock"))
 
 

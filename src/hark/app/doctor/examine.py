@@ -9,8 +9,8 @@ from hark import __version__
 from hark.app.advice import advice
 from hark.app.doctor.report import Asked, ChainReport, EngineReport, Member, Missing, Report, SkillReport
 from hark.app.house import House
-from hark.app.rooms.hear import Hear
-from hark.app.rooms.speak import Speak
+from hark.app.services.hear import Hear
+from hark.app.services.speak import Speak
 from hark.app.settings import Settings
 from hark.builtin import TemplateMatcher
 from hark.hosting import Engines, Loaded, Refusal, Runner, sendable
@@ -19,9 +19,9 @@ from hark.spec import TransformerType
 
 
 def examine(house: House, settings_file: str) -> Report:
-    """A report on a house that has started; where rooms are elsewhere, on what is here."""
+    """A report on a house that has started; where services are elsewhere, on what is here."""
     settings, options = house.settings, house.settings.understanding()
-    asked = [_asked(house, name) for name in options.pipeline] if "understand" in house.rooms else []
+    asked = [_asked(house, name) for name in options.pipeline] if "understand" in house.services else []
     reached = {entry.plugin.id for entry in asked if entry.plugin is not None}
     return Report(
         version=__version__,
@@ -36,9 +36,9 @@ def examine(house: House, settings_file: str) -> Report:
         ],
         engines=[
             engine
-            for room in house.rooms.values()
-            if isinstance(room, Hear | Speak) and room.instruments is not None
-            for engines in room.instruments.by_kind.values()
+            for service in house.services.values()
+            if isinstance(service, Hear | Speak) and service.instruments is not None
+            for engines in service.instruments.by_kind.values()
             for engine in engines_in(engines, house.runner)
         ],
         overlaps=[

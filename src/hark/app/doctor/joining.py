@@ -9,14 +9,14 @@ from typing import TypeVar
 from hark import __version__
 from hark.app.advice import Inventory, advise
 from hark.app.doctor.examine import unused_entries
-from hark.app.doctor.report import Report, RoomReport
+from hark.app.doctor.report import Report, ServiceReport
 from hark.app.settings import Settings
 from hark.spec import TRANSFORMER_TYPES
 
 T = TypeVar("T")
 
 
-def join(reports: Iterable[Report], settings: Settings, settings_file: str, rooms: list[RoomReport]) -> Report:
+def join(reports: Iterable[Report], settings: Settings, settings_file: str, services: list[ServiceReport]) -> Report:
     """Everything the doctor found, wherever it is."""
     found = list(reports)
     chains = sorted(_once(one.chains for one in found), key=lambda c: _place(c.kind))
@@ -33,11 +33,11 @@ def join(reports: Iterable[Report], settings: Settings, settings_file: str, room
         overlaps=_once(one.overlaps for one in found),
         missing=_once(one.missing for one in found),
         engines=_once(one.engines for one in found),
-        rooms=rooms,
+        services=services,
         advice=[],
     )
-    # Of what lives in a room that is missing, nobody can tell whether it is loaded.
-    told = list(advise(settings, _inventory(joined))) if all(room.held_by for room in rooms) else []
+    # Whether the plugins of a missing service are loaded is not known.
+    told = list(advise(settings, _inventory(joined))) if all(one.process for one in services) else []
     return Report(
         **{name: getattr(joined, name) for name in joined.__struct_fields__ if name != "advice"},
         advice=[*told, *unused_entries(settings)],

@@ -16,10 +16,10 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"Hark {report.version}, settings in {report.settings_file}"
     yield f"Understands {', '.join(report.langs)}; what shows no language is taken for {report.lang}."
     yield ""
-    for room in report.rooms:
-        told = room.held_by or "nobody has it"
-        yield f"{room.room} room: {told}{'' if room.is_ready or not room.held_by else ', not ready yet'}"
-    if report.rooms:
+    for one in report.services:
+        where = one.process or "in no process"
+        yield f"service {one.service}: {where}{'' if one.is_ready or not one.process else ', not ready yet'}"
+    if report.services:
         yield ""
     for chain in report.chains:
         yield f"{chain.kind} chain, {chain.order}:" if chain.members else f"{chain.kind} chain: nothing runs"

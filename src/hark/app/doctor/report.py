@@ -63,12 +63,12 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True):
     where: str
 
 
-class RoomReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A room that has a process to itself."""
+class ServiceReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A service that has a process to itself."""
 
-    room: str
-    held_by: str = ""
-    """Which process has it; nobody when it is missing."""
+    service: str
+    process: str = ""
+    """Which process has it; empty when none has."""
     is_ready: bool = False
 
 
@@ -89,8 +89,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Sentences that two skills both claim, and who gets them. That may be meant: it is no reason to worry."""
     engines: list[EngineReport] = []
     """What hears and speaks, in order of preference for each kind; none where it deals in text."""
-    rooms: list[RoomReport] = []
-    """Where each room is, when they are not all in one process."""
+    services: list[ServiceReport] = []
+    """Where each service is, when they are not all in one process."""
     advice: list[str]
     """Settings that have no effect, and what else is seldom meant."""
 
@@ -100,6 +100,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         members = [member for chain in self.chains for member in chain.members]
         members += [asked.plugin for asked in self.pipeline if asked.plugin is not None]
         members += [engine.member for engine in self.engines]
-        if not all(room.is_ready for room in self.rooms):
+        if not all(service.is_ready for service in self.services):
             return False
         return not self.missing and not self.advice and not any(member.note for member in members)

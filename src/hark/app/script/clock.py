@@ -38,7 +38,7 @@ async def settle() -> None:
     while True:
         for _ in range(_SETTLE):
             await asyncio.sleep(0)
-        if not any([await quiet() for quiet in tuple(networks)]):
+        if not any(await asyncio.gather(*(quiet() for quiet in networks))):
             return
 
 

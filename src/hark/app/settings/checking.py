@@ -11,7 +11,7 @@ import msgspec
 from hark.app.settings.kinds import item_of, meta_of, value_of
 from hark.app.settings.lines import Path
 from hark.app.settings.mistakes import Mistake, nearest
-from hark.app.settings.tables import NAMED_TABLES, TABLES
+from hark.app.settings.tables import NAMED_TABLES, OLD_NAMES, TABLES
 from hark.app.settings.toml import shown
 from hark.model import MalformedMessage, freeze
 
@@ -24,7 +24,7 @@ Found = Callable[[Path], str]
 
 def mistakes_in(tree: Mapping[str, Any], found: Found) -> Iterator[Mistake]:
     """Everything that is wrong with `tree`."""
-    known = (*TABLES, *OPEN_TABLES)
+    known = (*TABLES, *OPEN_TABLES, *OLD_NAMES)
     for name, table in tree.items():
         if name not in known:
             yield _unknown_table(name, table, found((name,)))
@@ -32,8 +32,8 @@ def mistakes_in(tree: Mapping[str, Any], found: Found) -> Iterator[Mistake]:
             yield Mistake(
                 found((name,)), name, f"{shown(table)} is not a table", f"write [{name}] and its keys below it"
             )
-        elif name in TABLES:
-            yield from _table((name,), TABLES[name], table, found)
+        elif name in TABLES or name in OLD_NAMES:
+            yield from _table((name,), TABLES[OLD_NAMES.get(name, name)], table, found)
         else:
             yield from _open_table(name, table, found)
 

@@ -12,7 +12,7 @@ import msgspec
 from hark.app.settings.checking import mistakes_in
 from hark.app.settings.lines import Lines
 from hark.app.settings.mistakes import Mistake, SettingsError
-from hark.app.settings.tables import Settings
+from hark.app.settings.tables import OLD_NAMES, Settings
 from hark.model import Frozen, freeze
 from hark.understand import Entry
 
@@ -55,6 +55,9 @@ def settings_from(tree: Mapping[str, Any]) -> Settings:
 
 def _settings(tree: Mapping[str, Any]) -> Settings:
     tables = dict(tree)
+    for old, new in OLD_NAMES.items():
+        if old in tables:
+            tables[new] = {**tables.pop(old), **tables.get(new, {})}
     entries = {}
     for name, table in tables.pop("pipeline", {}).items():
         config = dict(table)

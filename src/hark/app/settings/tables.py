@@ -130,11 +130,11 @@ class DenyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {name: denied for name, denied in named.items() if denied}
 
 
-class RoomsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An assistant in several processes; docs/operating.md tells more."""
+class ServicesTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An assistant in several processes; docs/operating.md tells more. [rooms] is the old name of this table."""
 
-    stalled: Seconds = 15.0
-    """Seconds for which the event loop of a process may stand still before "hark run --split" starts it again."""
+    stalled: Seconds = 5.0
+    """Seconds for which the event loop of a process may stand still before "hark run --split" kills and restarts it."""
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -150,7 +150,7 @@ class Settings(msgspec.Struct, frozen=True):
     """`[wake.<name>]`: the phrases that open the ears."""
     engine: dict[str, dict[str, Any]] = {}
     """`[engine.<name>]`: engines with settings of their own, so that one can be there twice."""
-    rooms: RoomsTable = RoomsTable()
+    services: ServicesTable = ServicesTable()
     bus: BusTable = BusTable()
     nats: NatsTable = NatsTable()
     entries: dict[str, Entry] = {}
@@ -203,11 +203,14 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "trace": TraceTable,
     "deny": DenyTable,
     "voice": VoiceTable,
-    "rooms": RoomsTable,
+    "services": ServicesTable,
     "bus": BusTable,
     "nats": NatsTable,
 }
 """The tables whose keys are fixed, in the order in which they are documented."""
+
+OLD_NAMES: dict[str, str] = {"rooms": "services"}
+"""Tables that had another name, which is still read."""
 
 NAMED_TABLES: dict[str, type[msgspec.Struct]] = {"wake": WakeTable}
 """The tables of which there can be several, each with a name of the deployer's choice and fixed keys."""

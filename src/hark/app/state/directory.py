@@ -59,6 +59,9 @@ class Lock:
         """Let others have it."""
         for descriptor in self._descriptors:
             os.close(descriptor)
+        self._descriptors.clear()
+
+    close = release
 
 
 def take_part(directory: Path, part: str) -> int:

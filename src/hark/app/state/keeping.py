@@ -33,8 +33,8 @@ class State:
             settle_session(directory, sessions)
         self.restored = sessions.restore() if has_session else None
         """The default session as it was after the last end marker."""
-        self.turns = TurnsFile(directory, worker) if "understand" in parts else None
-        """The turns that are open, for whoever comes next if this process dies."""
+        self.turns = TurnsFile(directory) if "understand" in parts and not worker else None
+        """The turns that are open, for the next process if this one dies; a worker leaves them to the broker."""
         part = worker or ("" if has_session else "-".join(parts))
         self.writer = Writer(sessions, TraceFile(directory, part) if traces else None, clock)
         self.writer.start()

@@ -17,28 +17,23 @@ log = logging.getLogger("hark.app")
 _NAME: Final = "turns.log"
 _SMALL: Final = 65_536
 """Bytes from which on the file is emptied when no turn is open."""
-_STOOD_IN: Final = 1_000
-"""Turns of other workers that are remembered as ended in their place."""
 _LARGE: Final = 8_388_608
 """Bytes from which on it is written anew with the turns that are open."""
 
 
 class TurnsFile:
-    """See `WorkersJournal` for what it promises. A line for each thing that happens: `+` and the Message, `-` and the
-    id; `=` and the default session as it is from then on; `~` and the id of a turn of another worker.
+    """The `Journal` of a process, as a file. A line for each event: `+` and the Message, `-` and the id of a turn;
+    `=` and the default session as it is from then on.
 
     It is written before it is acted on, to the page cache alone: safe from the end of a process, not from a power cut.
-    A session that is noted here is newer than the one in `session.json`, which is written behind the turns. Workers
-    that share a directory have a file each.
+    A session that is recorded here is newer than the one in `session.json`, which is written behind the turns.
     """
 
-    def __init__(self, directory: Path, worker: str = "") -> None:
-        path = directory / (f"turns-{worker}.log" if worker else _NAME)
+    def __init__(self, directory: Path) -> None:
+        path = directory / _NAME
         known = _read(path)
         self.lost = list(known.turns.values())
         """What was open when the last process went, each turn by the last that is known of it."""
-        self.stood_in = dict.fromkeys(list(known.others)[-_STOOD_IN:])
-        """Turns of others that were ended in their place."""
         self._session = known.session
         self._open: dict[str, bytes] = {utterance_id: _line(last) for utterance_id, last in known.turns.items()}
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
@@ -53,13 +48,6 @@ class TurnsFile:
             self._open.pop(last.utterance_id or "", None)
         self.lost = []
         self._rewrite()
-
-    def note_stood_in(self, utterance_id: str) -> None:
-        """As promised by `WorkersJournal`."""
-        self.stood_in[utterance_id] = None
-        if len(self.stood_in) > _STOOD_IN:
-            del self.stood_in[next(iter(self.stood_in))]
-        self._write(_other(utterance_id))
 
     def opened(self, entry: Message) -> None:
         """As promised by `Journal`."""
@@ -109,7 +97,7 @@ class TurnsFile:
             log.error("the notes of open turns cannot be cleared: %s", error)
             return
         self._size = 0
-        lines = b"".join([self._session, *map(_other, self.stood_in), *self._open.values()])
+        lines = b"".join([self._session, *self._open.values()])
         if lines:
             self._write(lines)
 
@@ -134,7 +122,6 @@ class _Known(msgspec.Struct):
 
     turns: dict[str, Message]
     """Those that were open, by their ids."""
-    others: dict[str, None]
     session: bytes = b""
     """The line with the last one, if there is any."""
     size: int = 0
@@ -142,7 +129,7 @@ class _Known(msgspec.Struct):
 
 
 def _read(path: Path) -> _Known:
-    known = _Known({}, {})
+    known = _Known({})
     try:
         *lines, _half = path.read_bytes().split(b"\n")
     except FileNotFoundError:
@@ -153,8 +140,6 @@ def _read(path: Path) -> _Known:
             known.turns.pop(line[1:].decode(errors="replace"), None)
         elif line.startswith(b"="):
             known.session = line + b"\n"
-        elif line.startswith(b"~"):
-            known.others[line[1:].decode(errors="replace")] = None
         elif line.startswith(b"+"):
             try:
                 message = decode(line[1:])
@@ -167,7 +152,3 @@ def _read(path: Path) -> _Known:
 def _line(message: Message) -> bytes:
     # What comes from others may be written over several lines; in JSON those are nothing but space.
     return b"+" + encode(message).replace(b"\n", b" ") + b"\n"
-
-
-def _other(utterance_id: str) -> bytes:
-    return b"~" + utterance_id.encode() + b"\n"

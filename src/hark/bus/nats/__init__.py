@@ -1,6 +1,19 @@
-"""The bus over NATS (extra `nats`): `RemoteBus(NatsCarrier(NatsOptions(...)))`."""
+"""The bus over NATS (extra `nats`): `RemoteBus(NatsCarrier(NatsOptions(...)))`. It needs a server with JetStream."""
 
-from hark.bus.nats.carrier import NatsCarrier, NoBroker
+from hark.bus.nats.carrier import NatsCarrier
+from hark.bus.nats.connection import NoBroker
+from hark.bus.nats.jetstream import Delivery, JetStreamError, KeyValue, StoredEntry, WrongRevision
 from hark.bus.nats.options import NatsOptions
+from hark.bus.nats.streams import TurnStreams
 
-__all__ = ["NatsCarrier", "NatsOptions", "NoBroker"]
+__all__ = [
+    "Delivery",
+    "JetStreamError",
+    "KeyValue",
+    "NatsCarrier",
+    "NatsOptions",
+    "NoBroker",
+    "StoredEntry",
+    "TurnStreams",
+    "WrongRevision",
+]

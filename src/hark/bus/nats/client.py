@@ -8,37 +8,42 @@ out in one write for each round of the event loop, subscriptions and Messages in
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Any, Final
 
 from nats.aio.client import Client
 from nats.aio.subscription import Subscription
 
+log = logging.getLogger("hark.bus")
+
 _FAIR: Final = 64
 """Messages in one go before the event loop gets to do other things."""
 
-Deliver = Callable[[str, str, bytes], None]
-"""Takes the subject and the queue group of a subscription, and a frame that came by it."""
+Callback = Callable[[str, str, bytes, bytes], None]
+"""Takes what came by a subscription: subject, reply subject, headers as they are on the wire, and payload."""
 
 
 class OrderedClient(Client):
     """Reconnects, authenticates and replays subscriptions as `Client` does."""
 
-    def __init__(self, deliver: Deliver) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._deliver = deliver
+        self._callbacks: dict[int, Callback] = {}
         self._in_a_row = 0
 
-    def subscription(self, subject: str, queue: str) -> tuple[Subscription, bytes]:
-        """A subscription that is replayed from now on at each reconnect, and the command that begins it."""
+    def subscription(self, subject: str, queue: str, callback: Callback) -> tuple[int, bytes]:
+        """The number of a subscription, replayed at each reconnect from now on, and the command that begins it."""
         self._sid += 1
-        subscription = self._subs[self._sid] = Subscription(self, self._sid, subject, queue)
-        return subscription, f"SUB {subject} {queue} {self._sid}\r\n".encode()
+        self._subs[self._sid] = Subscription(self, self._sid, subject, queue)
+        self._callbacks[self._sid] = callback
+        return self._sid, f"SUB {subject} {queue} {self._sid}\r\n".encode()
 
-    def end(self, subscription: Subscription) -> bytes:
+    def end(self, sid: int) -> bytes:
         """Replay a subscription no longer; the command that ends it."""
-        self._subs.pop(subscription._id, None)
-        return b"UNSUB %d\r\n" % subscription._id
+        self._subs.pop(sid, None)
+        self._callbacks.pop(sid, None)
+        return b"UNSUB %d\r\n" % sid
 
     def write(self, commands: list[bytes]) -> None:
         """Send commands, in this order, after what was sent before."""
@@ -50,11 +55,14 @@ class OrderedClient(Client):
         transport: Any = self._transport
         await transport.drain()
 
-    async def _process_msg(self, sid: int, _subject: bytes, _reply: bytes, data: bytes, _headers: bytes) -> None:
-        subscription = self._subs.get(sid)
-        if subscription is None:
+    async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
+        callback = self._callbacks.get(sid)
+        if callback is None:
             return
-        self._deliver(subscription.subject, subscription.queue, data)
+        try:
+            callback(subject.decode(errors="replace"), reply.decode(errors="replace"), headers or b"", data)
+        except Exception:  # the client would read no more
+            log.exception("nats: what came on %s could not be taken in", subject.decode(errors="replace"))
         self._in_a_row += 1
         if self._in_a_row >= _FAIR:
             self._in_a_row = 0

@@ -28,19 +28,21 @@ class NatsOptions(msgspec.Struct, frozen=True):
     tls: ssl.SSLContext | None = None
     connect_within: float = 10.0
     """Seconds in which a server must have answered; then `open` says why none did."""
-    retry: float = 0.25
+    retry: float = 0.1
     """Seconds between two attempts to reach the same server again."""
     regroup: float = 0.5
     """Seconds that a connection which broke is given, once it is there again, before anything is sent: the others have
     to find the broker too, and what is said to nobody is lost.
     """
-    ping: float = 5.0
+    ping: float = 1.0
     """Seconds between two questions whether the server is still there; two without an answer and it is not."""
     outbox: int = 16 * 1024 * 1024
     """Bytes that may wait for the connection; beyond it the oldest Messages are dropped."""
     patience: float = 30.0
-    """Seconds for which a Message may wait for it. A worker that others stand in for waits for less than it takes them
-    to notice: see `patience` in `hark.understand.lease`.
+    """Seconds for which a Message may wait for it."""
+    on_disk: bool = True
+    """Whether the broker keeps turns on disk. In its memory alone they do not survive its death; streams that are there
+    already stay as they are.
     """
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ import re
 from hashlib import sha256
 from typing import Final
 
-from hark.bus.carrier import EVERYTHING
+from hark.bus.protocols import EVERYTHING
 
 _LONGEST: Final = 512
 """NATS reads a command line of 4,096 bytes at most; what is longer than this goes by its digest."""

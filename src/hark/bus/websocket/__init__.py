@@ -1,6 +1,6 @@
-"""The bus over websockets: a server, and the carrier that connects to it.
+"""The bus over websockets: a server for any `Bus`, and the carrier that connects to it or to ovos-messagebus.
 
-Needs the extra `websocket`. Clients of OVOS connect to the server as they do to ovos-messagebus.
+Needs the extra `websocket`.
 """
 
 try:
@@ -8,21 +8,19 @@ try:
 except ImportError as error:  # pragma: no cover - depends on what is installed
     raise ImportError("the websocket bus needs picows; install it with: pip install 'hark[websocket]'") from error
 
-from hark.bus.websocket.client import WebSocketCarrier
-from hark.bus.websocket.door import Door, NotClosed
-from hark.bus.websocket.limits import Limits
-from hark.bus.websocket.link import NoBus
-from hark.bus.websocket.rights import Key, Keys, Rights
+from hark.bus.websocket.auth import Credential, CredentialStore, Endpoint, EndpointError, Permissions
+from hark.bus.websocket.client import BusUnavailable, WebSocketCarrier
+from hark.bus.websocket.limits import ServerLimits
 from hark.bus.websocket.server import WebSocketServer
 
 __all__ = [
-    "Door",
-    "Key",
-    "Keys",
-    "Limits",
-    "NoBus",
-    "NotClosed",
-    "Rights",
+    "BusUnavailable",
+    "Credential",
+    "CredentialStore",
+    "Endpoint",
+    "EndpointError",
+    "Permissions",
+    "ServerLimits",
     "WebSocketCarrier",
     "WebSocketServer",
 ]

@@ -1,46 +1,96 @@
-"""The way from a process to a websocket server."""
+"""The connection of a process to a websocket server: Hark's own, or any that works as ovos-messagebus does."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import random
 import ssl
+from collections import Counter, deque
+from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from typing import Final
 
-from picows import WSError, WSMsgType, WSTransport
+from picows import (
+    WSError,
+    WSFrame,
+    WSInvalidStatusError,
+    WSListener,
+    WSMsgType,
+    WSTransport,
+    WSUpgradeRequest,
+    WSUpgradeResponse,
+    ws_connect,
+)
 
-from hark.bus.carrier import Receive
-from hark.bus.websocket.backoff import Backoff
-from hark.bus.websocket.correspondence import Correspondence, is_group_way
-from hark.bus.websocket.flushes import Flushes
-from hark.bus.websocket.link import Link, NoBus, connect
-from hark.bus.websocket.outbox import Outbox
-from hark.bus.websocket.protocol import FOLLOW, TOOK, UNFOLLOW, command
-from hark.model import Clock, Message, encode
+from hark.bus.backoff import Backoff
+from hark.bus.protocols import Receive
+from hark.bus.websocket.protocol import (
+    FLUSH,
+    FLUSHED,
+    FOLLOW,
+    MAX_MESSAGE_HEADER,
+    SUBPROTOCOL,
+    UNFOLLOW,
+    FrameAssembler,
+    MalformedCommand,
+    command,
+    read_command,
+)
+from hark.model import Clock, MalformedMessage, Message, decode, encode
 from hark.spec import topics
 
 log = logging.getLogger("hark.bus.websocket")
 
 _CONNECT: Final = 10.0
-"""Seconds in which a connection has to be there."""
+"""Seconds that one attempt to connect may take."""
 _GOODBYE: Final = 2.0
-"""Seconds that the last words may take."""
-_BURST: Final = 16
-"""How many times as much may wait while there is a connection."""
+"""Seconds that the last Messages, and then the closing handshake, may take."""
 _STEADY: Final = 5.0
-"""Seconds after which a connection was a good one: the next try comes soon."""
+"""Seconds after which a connection counts as good: the next attempt comes soon."""
+_MAX_AGE: Final = 30.0
+"""Seconds for which Messages wait for a connection. What was said longer ago is not said now."""
+_CONNECTED_FACTOR: Final = 16
+"""How many times as much may wait while there is a connection, because then it is only a burst."""
+_ECHO: Final = 5.0
+"""Seconds in which a server without our subprotocol has to send a Message back to its sender."""
+_IDLE: Final = 30.0
+"""Seconds of silence after which the server is pinged, and then has to answer."""
+_LARGEST_IN: Final = 256 * 1_048_576
+"""Bytes of a received Message. The server bounds what is sent; this is only a last resort."""
+_LARGEST_PLAIN: Final = 10 * 1_048_576
+"""Bytes of a Message that ovos-messagebus takes as it comes."""
 
-_AGAIN: Final = encode(Message(topics.BUS_AGAIN))
+_RECONNECTED: Final = encode(Message(topics.BUS_AGAIN))
+_SILENT: Final = logging.Logger("hark.bus.websocket.wire", logging.CRITICAL + 1)
+
+_REFUSALS: Final = {
+    401: "it needs a token, or another one: hark token add NAME, on the machine of the bus",
+    403: "it does not know this machine by that name; see hosts and origins in the [bus] settings there",
+    404: "its path is another one; see path in the [bus] settings there",
+    503: "too many clients are connected",
+}
+
+
+class BusUnavailable(ConnectionError):
+    """There is no server, or it refuses this client; the text says why."""
+
+    def __init__(self, text: str, *, final: bool = False) -> None:
+        super().__init__(text)
+        self.final = final
+        """Whether trying again would not help."""
 
 
 class WebSocketCarrier:
-    """See `Carrier` for what it promises. It connects again by itself, with what was emitted meanwhile.
+    """See `Carrier` for what it promises. It reconnects by itself and then sends what was emitted meanwhile.
+
+    To a server that speaks Hark's subprotocol it says which topics to send. From any other it gets everything, as an
+    OVOS client does, and `flush` waits until that server has sent a private Message back.
 
     `patience` is for how many seconds `open` tries when there is no server yet; `outbox` how many bytes of Messages
-    are kept while there is none, beyond which the oldest ones are dropped. `stale` is for those in whose place others
-    act when they are away: the seconds after which what could not be sent is not sent any more. It does not count
-    while the server itself was away, for then nobody could.
+    wait while there is no connection, for 30 seconds at most.
     """
 
     def __init__(
@@ -53,46 +103,44 @@ class WebSocketCarrier:
         patience: float = 10.0,
         outbox: int = 8_388_608,
         backoff: Backoff | None = None,
-        stale: float | None = None,
     ) -> None:
         self.url = url
         self._clock = clock
         self._token = token
         self._tls = tls
         self._patience = patience
-        self._outbox = Outbox()
-        self._bound = outbox
-        self._largest = outbox
-        self._backoff = backoff or Backoff()
-        self._receive: Receive = _nobody
-        self._correspondence = Correspondence(outbox)
-        self._followed: dict[tuple[str, str], None] = {}
-        """What is followed, in order."""
-        self._transport: WSTransport | None = None
+        self._max_waiting = outbox
+        self._largest = _LARGEST_PLAIN
+        """Bytes of a Message that the server takes, or the last one took."""
+        self._backoff = backoff or Backoff(random.Random(), steady=_STEADY)  # noqa: S311 - nothing secret
+        self._receive: Receive = _ignore
+        self._followed: Counter[str] = Counter()
+        """How often each topic is followed, in order."""
+        self._connection: _Connection | None = None
         self._writable = False
         self._since = 0.0
-        """When the connection came, or went."""
-        self._stale = stale
-        self._life = ""
-        """Of the server that we are, or were, connected to."""
-        self._flushes = Flushes()
-        self._keeper: asyncio.Task[None] | None = None
+        """When the connection was made or lost."""
+        self._waiting = _SendQueue()
+        self._flushes: dict[int, asyncio.Future[None]] = {}
+        self._numbers = count(1)
+        self._echo = f"hark.flush.{os.urandom(8).hex()}"
+        self._reconnecting: asyncio.Task[None] | None = None
         self._closed = False
 
     @property
     def connected(self) -> bool:
         """Whether there is a connection right now."""
-        return self._transport is not None
+        return self._connection is not None
 
     async def open(self, receive: Receive) -> None:
-        """As promised by `Carrier`; raises `NoBus` when there is none, or none for us."""
+        """See `Carrier`; raises `BusUnavailable` when there is no server, or it refuses us."""
         self._receive = receive
         deadline = self._clock.monotonic() + self._patience
         while True:
             try:
                 await self._connect()
-            except NoBus as error:
-                pause = self._backoff.next()
+            except BusUnavailable as error:
+                pause = self._backoff.after()
                 if error.final or self._clock.monotonic() + pause > deadline:
                     raise
                 await self._clock.sleep(pause)
@@ -100,166 +148,334 @@ class WebSocketCarrier:
                 return
 
     def send(self, topic: str, frame: bytes) -> None:
-        """As promised by `Carrier`. What cannot be sent now waits; what is larger than the server takes is dropped."""
+        """See `Carrier`. What cannot be sent now waits; what is larger than the server takes is dropped."""
         if len(frame) > self._largest:
             log.error("bus: dropped %s: %d bytes, and the bus takes %d", topic, len(frame), self._largest)
-        elif self._transport is not None and self._writable and not self._outbox:
-            self._correspondence.unconfirmed.sent(frame)
-            self._transport.send(WSMsgType.TEXT, frame)
+        elif self._connection is not None:
+            self._write(WSMsgType.TEXT, frame)
         elif not self._closed:
-            self._outbox.put(frame, self._room())
+            now = self._clock.monotonic()
+            self._waiting.drop_before(now - _MAX_AGE)
+            self._waiting.put(WSMsgType.TEXT, frame, now, self._max_waiting)
 
-    def follow(self, topic: str, group: str = "") -> None:
-        """As promised by `Carrier`."""
-        self._followed[topic, group] = None
-        self._command(command(FOLLOW, topic, group))
+    def follow(self, topic: str, group: str = "") -> None:  # noqa: ARG002 - one of a group is picked on our side
+        """See `Carrier`. The server knows no groups: every process gets the Message."""
+        self._followed[topic] += 1
+        if self._followed[topic] == 1:
+            self._command(FOLLOW, topic)
 
-    def unfollow(self, topic: str, group: str = "") -> None:
-        """As promised by `Carrier`."""
-        self._followed.pop((topic, group), None)
-        self._command(command(UNFOLLOW, topic, group))
-
-    def took(self, group: str) -> None:
-        """As promised by `Carrier`."""
-        self._command(command(TOOK, group))
+    def unfollow(self, topic: str, group: str = "") -> None:  # noqa: ARG002 - as in `follow`
+        """See `Carrier`."""
+        self._followed[topic] -= 1
+        if not self._followed[topic]:
+            del self._followed[topic]
+            self._command(UNFOLLOW, topic)
 
     async def flush(self) -> None:
-        """As promised by `Carrier`; waits until there is a connection. Raises `NoBus` once it is closed."""
+        """See `Carrier`; waits until there is a connection. Raises `BusUnavailable` once it is closed.
+
+        On a server without our subprotocol it gives up after five seconds.
+        """
         if self._closed:
-            raise NoBus(f"the connection to {self.url} is closed")
-        await self._flushes.wait(self._command)
+            raise BusUnavailable(f"the connection to {self.url} is closed")
+        number = next(self._numbers)
+        done = self._flushes[number] = asyncio.get_running_loop().create_future()
+        self._ask_flush(number)
+        try:
+            if self._connection is not None and not self._connection.speaks_hark:
+                with suppress(TimeoutError):
+                    async with self._clock.timeout(_ECHO):
+                        await done
+            else:
+                await done
+        finally:
+            self._flushes.pop(number, None)
 
     async def close(self) -> None:
-        """As promised by `Carrier`."""
+        """See `Carrier`."""
         if self._closed:
             return
-        if self._keeper is not None:
-            self._keeper.cancel()
-            await asyncio.wait({self._keeper})
-        transport = self._transport
-        if transport is not None:
-            with suppress(TimeoutError, NoBus):
+        if self._reconnecting is not None:
+            self._reconnecting.cancel()
+            await asyncio.wait({self._reconnecting})
+        connection = self._connection
+        if connection is not None:
+            with suppress(TimeoutError, BusUnavailable):
                 async with self._clock.timeout(_GOODBYE):
                     await self.flush()
         self._closed = True
-        left = self._outbox.clear()
-        if left:
-            log.warning("bus: closed without a connection; %d Messages were not sent", left)
-        if transport is not None and self._transport is transport:
-            self._transport = None
-            transport.send_close()
-            with suppress(TimeoutError):
-                async with self._clock.timeout(_GOODBYE):
-                    await _disconnected(transport)
-            transport.disconnect(graceful=False)
-        self._flushes.fail(NoBus(f"the connection to {self.url} is closed"))
+        unsent = self._waiting.clear()
+        if unsent:
+            log.warning("bus: closed without a connection; %d Messages were not sent", unsent)
+        if connection is not None and self._connection is connection:
+            self._connection = None
+            await self._disconnect(connection.transport)
+        for done in self._flushes.values():
+            if not done.done():
+                done.set_exception(BusUnavailable(f"the connection to {self.url} is closed"))
 
-    # What the connection calls.
+    async def _disconnect(self, transport: WSTransport) -> None:
+        transport.send_close()
+        with suppress(TimeoutError, WSError, OSError):
+            async with self._clock.timeout(_GOODBYE):
+                await transport.wait_disconnected()
+        transport.disconnect(graceful=False)
 
-    def arrived(self, frame: bytes, way: str, mark: str) -> None:
-        """A Message came; it may have come before, from a server that is no more."""
-        if self._closed:
+    # Called by the connection.
+
+    def received(self, frame: bytes, speaks_hark: bool) -> None:
+        """Pass on a Message, unless it answers a flush."""
+        if not speaks_hark and self._flushes and self._echo.encode() in frame and self._is_echo(frame):
             return
-        if self._correspondence.is_new(mark, way):
-            self._receive(frame, way)
-        elif is_group_way(way):
-            self.took(way)
+        self._receive(frame, None)
 
-    def confirmed(self, number: int) -> None:
-        """The server has had all Messages up to this one for a while."""
-        self._correspondence.unconfirmed.confirmed(number)
+    def _is_echo(self, frame: bytes) -> bool:
+        try:
+            message = decode(frame)
+        except MalformedMessage:
+            return False
+        number = message.data.get("number")
+        if message.type != self._echo or not isinstance(number, int):
+            return False
+        self.flushed(number)
+        return True
 
     def flushed(self, number: int) -> None:
-        """The server has taken in everything before this number."""
-        self._flushes.answered(number)
+        """End the flush with this number: the server has taken in everything before it."""
+        done = self._flushes.get(number)
+        if done is not None and not done.done():
+            done.set_result(None)
 
-    def may_write(self, allowed: bool) -> None:
-        """The network takes more, or no more for now."""
-        self._writable = allowed
-        self._send_waiting()
+    def may_write(self, connection: _Connection, allowed: bool) -> None:
+        """Go on sending, or wait until the network takes more."""
+        if connection is self._connection:
+            self._writable = allowed
+            while self._waiting and self._writable:
+                connection.transport.send(*self._waiting.take())
+            if not self._waiting:
+                self._waiting.report()
 
-    def lost(self, transport: WSTransport, why: str) -> None:
-        """The connection is gone."""
-        if transport is not self._transport:
+    def lost(self, connection: _Connection, why: str) -> None:
+        """Reconnect."""
+        if connection is not self._connection:
             return
-        self._transport = None
-        self._outbox.forget_commands()
+        self._connection = None
+        self._waiting.drop_commands()
         now = self._clock.monotonic()
-        if now - self._since >= _STEADY:
-            self._backoff.reset()
-        self._since = now
+        lived, self._since = now - self._since, now
         if not self._closed:
-            log.warning("bus: lost the connection to %s (%s); trying again", self.url, why)
-            self._keeper = asyncio.get_running_loop().create_task(self._connect_again())
+            log.warning("bus: lost the connection to %s (%s); reconnecting", self.url, why)
+            self._reconnecting = asyncio.get_running_loop().create_task(self._reconnect(self._backoff.after(lived)))
 
-    async def _connect_again(self) -> None:
+    async def _reconnect(self, pause: float) -> None:
         last = ""
         while True:
-            await self._clock.sleep(self._backoff.next())
+            await self._clock.sleep(pause)
             try:
                 await self._connect()
-            except NoBus as error:
+            except BusUnavailable as error:
+                pause = self._backoff.after()
                 if str(error) != last:  # the same again says nothing new
                     last = str(error)
                     log.warning("bus: %s; trying again", error)
             else:
-                log.warning("bus: connected to %s again", self.url)
-                # Not sent to anybody: whoever listens here learns that something may have been lost.
-                self._receive(_AGAIN, "")
+                log.warning("bus: reconnected to %s", self.url)
+                # Not sent by any client: listeners here learn that Messages may have been lost.
+                self._receive(_RECONNECTED, "")
                 return
 
     async def _connect(self) -> None:
+        connection = _Connection(self)
         try:
             async with self._clock.timeout(_CONNECT):
-                link = Link(self)
-                transport = await connect(link, self.url, self._token, self._tls)
+                await connection.connect(self.url, self._token, self._tls)
         except TimeoutError:
-            raise NoBus(f"no answer from {self.url}") from None
-        if link.life == self._life and self._stale is not None:
-            self._forget_stale(self._clock.monotonic() - self._since)
-        self._life = link.life
-        self._transport = transport
-        self._largest = link.largest
+            raise BusUnavailable(f"no answer from {self.url}") from None
+        self._connection = connection
+        self._largest = connection.largest
         self._writable = True
         self._since = self._clock.monotonic()
-        for opening in self._correspondence.opening(self._followed):
-            transport.send(WSMsgType.BINARY, opening)
-        for frame in self._correspondence.unconfirmed:
-            transport.send(WSMsgType.TEXT, frame)
-        for flush in self._flushes.again():
-            self._outbox.put_command(flush)
-        self._send_waiting()
+        self._waiting.drop_before(self._since - _MAX_AGE)
+        self._waiting.report()
+        # First what is followed, then what is sent: so no answer is missed.
+        waiting, self._waiting = self._waiting, _SendQueue()
+        for topic in self._followed:
+            self._command(FOLLOW, topic)
+        for kind, frame in waiting:
+            self._write(kind, frame)
+        for number in self._flushes:
+            self._ask_flush(number)
 
-    def _forget_stale(self, away: float) -> None:
-        if self._stale is not None and away > self._stale:
-            self._correspondence.unconfirmed.forget_all()
-            left = self._outbox.clear()
-            log.warning("bus: away for %.1f s; %d Messages that others did not wait for were dropped", away, left)
+    # What goes out.
 
-    def _room(self) -> int:
-        # A server that is there takes more in a moment: then what waits is a burst, and no loss that one could foresee.
-        return self._bound if self._transport is None else self._bound * _BURST
-
-    def _command(self, frame: bytes) -> None:
-        if self._transport is None:
-            return  # said when there is a connection
-        if self._writable and not self._outbox:
-            self._transport.send(WSMsgType.BINARY, frame)
+    def _ask_flush(self, number: int) -> None:
+        connection = self._connection
+        if connection is None:
+            return  # asked when there is a connection
+        if connection.speaks_hark:
+            self._command(FLUSH, number)
         else:
-            self._outbox.put_command(frame)
+            self._write(WSMsgType.TEXT, encode(Message(self._echo, {"number": number})))
 
-    def _send_waiting(self) -> None:
-        while self._outbox and self._writable and self._transport is not None:
-            frame, is_command = self._outbox.take()
-            if not is_command:
-                self._correspondence.unconfirmed.sent(frame)
-            self._transport.send(WSMsgType.BINARY if is_command else WSMsgType.TEXT, frame)
+    def _command(self, word: str, argument: str | int) -> None:
+        if self._connection is not None and self._connection.speaks_hark:
+            self._write(WSMsgType.BINARY, command(word, argument))
+
+    def _write(self, kind: WSMsgType, frame: bytes) -> None:
+        if self._connection is not None and self._writable and not self._waiting:
+            self._connection.transport.send(kind, frame)
+        else:
+            self._waiting.put(kind, frame, self._clock.monotonic(), self._max_waiting * _CONNECTED_FACTOR)
 
 
-def _nobody(_frame: bytes, _way: str) -> None:
-    """Nobody receives before `open`."""
+class _SendQueue:
+    """Messages and commands that cannot be sent yet, in order. When it is full, further Messages are dropped."""
+
+    def __init__(self) -> None:
+        self._frames: deque[tuple[float, WSMsgType, bytes]] = deque()
+        self._bytes = 0
+        self._is_full = False
+        self._dropped = 0
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def __iter__(self) -> Iterator[tuple[WSMsgType, bytes]]:
+        for _, kind, frame in self._frames:
+            yield kind, frame
+
+    def put(self, kind: WSMsgType, frame: bytes, now: float, bound: int) -> None:
+        if kind == WSMsgType.TEXT and self._bytes + len(frame) > bound:
+            self._dropped += 1
+            if not self._is_full:
+                self._is_full = True
+                log.error("bus: too much waits to be sent; further Messages are dropped")
+            return
+        self._frames.append((now, kind, frame))
+        self._bytes += len(frame)
+
+    def take(self) -> tuple[WSMsgType, bytes]:
+        _, kind, frame = self._frames.popleft()
+        self._bytes -= len(frame)
+        return kind, frame
+
+    def drop_before(self, time: float) -> None:
+        while self._frames and self._frames[0][0] < time:
+            self.take()
+            self._dropped += 1
+
+    def report(self) -> None:
+        """Log how many Messages were dropped, if any were."""
+        if self._dropped:
+            log.warning("bus: %d Messages could not be sent and were dropped", self._dropped)
+        self._dropped = 0
+        self._is_full = False
+
+    def drop_commands(self) -> None:
+        """Keep the Messages only: the next connection begins with what is followed then."""
+        self._frames = deque(item for item in self._frames if item[1] == WSMsgType.TEXT)
+        self._bytes = sum(len(frame) for _, _, frame in self._frames)
+
+    def clear(self) -> int:
+        """Drop everything; how many Messages that was."""
+        self.drop_commands()
+        left = len(self._frames)
+        self._frames.clear()
+        self._bytes = 0
+        return left
 
 
-async def _disconnected(transport: WSTransport) -> None:
-    with suppress(WSError, OSError):
-        await transport.wait_disconnected()
+class _Connection(WSListener):
+    """One connection to a server, for as long as it lasts."""
+
+    def __init__(self, carrier: WebSocketCarrier) -> None:
+        self._carrier = carrier
+        self._assembler = FrameAssembler(_LARGEST_IN)
+        self._why = "the server closed it"
+        self._is_over = False
+        """Whether it is lost, or not wanted any more."""
+        self.transport: WSTransport
+        self.speaks_hark = False
+        self.largest = _LARGEST_PLAIN
+        """Bytes of a Message that the server takes."""
+
+    async def connect(self, url: str, token: str, tls: ssl.SSLContext | None) -> None:
+        """Connect; raises `BusUnavailable`."""
+        headers = [("Sec-WebSocket-Protocol", SUBPROTOCOL)]
+        if token:
+            headers.append(("Authorization", f"Bearer {token}"))
+        try:
+            self.transport, listener = await ws_connect(
+                self._accepted,
+                url,
+                ssl_context=tls,
+                extra_headers=headers,
+                enable_auto_ping=True,
+                auto_ping_idle_timeout=_IDLE,
+                auto_ping_reply_timeout=_IDLE,
+                max_frame_size=_LARGEST_IN,
+                max_redirects=0,
+                logger_name=_SILENT,
+            )
+        except asyncio.CancelledError:
+            self._is_over = True  # it may become connected all the same, in a moment
+            raise
+        except WSInvalidStatusError as error:
+            status = int(error.response.status) if error.response is not None else 0
+            why = _REFUSALS.get(status, f"it answered with status {status}")
+            final = status in (401, 403, 404)
+            raise BusUnavailable(f"the bus at {url} refused this client: {why}", final=final) from None
+        except (WSError, OSError, ValueError) as error:
+            why = str(error) or type(error).__name__
+            if isinstance(error, ConnectionError) and error.errno is not None:
+                why = os.strerror(error.errno)  # asyncio's own text repeats the address
+            raise BusUnavailable(f"no bus at {url} ({why}); start one with: hark bus") from None
+        if listener is None or self._is_over:
+            raise BusUnavailable(f"no bus at {url} (it closed the connection)")
+
+    def _accepted(self, _request: WSUpgradeRequest, response: WSUpgradeResponse) -> _Connection:
+        self.speaks_hark = response.headers.get("Sec-WebSocket-Protocol") == SUBPROTOCOL
+        if self.speaks_hark:
+            self.largest = int(response.headers.get(MAX_MESSAGE_HEADER, self.largest))
+        return self
+
+    def on_ws_connected(self, transport: WSTransport) -> None:
+        if self._is_over:
+            transport.disconnect(graceful=False)
+
+    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+        kind = frame.msg_type
+        if kind in (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.CONTINUATION):
+            whole = self._assembler.add(frame)
+            if whole is not None:
+                self._take(*whole)
+        elif kind == WSMsgType.CLOSE:
+            self._why = frame.get_close_reason() or self._why
+            self._lost()
+            transport.disconnect(graceful=False)
+
+    def _take(self, payload: bytes, kind: WSMsgType) -> None:
+        if kind == WSMsgType.TEXT:
+            self._carrier.received(payload, self.speaks_hark)
+        elif self.speaks_hark:
+            with suppress(MalformedCommand):
+                word, number = read_command(payload)
+                if word == FLUSHED:
+                    self._carrier.flushed(number)
+
+    def on_ws_disconnected(self, _transport: WSTransport) -> None:
+        self._lost()
+
+    def _lost(self) -> None:
+        self._is_over = True
+        self._carrier.lost(self, self._why)
+
+    def pause_writing(self) -> None:
+        self._carrier.may_write(self, False)
+
+    def resume_writing(self) -> None:
+        self._carrier.may_write(self, True)
+
+
+def _ignore(_frame: bytes, _via: str | None) -> None:
+    """Nothing is received before `open`."""

@@ -1,33 +1,40 @@
-"""How much one client may take."""
+"""What one client may use of a server: bytes, connections, Messages a second, log lines."""
 
 from __future__ import annotations
 
+import logging
+from typing import Final
+
 import msgspec
 
+from hark.model import Clock
 
-class Limits(msgspec.Struct, frozen=True):
-    """Bounds of a websocket server, of each client unless it says otherwise."""
+_LOG_EVERY: Final = 10.0
+
+
+class ServerLimits(msgspec.Struct, frozen=True):
+    """Bounds of a websocket server; for each client, unless the field says otherwise."""
 
     message: int = 4_194_304
-    """Bytes of one Message; who sends more is disconnected."""
+    """Bytes of one Message; a client that sends a larger one is disconnected."""
     backlog: int = 33_554_432
-    """Bytes that wait for a client to read them, beyond which it is disconnected."""
+    """Bytes that wait for a client to read them; beyond that it is disconnected."""
     backlogs: int = 268_435_456
-    """Bytes that wait for all clients together, beyond which the one with the most is disconnected."""
+    """Bytes that wait for all clients together; beyond that the slowest client is disconnected."""
     connections: int = 256
-    """Clients at once; others are turned away."""
+    """Clients at once; further ones are refused."""
     rate: float = 20_000.0
-    """Messages a second, over time; who sends more is read more slowly. 0 for no limit."""
+    """Messages a second, over time; a client that sends more is read more slowly. 0 for no limit."""
     burst: int = 40_000
     """Messages that may come at once before that."""
     handshake: float = 5.0
-    """Seconds until a connection has to be a websocket."""
+    """Seconds in which a new connection has to become a websocket."""
     follows: int = 10_000
-    """Topics a client may follow."""
+    """Topics that a client may follow."""
 
 
-class Bucket:
-    """A token bucket: so many a second, and some more at once."""
+class TokenBucket:
+    """A rate limit: so many a second, and some more at once."""
 
     __slots__ = ("_at", "_burst", "_left", "_rate")
 
@@ -44,3 +51,23 @@ class Bucket:
         self._left = min(self._burst, self._left + (now - self._at) * self._rate) - count
         self._at = now
         return -self._left / self._rate if self._left < 0 else 0.0
+
+
+class ThrottledLog:
+    """Writes one line of a kind every ten seconds, with the number it left out: clients cannot fill the log."""
+
+    def __init__(self, log: logging.Logger, clock: Clock) -> None:
+        self._log = log
+        self._clock = clock
+        self._next: dict[str, float] = {}
+        self._left_out: dict[str, int] = {}
+
+    def warning(self, text: str, *details: object) -> None:
+        """Write a line; lines with the same `text` are of one kind, whatever their details."""
+        now = self._clock.monotonic()
+        if now < self._next.get(text, now):
+            self._left_out[text] = self._left_out.get(text, 0) + 1
+            return
+        self._next[text] = now + _LOG_EVERY
+        missing = self._left_out.pop(text, 0)
+        self._log.warning(text + (f" (and {missing} more like it)" if missing else ""), *details)

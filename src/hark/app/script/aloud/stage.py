@@ -6,8 +6,6 @@ import asyncio
 from pathlib import Path
 from typing import Any, Final
 
-from hark.app.rooms.hear import Hear
-from hark.app.rooms.speak import Speak
 from hark.app.script.aloud.ensemble import Ensemble
 from hark.app.script.aloud.sounds import Ear, Mouth
 from hark.app.script.aloud.user import User
@@ -16,6 +14,8 @@ from hark.app.script.casting import Make
 from hark.app.script.device import MARK, Device, Heard, Said
 from hark.app.script.stage import NOTHING_TO_INTERRUPT, Stage, Unheard
 from hark.app.script.steps import HERE
+from hark.app.services.hear import Hear
+from hark.app.services.speak import Speak
 from hark.app.settings import Settings
 from hark.app.voice.aloud import Aloud
 from hark.hear import Listener
@@ -202,7 +202,7 @@ class AloudStage(Stage):
 
     async def _open(self) -> None:
         await super()._open()
-        hear, speak = self.house.rooms["hear"], self.house.rooms["speak"]
+        hear, speak = self.house.services["hear"], self.house.services["speak"]
         if not (isinstance(hear, Hear) and hear.instruments and isinstance(speak, Speak) and speak.instruments):
             raise LookupError("this house is deaf or mute")
         self._listener: Listener = self.house.listener

@@ -1,0 +1,130 @@
+"""Which bus the services of an assistant connect to, from the settings and the command line."""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from hark.app.settings import Settings
+from hark.app.settings.bus_tables import BusTable, NatsTable
+from hark.app.trouble import Trouble
+from hark.bus import RemoteBus
+from hark.model import Clock
+
+if TYPE_CHECKING:
+    from hark.bus.websocket import WebSocketCarrier
+
+PATIENCE: Final = 10.0
+"""Seconds in which a bus has to answer."""
+_NATS: Final = ("nats://", "tls://")
+_ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - read, not listened at
+"""Where this machine finds a server that listens at all its addresses."""
+
+
+class BusAddress(msgspec.Struct, frozen=True):
+    """NATS where servers are named, else a websocket server: at `url` in [bus], or where `host` and `port` say."""
+
+    bus: BusTable = BusTable()
+    nats: NatsTable = NatsTable()
+    on_disk: bool = True
+    """Whether a broker may keep on disk what people said: [trace] disk."""
+
+    @classmethod
+    def of(cls, settings: Settings, url: str | None = None) -> BusAddress:
+        """The address in the settings, unless `url` is given; a `nats://` or `tls://` address is one of NATS."""
+        bus, nats = settings.bus, settings.nats
+        if url is None:
+            return cls(bus, nats, settings.trace.disk)
+        if url.startswith(_NATS):
+            return cls(bus, msgspec.structs.replace(nats, servers=(url,)), settings.trace.disk)
+        return cls(msgspec.structs.replace(bus, url=url), msgspec.structs.replace(nats, servers=()))
+
+    def __str__(self) -> str:
+        # Without the secrets in an address.
+        return ", ".join(server.rpartition("@")[2] for server in self.nats.servers) or self.url
+
+    @property
+    def is_nats(self) -> bool:
+        """Whether the bus is a NATS broker."""
+        return bool(self.nats.servers)
+
+    @property
+    def url(self) -> str:
+        """Where clients find the websocket server."""
+        if self.bus.url is not None:
+            return self.bus.url
+        host = _ANY_ADDRESS.get(self.bus.host, self.bus.host)
+        scheme = "ws" if _is_loopback(self.bus.host) else "wss"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.bus.port}/{self.bus.path.strip('/')}"
+
+    @property
+    def server_table(self) -> BusTable:
+        """The [bus] settings of a server that is found at `url`."""
+        place = urlsplit(self.url)
+        if self.bus.url is None or place.hostname is None:
+            return self.bus
+        return msgspec.structs.replace(self.bus, host=place.hostname, port=place.port or 80, path=place.path or "/")
+
+    async def connect(self, clock: Clock, *, patience: float = PATIENCE) -> RemoteBus:
+        """A bus that is connected there. Raises `Trouble` when it does not answer within `patience` seconds."""
+        # Imported only here: each needs an extra of its own.
+        if self.is_nats:
+            from hark.app.connecting_nats import connected_to_nats
+
+            return await connected_to_nats(self.nats, clock, within=patience, on_disk=self.on_disk)
+        self.check()
+        from hark.bus.websocket import BusUnavailable
+
+        bus = RemoteBus(self.carrier(clock, patience))
+        try:
+            await bus.open()
+        except BusUnavailable as error:
+            await bus.close()
+            raise Trouble(str(error)) from None
+        return bus
+
+    def check(self) -> None:
+        """Raise `Trouble` where it is a websocket server, and the extra that connects to one is not installed."""
+        if not self.is_nats:
+            try:
+                import hark.bus.websocket  # noqa: F401
+            except ImportError as error:
+                raise Trouble(str(error)) from None
+
+    def carrier(self, clock: Clock, patience: float = PATIENCE) -> WebSocketCarrier:
+        """A carrier to the websocket server, not connected yet. Raises `Trouble` for settings that lead nowhere."""
+        from hark.bus.websocket import WebSocketCarrier
+
+        if not self.url.startswith(("ws://", "wss://")):
+            raise Trouble(f"[bus] url: {self.url!r} is not an address such as ws://127.0.0.1:8181/core")
+        token = _read(self.bus.token) if self.bus.token is not None else ""
+        tls = _tls(self.bus.authority) if self.url.startswith("wss://") else None
+        return WebSocketCarrier(self.url, clock, token=token, tls=tls, patience=patience)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _read(file: str) -> str:
+    try:
+        return Path(file).expanduser().read_text().strip()
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not text"
+        raise Trouble(f"[bus] token: {file} cannot be read: {why}") from None
+
+
+def _tls(authority: str | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=Path(authority).expanduser() if authority is not None else None)
+    except OSError as error:  # an SSLError is one
+        why = error.strerror or str(error)
+        raise Trouble(f"[bus] authority: {authority} is not a certificate: {why}") from None

@@ -1,0 +1,48 @@
+"""The process that hosts the websocket server, for clients and tools of OVOS, on the bus of an assistant at NATS."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from hark.app.places import tokens_file
+from hark.app.processes.claims import PingResponder, ProcessInfo, this_process
+from hark.app.processes.connection import ProcessConnection
+from hark.app.settings.bus_tables import BusTable
+from hark.app.tokens import TokenFile
+from hark.app.trouble import Trouble
+from hark.model import Clock
+
+
+async def serve_edge(
+    table: BusTable,
+    state: Path,
+    clock: Clock,
+    connection: ProcessConnection,
+    lost: Callable[[ProcessInfo], None],
+    stop: asyncio.Event,
+    listening: Callable[[], None],
+) -> None:
+    """Serve clients until `stop` is set; raises `Trouble`. `listening` is called when they can connect."""
+    try:
+        from hark.app.bus_server import start_server
+    except ImportError as error:
+        raise Trouble(str(error)) from None
+    claim = connection.claim(this_process(("edge",), clock.wall()), clock, lost)
+    try:
+        await claim.take()
+        pings = PingResponder(connection.bus, claim)
+        tokens = TokenFile(tokens_file(table.tokens, state))
+        server, _ = await start_server(connection.bus, table, tokens, clock)
+        asyncio.get_running_loop().set_exception_handler(server.handle_loop_error)
+        try:
+            await claim.ready()
+            listening()
+            await stop.wait()
+        finally:
+            await server.close()
+            pings.close()
+            await claim.leave()
+    finally:
+        await connection.close()

