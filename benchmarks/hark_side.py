@@ -30,7 +30,7 @@ from hark.bus import LocalBus, WireBus
 from hark.chains import Flow
 from hark.hosting import Registry
 from hark.model import Message, Session, SystemClock, decode, encode
-from hark.model.merge import Denials
+from hark.model.session_merge import Denials
 from hark.plugins import Ctx, Turn, UtteranceTransformer
 from hark.skills import Skill, intent
 from hark.spec import topics
@@ -104,9 +104,7 @@ class Measured:
 
     def stages(self) -> list[str]:
         """What is loaded, read back from the running house."""
-        chained = [
-            f"{kind}:{entry.id}" for kind, chain in self.house.chains.items() for entry in chain.composition.deployed()
-        ]
+        chained = [f"{kind}:{entry.id}" for kind, chain in self.house.chains.items() for entry in chain.deployed()]
         return [*chained, *(f"pipeline:{name}" for name in self.house.settings.assistant.pipeline)]
 
     def _handled(self, message: Message) -> None:
@@ -164,8 +162,8 @@ async def transformer_loop(house: House) -> dict[str, float]:
         registry: Registry[Any] = Registry("utterance transformer")
         for number in range(size):
             registry.add(type("Noop", (Noop,), {"id": f"noop-{number}"})())
-        chain.composition.registry = registry
-        chain.composition._version = -1
+        chain.registry = registry
+        chain.reorder(None)
         best = float("inf")
         for _ in range(BATCHES):
             began = time.perf_counter()

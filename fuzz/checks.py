@@ -7,12 +7,10 @@ from typing import Any
 
 import msgspec
 
-from hark.model import Frozen, MalformedMessage, Message, Session, decode, encode, thaw
-from hark.model import context as intent_context
+from hark.model import Frozen, MalformedMessage, Message, Session, decode, encode, intent_context, thaw
 from hark.model.frozen import EMPTY, freeze, freeze_object
-from hark.model.merge import Denials, Writes, activate, commit, fold
-from hark.model.session import FIELDS
-from hark.model.three_way import advance
+from hark.model.session_codec import FIELDS
+from hark.model.session_merge import Denials, SessionChanges, activate, commit, fold, three_way_merge
 
 NOW = 1_767_268_800.0
 ID = "clock.skill"
@@ -133,12 +131,12 @@ def _check_turn(session: Session) -> None:
         fold(session, other),
         commit(session, other),
         activate(session, ID, "time", NOW),
-        advance(other, session, activate(other, ID, "time", NOW)),
+        three_way_merge(other, session, activate(other, ID, "time", NOW)),
         Denials.of(session).grown(other).imposed_on(other),
     ]
     for dispatched, done in ((session, other), (other, session)):
-        writes = Writes.between(dispatched, done, ID)
-        after = dispatched if writes is None else writes.onto(dispatched)
+        writes = SessionChanges.between(dispatched, done, ID)
+        after = dispatched if writes is None else writes.applied_to(dispatched)
         for name in ("response_mode", "persona_id", "pipeline"):
             hold(after.get(name) == done.get(name), f"{name} is as the handler left it")
         outcomes.append(after)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from hark.model.session import FIELDS
+from hark.model.session_codec import FIELDS
 
 Mutate = Callable[[bytes, int], bytes]
 """Changes bytes at random; libFuzzer's own."""

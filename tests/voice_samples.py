@@ -10,8 +10,8 @@ from typing import Any
 from hark.builtin.engines import engine_class
 from hark.builtin.engines.packaged import WHISPER
 from hark.model import Audio
-from hark.model.audio_form import shorts, unshorts
-from hark.model.resample import listenable
+from hark.model.audio import int16_bytes, int16_samples
+from hark.model.resample import resample_mono
 
 
 @lru_cache(maxsize=1)
@@ -36,7 +36,7 @@ def spoken(
     text: str, engine_id: str = "nanotts", lang: str = "en-GB", before: float = 0.3, after: float = 0.5
 ) -> Audio:
     """Somebody says it, at 16 kHz, in a room that is not quite silent."""
-    said = shorts(listenable(_voice(engine_id).synthesize(text, lang)).samples)
+    said = int16_samples(resample_mono(_voice(engine_id).synthesize(text, lang)).samples)
     whole = array("h", bytes(2 * round(before * 16_000))) + said + array("h", bytes(2 * round(after * 16_000)))
     dice = random.Random(1)
-    return Audio(unshorts(array("h", (max(-32_768, min(32_767, n + dice.randint(-20, 20))) for n in whole))), 16_000)
+    return Audio(int16_bytes(array("h", (max(-32_768, min(32_767, n + dice.randint(-20, 20))) for n in whole))), 16_000)

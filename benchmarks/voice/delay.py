@@ -287,13 +287,13 @@ async def real(turns: int, model: str) -> bool:
     from hark.builtin.engines.nanotts import NanoTTS
     from hark.builtin.engines.silero import Silero
     from hark.builtin.engines.whisper import FasterWhisper
-    from hark.model.resample import listenable
+    from hark.model.resample import resample_mono
 
     watch = Watch()
     voice = Hibari()
     voice.settings = Hibari.Settings()
     voice.load()
-    sound = listenable(voice.synthesize("what time is it", "en-US")).samples + bytes(32_000)
+    sound = resample_mono(voice.synthesize("what time is it", "en-US")).samples + bytes(32_000)
     sound += bytes(-len(sound) % 1024)
     engines = [
         TimedVAD(Silero(), watch),

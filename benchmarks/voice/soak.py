@@ -22,7 +22,7 @@ from time import monotonic
 from hark.app.loading import plugins
 from hark.app.settings import settings_from
 from hark.model import Audio, Message
-from hark.model.resample import listenable
+from hark.model.resample import resample_mono
 from hark.plugins import AudioTransformer, Ctx, Turn
 from hark.plugins.engines import SAMPLE_RATE, Engine, Player, STTEngine, Transcript, TTSEngine
 from hark.skills import Skill, intent
@@ -131,7 +131,7 @@ class Sounds:
             if self._voice is None:
                 self._made[text] = Scene().says(text).samples
             else:
-                self._made[text] = listenable(self._voice.synthesize(text, "en-US"), SAMPLE_RATE).samples  # type: ignore[arg-type]
+                self._made[text] = resample_mono(self._voice.synthesize(text, "en-US"), SAMPLE_RATE).samples  # type: ignore[arg-type]
         return self._made[text]
 
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from hark.builtin.engines import engine_class
 from hark.model import Audio
-from hark.model.audio_form import shorts, unshorts
-from hark.model.resample import listenable
+from hark.model.audio import int16_bytes, int16_samples
+from hark.model.resample import resample_mono
 from hark.model.wav import read_wav, write_wav
 from hark.plugins.engines import WakeWord
 from voice import models
@@ -59,12 +59,12 @@ def quiet(seconds: float) -> array[int]:
 
 def load(path: str | Path) -> Audio:
     data = Path(path).read_bytes()
-    return listenable(read_wav(data)) if data[:4] == b"RIFF" else Audio(data, RATE)
+    return resample_mono(read_wav(data)) if data[:4] == b"RIFF" else Audio(data, RATE)
 
 
 def save(path: Path, samples: array[int]) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(write_wav(Audio(unshorts(samples), RATE)))
+    path.write_bytes(write_wav(Audio(int16_bytes(samples), RATE)))
     return str(path)
 
 
@@ -78,19 +78,19 @@ def make(house: House = BENCHMARK) -> dict[str, Any]:
     scenes, talk, near = [], [], []
     for name, (engine_id, lang, settings) in VOICES.items():
         voice = engine("tts", engine_id, settings)
-        wake = shorts(listenable(voice.synthesize(WAKE, lang)).samples)
+        wake = int16_samples(resample_mono(voice.synthesize(WAKE, lang)).samples)
         for number, text in enumerate(house.commands):
-            said = shorts(listenable(voice.synthesize(text, lang)).samples)
+            said = int16_samples(resample_mono(voice.synthesize(text, lang)).samples)
             before = quiet(1.0) + wake + quiet(0.5)
             path = save(folder / f"scene-{name}-{number}.wav", room(before + said + quiet(1.5)))
             scenes.append({"path": path, "text": text, "voice": name, "begins": len(before)})
         for number, text in enumerate(lines(house.others)):
             if number % len(VOICES) == list(VOICES).index(name):
-                said = shorts(listenable(voice.synthesize(text, lang)).samples)
+                said = int16_samples(resample_mono(voice.synthesize(text, lang)).samples)
                 path = save(folder / f"other-{number:03}.wav", room(quiet(0.3) + said + quiet(0.5)))
                 talk.append({"file": path, "text": text, "voice": name})
         for number, text in enumerate(lines(house.near)):
-            said = shorts(listenable(voice.synthesize(text, lang)).samples)
+            said = int16_samples(resample_mono(voice.synthesize(text, lang)).samples)
             path = save(folder / f"near-{name}-{number:03}.wav", room(quiet(0.3) + said + quiet(0.5)))
             near.append({"file": path, "text": text, "voice": name})
     made = {
@@ -119,7 +119,7 @@ def _captured(scenes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         start = woke if woke is not None and woke < scene["begins"] + RATE else scene["begins"] - RATE // 4
         cut = _spoken(ears.detector(), samples[2 * start :])
         was = Path(scene["path"])
-        path = save(was.with_name(was.name.replace("scene", "command")), shorts(cut))
+        path = save(was.with_name(was.name.replace("scene", "command")), int16_samples(cut))
         yield scene | {"woke": woke is not None, "file": path, "seconds": len(cut) / 2 / RATE}
 
 
@@ -147,7 +147,7 @@ def _noise(talk: list[dict[str, Any]], folder: Path) -> Iterator[dict[str, Any]]
         rumble.append(int(max(-32_000, min(32_000, level))))
     crowd = [0] * count
     for _ in range(60):
-        one = shorts(load(dice.choice(talk)["file"]).samples)
+        one = int16_samples(load(dice.choice(talk)["file"]).samples)
         at = dice.randrange(count - len(one))
         for place, number in enumerate(one):
             crowd[at + place] += number // 4

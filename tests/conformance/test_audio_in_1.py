@@ -133,7 +133,7 @@ async def test_the_chain_goes_by_priority_or_by_the_deployers_list(bus: LocalBus
         await stage.hears(command())
         assert calls == ["early", "usual", "late"]
         calls.clear()
-        chain_of(stage).composition.reorder(("late", "early"))
+        chain_of(stage).reorder(("late", "early"))
         await stage.hears(command())
         assert calls == ["late", "early"]
 
@@ -343,7 +343,7 @@ async def test_the_chosen_language_is_in_the_session_and_given_to_the_recogniser
     async with Listening(bus, wake_words=(word,)) as stage:
         await stage.told(topics.UTTERANCE_HANDLED, Session(lang="fr-FR"))
         await stage.hears(command())
-        chain_of(stage).composition.registry.add(link("detect", detect))
+        chain_of(stage).registry.add(link("detect", detect))
         await stage.hears(command())
         await stage.told(topics.MIC_LISTEN)
         assert [lang for _, lang in stage.stt.heard] == ["de-DE", "pt-PT"]

@@ -18,8 +18,7 @@ from flow.stage import (
     turn_of,
 )
 from hark.bus import ask
-from hark.model import Match, Message, Session
-from hark.model import context as intent_context
+from hark.model import Match, Message, Session, intent_context
 from hark.plugins import Ctx, Turn
 from hark.spec import topics
 from hark.testing import Assistant, settle

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hark.model import ContextEntry, Message, Session, encode
-from hark.model.context import (
+from hark.model.intent_context import (
     MAX_ENTRIES,
     apply,
     delta,

@@ -12,8 +12,7 @@ from flow.stage import MakeAssistant, claim_of, claims, declines, matcher, silen
 from hark.app.settings import Settings
 from hark.builtin import MATCHERS, Converse, Stop
 from hark.bus import ask
-from hark.model import Match, Message, Session, converse
-from hark.model.session_fields import Handler, ResponseMode
+from hark.model import Handler, Match, Message, ResponseMode, Session, converse
 from hark.plugins import Ctx, Turn
 from hark.spec import RESERVED_INTENT_NAMES, topics
 from hark.testing import Assistant, settle
@@ -110,7 +109,7 @@ async def test_beyond_the_cap_the_least_recent_goes_and_that_is_logged(
             for skill_id in ("a.skill", "b.skill", "c.skill"):
                 await hark.hears(skill_id, session="x")
         assert ids(turn_of(hark)[-1].session) == ["c.skill", "b.skill"]
-    assert "a.skill may not converse any more in session x" in caplog.text
+    assert "a.skill is removed from the converse handlers of session x" in caplog.text
 
 
 @pytest.mark.spec("CONVERSE-1/2.1.j")

@@ -11,8 +11,7 @@ from flow.dialogue import NOON, chatty, dispatched, ids, in_dialogue, listed, st
 from flow.stage import MakeAssistant, claims, outcomes, public, silent, skill, turn_of
 from hark.builtin import Converse
 from hark.bus import ask
-from hark.model import Frozen, Message, Session
-from hark.model.session_fields import Handler
+from hark.model import Frozen, Handler, Message, Session
 from hark.plugins import Turn
 from hark.skills import MalformedIntent, Skill, intent
 from hark.spec import topics

@@ -9,8 +9,7 @@ import pytest
 
 from flow.dialogue import NOON, asks, chatty, dispatched, ids, in_dialogue, listed
 from flow.stage import MakeAssistant, claims, matcher, silent, skill, turn_of
-from hark.model import Match, Message, Session
-from hark.model.session_fields import Handler, ResponseMode
+from hark.model import Handler, Match, Message, ResponseMode, Session
 from hark.plugins import Turn
 from hark.spec import topics
 from hark.testing import settle

@@ -16,7 +16,7 @@ from flow.stage import MakeAssistant, claims, declines, matcher, silent, skill, 
 from hark.model import MalformedMessage, Match, Message, Session, decode, encode
 from hark.model.frozen import thaw
 from hark.model.lang import resolve
-from hark.model.merge import Denials
+from hark.model.session_merge import Denials
 from hark.plugins import Ctx, Plugin, Turn
 from hark.spec import TransformerType, topics
 from hark.testing import Assistant, settle

@@ -32,8 +32,7 @@ from flow.stage import (
 from hark.app.settings import settings_from
 from hark.builtin import DEFAULT_PLUGINS, KeywordMatcher, TemplateMatcher
 from hark.bus import ask
-from hark.model import Frozen, Match, Message, Session, decode
-from hark.model.session_fields import Handler
+from hark.model import Frozen, Handler, Match, Message, Session, decode
 from hark.plugins import Ctx, Declined, Round, Turn
 from hark.skills import Skill, intent
 from hark.spec import RESERVED_INTENT_NAMES, topics

@@ -12,7 +12,7 @@ import pytest
 
 from hark.model import Location, MalformedMessage, MalformedSession, Message, Session, decode, encode
 from hark.model.lang import resolve
-from hark.model.session import FIELDS
+from hark.model.session_codec import FIELDS
 from hark.spec.names import REIMPOSED
 
 HANDLERS = [{"skill_id": "clock.skill", "activated_at": 1762300801.25}]

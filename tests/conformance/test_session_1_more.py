@@ -14,7 +14,7 @@ from hark.app.talk import Talk
 from hark.builtin import ClockSkill
 from hark.bus import LocalBus
 from hark.model import Match, Message, Session, decode, encode
-from hark.model.session import FIELDS
+from hark.model.session_codec import FIELDS
 from hark.plugins import Ctx, Turn
 from hark.spec import topics
 from hark.spec.names import REIMPOSED

@@ -16,8 +16,7 @@ from flow.stage import (
     transformer,
     turn_of,
 )
-from hark.model import Match, Message, Session
-from hark.model.session_fields import Handler
+from hark.model import Handler, Match, Message, Session
 from hark.plugins import Ctx, Turn
 from hark.spec import topics
 from hark.testing import Assistant, settle

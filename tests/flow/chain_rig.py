@@ -7,9 +7,9 @@ from typing import Any
 
 from flow.stage import transformer
 from hark.chains import Chain, Flow
-from hark.hosting import Limits, Registry, Runner
+from hark.hosting import CallLimits, Registry, Runner
 from hark.model import Audio, Match, Message, Session
-from hark.model.merge import Denials
+from hark.model.session_merge import Denials
 from hark.plugins import Ctx, Transformer
 from hark.spec import TransformerType
 from hark.testing import FakeClock
@@ -64,7 +64,7 @@ class Rig:
         kind: TransformerType,
         *members: Transformer,
         order: tuple[str, ...] | None = None,
-        limits: Limits | None = None,
+        limits: CallLimits | None = None,
         clock: FakeClock | None = None,
     ) -> None:
         self.kind = kind

@@ -8,10 +8,9 @@ from typing import Any
 
 from flow.stage import MakeAssistant, Work, _handlers
 from hark.builtin import Converse, Stop
-from hark.model import Message, Session
-from hark.model.session_fields import Handler, ResponseMode
+from hark.model import Handler, Message, ResponseMode, Session
 from hark.plugins import Plugin, Turn
-from hark.plugins.conversing import Conversing
+from hark.plugins.handlers import ConversationPlugin
 from hark.spec import topics
 from hark.testing import Assistant
 
@@ -49,7 +48,7 @@ def chatty(
         "converse": staticmethod(converse),
         **_handlers(handlers),
     }
-    made: Plugin = type("MadeChatty", (Conversing,), members)()
+    made: Plugin = type("MadeChatty", (ConversationPlugin,), members)()
     return made
 
 

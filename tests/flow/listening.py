@@ -12,7 +12,7 @@ from hark.bus import LocalBus
 from hark.hear import Listener
 from hark.hosting import Engines
 from hark.model import Audio, Message, Session
-from hark.model.audio_level import Level
+from hark.model.audio import Level
 from hark.plugins import Transformer
 from hark.plugins.engines import Engine, EngineKind, Transcript
 from hark.spec import topics
@@ -92,7 +92,7 @@ class Listening:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.ears.__aexit__(kind, error, trace)
-        self.runner.workers.close()
+        self.runner.threads.close()
 
     async def hears(self, scene: Scene) -> None:
         """Let it hear something, and let everything happen that follows from it."""

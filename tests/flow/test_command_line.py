@@ -80,7 +80,7 @@ def test_what_nobody_claims_is_said_and_can_be_asked_about_afterwards(world: Wor
     assert story.returncode == 0
     assert story.stdout.startswith('"frobnicate the widget"  session default, en-US')
     assert re.search(r"ms  match +template +declined +\S", story.stdout)
-    assert "Nobody claimed this." in story.stdout
+    assert "No plugin claimed this." in story.stdout
 
 
 def test_a_cancelled_utterance_and_a_handler_that_fails_are_said_in_words(world: World) -> None:
@@ -135,7 +135,7 @@ def test_say_alone_prints_the_answer_and_every_step(world: World) -> None:
     assert all(re.match(r" +\d+\.\d+ ms  (utterance|match|intent|handler|speak) ", step) for step in steps)
     stages = [step.split()[2] for step in steps]
     assert stages == ["utterance", "utterance", "match", "match", "match", "intent", "handler", "speak"]
-    assert re.match(r"Answered\.  \d+\.\d+ ms in all", end)
+    assert re.match(r"Answered\.  \d+\.\d+ ms in total", end)
 
 
 def test_the_exit_status_tells_whether_it_was_answered(world: World) -> None:

@@ -455,7 +455,7 @@ async def test_two_hundred_reloads_leave_nothing_behind(desk: Desk) -> None:
         assert await hark.hears("count") == ["last"]
         await settle()
         assert _weight(hark) == before
-        assert hark.house.runner.workers.threads <= 4
+        assert hark.house.runner.threads.count <= 4
         gc.collect()
         assert [edition() for edition in editions] == [None] * 200
 

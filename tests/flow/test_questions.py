@@ -10,8 +10,7 @@ import pytest
 
 from flow.dialogue import NOON, asks, dispatched, in_dialogue
 from flow.stage import MakeAssistant, matcher, silent
-from hark.model import Frozen, Match, Message, Session
-from hark.model.session_fields import ResponseMode
+from hark.model import Frozen, Match, Message, ResponseMode, Session
 from hark.plugins import Turn
 from hark.skills import Skill, intent
 from hark.spec import topics

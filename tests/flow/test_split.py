@@ -215,7 +215,7 @@ def test_a_process_that_hangs_is_restarted_and_the_culprit_named(split: Split) -
         assert "stalling.skill" in running.line(), "the turn has ended with an error"
         assert split.answer("say again") == "again"
         end(running)
-    assert "act: ERROR hark.watchdog: the event loop has stood still" in running.errors
+    assert "act: ERROR hark.watchdog: the event loop was blocked" in running.errors
     assert "stalling.skill:hang" in running.errors
     assert "act has shown no sign of life for" in running.errors
 

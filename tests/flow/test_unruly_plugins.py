@@ -248,7 +248,7 @@ async def test_a_handler_that_will_not_end_does_not_keep_the_house_from_closing(
         await settle()
     assert hearing.markers == 1
     assert stubborn.refused
-    assert "claims:go would not end and is left behind" in caplog.text
+    assert "claims:go did not end when it was cancelled and is abandoned" in caplog.text
     stubborn.go.set()
     await settle()
 
@@ -271,7 +271,7 @@ async def test_a_task_and_a_listener_that_will_not_end_do_not_keep_the_house_fro
     async with assistant(Unending(), claims()) as hark:
         hark.bus.emit(Message("test.note"))
         assert await hark.hears("hello") == ["hello"]
-    assert "unending watching would not end and is left behind" in caplog.text
+    assert "unending watching did not end when it was cancelled and is abandoned" in caplog.text
     stubborn.go.set()
     await settle()
 

@@ -86,7 +86,7 @@ async def test_an_unmatched_turn_tells_who_declined_and_why(assistant: MakeAssis
     assert steps["confused"] == ("malformed", "match() returned a int, not a Match")
     assert steps["ghost"] == ("skipped", "no pipeline plugin 'ghost' is loaded")
     assert steps["barred"] == ("denied", "the session's blacklisted_pipelines names it")
-    assert text.split("\n")[-1].startswith("Nobody claimed this.")
+    assert text.split("\n")[-1].startswith("No plugin claimed this.")
 
 
 async def test_a_cancelled_turn_tells_who_cancelled_it_and_why(assistant: MakeAssistant) -> None:

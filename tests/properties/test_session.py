@@ -13,11 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hark.model import ContextEntry, Handler, MalformedSession, Message, Session, decode, encode, thaw
-from hark.model import context as intent_context
-from hark.model.merge import Denials, Writes, activate, commit, fold
-from hark.model.session import EMPTY_IS_OMITTED, FIELDS
-from hark.model.three_way import advance
+from hark.model import ContextEntry, Handler, MalformedSession, Message, Session, decode, encode, intent_context, thaw
+from hark.model.session_codec import EMPTY_IS_OMITTED, FIELDS
+from hark.model.session_merge import Denials, SessionChanges, activate, commit, fold, three_way_merge
 from hark.spec.names import DENYLISTS, HANDLER_WRITES, REIMPOSED
 
 SIGNALS = ("stt_lang", "request_lang", "detected_lang")
@@ -289,8 +287,8 @@ def test_a_dispatch_puts_its_skill_first_and_once(session: Session, skill_id: st
 def test_a_handler_touches_only_what_it_may(
     dispatched: Session, done: Session, current: Session, skill_id: str
 ) -> None:
-    writes = Writes.between(dispatched, done, skill_id)
-    after = current if writes is None else writes.onto(current)
+    writes = SessionChanges.between(dispatched, done, skill_id)
+    after = current if writes is None else writes.applied_to(current)
 
     for name in {*current, *after} - {*HANDLER_WRITES, "intent_context"}:
         assert after.get(name) == current.get(name)
@@ -302,8 +300,8 @@ def test_a_handler_touches_only_what_it_may(
 def test_a_handler_touches_no_entry_of_another_skill(
     dispatched: Session, done: Session, current: Session, skill_id: str
 ) -> None:
-    writes = Writes.between(dispatched, done, skill_id)
-    after = current if writes is None else writes.onto(current)
+    writes = SessionChanges.between(dispatched, done, skill_id)
+    after = current if writes is None else writes.applied_to(current)
 
     for name in ("active_handlers", "converse_handlers"):
         others = [handler for handler in after.get(name, ()) if handler.skill_id != skill_id]
@@ -316,16 +314,16 @@ def test_a_handler_that_changed_nothing_it_may_has_no_writes(
 ) -> None:
     unchanged = done.taking(dispatched, (*HANDLER_WRITES, "intent_context"))
 
-    assert Writes.between(dispatched, unchanged, skill_id) is None
-    assert Writes.between(dispatched, dispatched, skill_id) is None
+    assert SessionChanges.between(dispatched, unchanged, skill_id) is None
+    assert SessionChanges.between(dispatched, dispatched, skill_id) is None
 
 
 @given(sessions, sessions, ids)
 def test_writes_onto_what_was_dispatched_give_what_the_handler_left(
     dispatched: Session, done: Session, skill_id: str
 ) -> None:
-    writes = Writes.between(dispatched, done, skill_id)
-    after = dispatched if writes is None else writes.onto(dispatched)
+    writes = SessionChanges.between(dispatched, done, skill_id)
+    after = dispatched if writes is None else writes.applied_to(dispatched)
 
     for name in ("response_mode", "persona_id", "pipeline"):
         assert after.get(name) == done.get(name)
@@ -337,12 +335,14 @@ def test_writes_onto_what_was_dispatched_give_what_the_handler_left(
 
 contexts = st.dictionaries(keys, entries.map(lambda entry: msgspec.convert(entry, ContextEntry)), max_size=4)
 MERGES: list[Callable[[Session, Session, Session], Session]] = [
-    advance,
-    lambda current, base, now: current if (writes := Writes.between(base, now, "a")) is None else writes.onto(current),
+    three_way_merge,
+    lambda current, base, now: (
+        current if (writes := SessionChanges.between(base, now, "a")) is None else writes.applied_to(current)
+    ),
 ]
 
 
-@pytest.mark.parametrize("merge", MERGES, ids=["advance", "writes"])
+@pytest.mark.parametrize("merge", MERGES, ids=["three_way_merge", "writes"])
 @given(contexts, contexts, contexts)
 def test_what_went_meanwhile_is_not_resurrected(merge: Any, base: Any, now: Any, meanwhile: Any) -> None:
     merged = merge(
@@ -358,7 +358,7 @@ def test_what_went_meanwhile_is_not_resurrected(merge: Any, base: Any, now: Any,
 
 @given(sessions, sessions, sessions)
 def test_advancing_changes_what_changed_and_nothing_else(current: Session, base: Session, now: Session) -> None:
-    advanced = advance(current, base, now)
+    advanced = three_way_merge(current, base, now)
 
     for name in {*current, *base, *now} - {"intent_context"}:
         expected = current if base.get(name) == now.get(name) else now

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from hark.builtin import Cancel, ClockSkill, HelpSkill, KeywordMatcher, Normalize, ParrotSkill
 from hark.model import MalformedMessage, Message, Session, decode
-from hark.model.session import FIELDS
+from hark.model.session_codec import FIELDS
 from hark.plugins import (
     Ctx,
     Declined,

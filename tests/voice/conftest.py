@@ -14,7 +14,7 @@ from hark.app.script.aloud.ensemble import Ensemble
 from hark.app.settings import settings_from
 from hark.app.voice.choosing import Choice, Chosen
 from hark.model import Audio
-from hark.model.resample import listenable
+from hark.model.resample import resample_mono
 from hark.plugins.engines import Engine, EngineKind, Transcript
 from voice_samples import whisper_tiny
 
@@ -58,7 +58,7 @@ class Real:
     def understands(self, *sounds: Audio) -> str:
         """Speech as text."""
         pause = bytes(16_000)
-        whole = Audio(pause.join(listenable(sound, 16_000).samples for sound in sounds), 16_000)
+        whole = Audio(pause.join(resample_mono(sound, 16_000).samples for sound in sounds), 16_000)
         transcript: Transcript = self._alone("stt", "faster-whisper").transcribe(whole, "en-US")
         return " ".join(transcript.utterances)
 

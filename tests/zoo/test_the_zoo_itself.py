@@ -127,7 +127,7 @@ async def test_a_turn_that_broke_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
 async def test_a_plugin_that_was_not_asked_is_noticed() -> None:
     async with Visit() as visit:
         chain: Any = visit.house.chains["utterance"]
-        chain.composition.effective = lambda *_arguments: ()
+        chain.effective = lambda *_arguments: ()
         told = await failure_of(visit)
     assert "utterance transformer tame-utterance was not asked" in told
 
@@ -151,7 +151,7 @@ async def test_a_lost_session_field_is_noticed() -> None:
 
 async def test_a_lost_denylist_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     animal = next(one for one in ANIMALS["utterance"] if one.id == "utterance-drops_the_denylists-inline")
-    monkeypatch.setattr("hark.model.merge.Denials.imposed_on", lambda _self, session: session)
+    monkeypatch.setattr("hark.model.session_merge.Denials.imposed_on", lambda _self, session: session)
     async with Visit(animal) as visit:
         assert "blacklisted_skills lost {'zoo.denied'}" in await failure_of(visit)
 
@@ -208,4 +208,4 @@ async def test_a_next_turn_that_is_not_answered_is_noticed() -> None:
     async with Visit(sulks) as visit:
         sulks.provoked = False
         told = await failure_of(visit)
-    assert "Nobody claimed this" in told
+    assert "No plugin claimed this" in told

@@ -11,8 +11,8 @@ import pytest
 
 from flow.stage import MakeAssistant, claims, declines, matcher, reached, transformer, turn_of
 from hark.bus.delivery import LocalSubscription
-from hark.hosting import Workers, describe, let_out, stack_of
-from hark.hosting.doors import FRAME_TOPICS
+from hark.hosting import WorkerThreads, check_emittable, describe_error, error_stack
+from hark.hosting.plugin_host import RUNTIME_TOPICS
 from hark.model import Match, Message, Session
 from hark.plugins import Ctx, Plugin, Round, Turn
 from hark.spec import topics
@@ -23,7 +23,7 @@ from hark.testing.zoo.failures import Biting, Disguised, Wordless
 
 
 async def test_handlers_that_block_leave_threads_for_those_who_have_to_be_in_time() -> None:
-    workers, gate = Workers(max_threads=2), threading.Event()
+    workers, gate = WorkerThreads(max_threads=2), threading.Event()
     began = [threading.Event() for _ in range(5)]
 
     def block(event: threading.Event) -> Any:
@@ -39,7 +39,7 @@ async def test_handlers_that_block_leave_threads_for_those_who_have_to_be_in_tim
 
 
 async def test_a_lost_thread_is_replaced_for_whoever_waits_already() -> None:
-    workers, gate, began = Workers(max_threads=1), threading.Event(), threading.Event()
+    workers, gate, began = WorkerThreads(max_threads=1), threading.Event(), threading.Event()
     stuck = workers.submit(lambda _job: (began.set(), gate.wait(20)))
     await reached(began)
     waiting = workers.submit(lambda _job: "at last")
@@ -62,7 +62,7 @@ async def test_a_hundred_handlers_that_hang_keep_no_transformer_waiting() -> Non
 
     plugins = (transformer("utterance", "shout", shout, quick=False), claims(handler=hang, quick=False))
     async with Assistant(*plugins) as hark:
-        hark.house.runner.workers._max = 3
+        hark.house.runner.threads._max = 3
         hearings = [hark.say("hang", session=f"s{n}") for n in range(100)]
         for _ in hearings:
             assert await asyncio.to_thread(began.acquire, timeout=20)
@@ -192,7 +192,7 @@ async def test_a_flood_does_not_cost_brief_listeners_their_place(monkeypatch: py
 # Forgeries.
 
 
-@pytest.mark.parametrize("topic", sorted({*FRAME_TOPICS, "somebody.else:go"}))
+@pytest.mark.parametrize("topic", sorted({*RUNTIME_TOPICS, "somebody.else:go"}))
 async def test_a_plugin_cannot_speak_for_the_frame(assistant: MakeAssistant, topic: str) -> None:
     refused: list[str] = []
 
@@ -211,7 +211,7 @@ async def test_a_plugin_cannot_speak_for_the_frame(assistant: MakeAssistant, top
     async with assistant(plugin) as hark:
         await hark.hears("hello")
         assert len(refused) == 3
-        assert all("only the frame" in told for told in refused)
+        assert all("only Hark" in told for told in refused)
 
 
 async def test_a_forgery_on_acceptance_spoils_all_of_a_transformers_output(assistant: MakeAssistant) -> None:
@@ -233,12 +233,12 @@ async def test_a_poll_is_no_way_round(assistant: MakeAssistant) -> None:
     async with assistant(matcher("polls", match)) as hark:
         await hark.hears("hello")
         [step] = [step for step in hark.trace().steps if step.who == "polls"]
-        assert (step.outcome, "only the frame" in step.detail) == ("failed", True)
+        assert (step.outcome, "only Hark" in step.detail) == ("failed", True)
 
 
 def test_everything_else_may_be_said() -> None:
     for topic in (topics.UTTERANCE_HANDLE, topics.UTTERANCE_SPEAK, topics.REGISTER_TEMPLATE, "my.own.topic"):
-        let_out(topic, "me")
+        check_emittable(topic, "me")
 
 
 async def test_a_handler_that_borrows_the_turn_of_another_ends_its_own_and_no_other(assistant: MakeAssistant) -> None:
@@ -302,7 +302,7 @@ def test_every_exception_can_be_told_in_short(kind: type[Exception], words: str)
     try:
         raise kind(words)
     except Exception as raised:
-        told, stack = describe(raised), stack_of(raised)
+        told, stack = describe_error(raised), error_stack(raised)
     assert kind.__name__ in told
     assert len(told.encode()) < 3_000
     assert __file__ in stack

@@ -21,11 +21,10 @@ from hark.act.stopping import Stopping
 from hark.act.under_way import UnderWay
 from hark.act.work import Work
 from hark.bus import Bus, Subscription
-from hark.hosting import Loaded, Runner, describe, let_out, stack_of
+from hark.hosting import Loaded, Runner, check_emittable, describe_error, error_stack
 from hark.model import Clock, Frozen, Message, Session
 from hark.plugins import Plugin, Turn
-from hark.plugins.conversing import converses, fallbacks_of
-from hark.plugins.handlers import handlers_of
+from hark.plugins.handlers import converses, fallbacks_of, handlers_of
 from hark.spec import dispatch_topic, topics
 from hark.trace import TraceStore
 
@@ -128,7 +127,7 @@ class HandlerHost:
 
     def emit(self, message: Message) -> None:
         """As promised by `Stage`. Nothing is delivered before this returns: the handler may be deep in its stack."""
-        let_out(message.type, "a handler")
+        check_emittable(message.type, "a handler")
         self._bus.post(message)
 
     async def say(self, message: Message, wait: bool) -> None:
@@ -199,8 +198,8 @@ class HandlerHost:
         try:
             failure = await self._running.run(entry, turn, dispatch.type)
         except Exception as error:  # noqa: BLE001 - what it is does not matter, its turn has to end
-            failure = describe(error)
-            log.error("what handler %s returned could not be said: %s\n%s", dispatch.type, failure, stack_of(error))
+            failure = describe_error(error)
+            log.error("what handler %s returned could not be said: %s\n%s", dispatch.type, failure, error_stack(error))
         finally:
             self._under_way.ended(dispatch)
             self._note(dispatch, failure, self._runner.clock.monotonic() - began)

@@ -16,7 +16,15 @@ from hark.bus import Bus
 from hark.hosting import Loaded, Outcome, Runner
 from hark.model import Frozen, Message, Session
 from hark.plugins import Plugin
-from hark.plugins.conversing import Answer, Answering, Conversing, Fallback, answering_of, converses, fallbacks_of
+from hark.plugins.handlers import (
+    Answer,
+    AnswerMethod,
+    ConversationPlugin,
+    FallbackMethod,
+    answer_methods_of,
+    converses,
+    fallbacks_of,
+)
 from hark.spec import topics
 
 _DECIDE: Final = 5.0
@@ -35,8 +43,8 @@ class Polls:
         self._runner = runner
         self._work = work
         self._plugins: dict[str, Plugin] = {}
-        self._fallbacks: dict[str, tuple[Plugin, tuple[Fallback, ...]]] = {}
-        self._answering: dict[str, tuple[Plugin, tuple[Answering, ...]]] = {}
+        self._fallbacks: dict[str, tuple[Plugin, tuple[FallbackMethod, ...]]] = {}
+        self._answering: dict[str, tuple[Plugin, tuple[AnswerMethod, ...]]] = {}
         self._entries: dict[tuple[str, str], Loaded[Plugin]] = {}
         """How each deciding method is called, and how it behaves."""
         self._wanted: dict[tuple[str, str | None], str] = {}
@@ -61,7 +69,7 @@ class Polls:
         # Looked up once: a poll goes to everybody, and most have neither.
         if fallbacks := fallbacks_of(plugin):
             self._fallbacks[plugin.id] = plugin, fallbacks
-        if answering := answering_of(plugin):
+        if answering := answer_methods_of(plugin):
             self._answering[plugin.id] = plugin, answering
 
     def detach(self, plugin_id: str) -> None:
@@ -102,7 +110,11 @@ class Polls:
 
     async def _decide_stop(self, plugin: Plugin, ping: Message, session: Session) -> None:
         busy = self._work.is_busy(plugin.id, session.session_id)
-        if not busy and isinstance(plugin, Conversing) and type(plugin).can_stop is not Conversing.can_stop:
+        if (
+            not busy
+            and isinstance(plugin, ConversationPlugin)
+            and type(plugin).can_stop is not ConversationPlugin.can_stop
+        ):
             busy = await self._decide(plugin, "can_stop", plugin.can_stop, session) is True
         self._pong(ping, topics.STOP_PONG, plugin.id, can_handle=busy)
 
@@ -146,7 +158,7 @@ class Polls:
             if self.answers(plugin.id, ping):
                 self._spawn(self._decide_answer(plugin, answering, ping))
 
-    async def _decide_answer(self, plugin: Plugin, answering: tuple[Answering, ...], ping: Message) -> None:
+    async def _decide_answer(self, plugin: Plugin, answering: tuple[AnswerMethod, ...], ping: Message) -> None:
         question, lang = _asked(ping)
         wanted = False
         for one in answering:
@@ -162,7 +174,7 @@ class Polls:
         if found is not None and self.answers(found[0].id, request):
             self._spawn(self._answer(*found, request))
 
-    async def _answer(self, plugin: Plugin, answering: tuple[Answering, ...], request: Message) -> None:
+    async def _answer(self, plugin: Plugin, answering: tuple[AnswerMethod, ...], request: Message) -> None:
         question, lang = _asked(request)
         best: Answer | None = None
         for one in answering:
@@ -173,7 +185,7 @@ class Polls:
             try:
                 given = _answer(outcome.value)
             except TypeError as error:
-                self._runner.note_misshape(entry, f"{one.method} returned {error}; it returns text, an Answer or None")
+                self._runner.record_failure(entry, f"{one.method} returned {error}; it returns text, an Answer or None")
                 continue
             entry.succeeded()
             if given is not None and (best is None or given.confidence > best.confidence):
@@ -190,7 +202,7 @@ class Polls:
             return decision
         if outcome.error is None:
             kind = type(decision).__name__
-            self._runner.note_misshape(entry, f"{name} returned a {kind}; it returns True or False")
+            self._runner.record_failure(entry, f"{name} returned a {kind}; it returns True or False")
         return None
 
     async def _call(

@@ -7,9 +7,8 @@ from itertools import count
 from typing import Final
 
 from hark.bus import Answers, Bus
-from hark.model import Clock, Frozen, Message, Session
-from hark.model.session_fields import ResponseMode
-from hark.model.three_way import advance
+from hark.model import Clock, Frozen, Message, ResponseMode, Session
+from hark.model.session_merge import three_way_merge
 from hark.plugins import Turn
 from hark.spec import topics
 
@@ -57,7 +56,7 @@ class Questions:
             async with self._clock.timeout(timeout):
                 said, session = await answer
             # The conversation went on meanwhile: what the handler sends next must not take it back.
-            turn.session = advance(session, asked, turn.session)
+            turn.session = three_way_merge(session, asked, turn.session)
             return said
         except TimeoutError:
             return None

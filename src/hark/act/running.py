@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from hark.act.polls import Polls
-from hark.hosting import Loaded, Outcome, Runner, stack_of
+from hark.hosting import Loaded, Outcome, Runner, error_stack
 from hark.plugins import Plugin, Turn
 
 log = logging.getLogger("hark.act")
@@ -36,7 +36,7 @@ class Running:
         else:
             outcome = await self._runner.call(entry, turn)
         if outcome.error is not None:
-            log.error("handler %s failed: %s\n%s", topic, outcome.failure, stack_of(outcome.error))
+            log.error("handler %s failed: %s\n%s", topic, outcome.failure, error_stack(outcome.error))
             return outcome.failure
         if outcome.value is None:
             return ""

@@ -11,8 +11,8 @@ from hark.act.work import Work
 from hark.hosting import Loaded, Outcome, Runner
 from hark.model import Frozen, Message, Session
 from hark.plugins import Plugin, Turn
-from hark.plugins.conversing import Conversing
-from hark.plugins.turn import Stage
+from hark.plugins.handlers import ConversationPlugin
+from hark.plugins.turn import TurnHost
 from hark.spec import dispatch_topic
 
 log = logging.getLogger("hark.act")
@@ -24,7 +24,7 @@ _LIMIT = 10.0
 class Stopping:
     """Ends what runs for a skill in one session, then lets the skill know. A second stop finds nothing to do."""
 
-    def __init__(self, stage: Stage, runner: Runner, work: Work) -> None:
+    def __init__(self, stage: TurnHost, runner: Runner, work: Work) -> None:
         self._stage = stage
         self._runner = runner
         self._work = work
@@ -84,12 +84,12 @@ class Stopping:
             self._under_way.discard(key)
 
     async def _may_be_stopped(self, plugin: Plugin, session: Session) -> bool:
-        if not isinstance(plugin, Conversing) or type(plugin).can_stop is Conversing.can_stop:
+        if not isinstance(plugin, ConversationPlugin) or type(plugin).can_stop is ConversationPlugin.can_stop:
             return False
         outcome = await self._runner.call(Loaded(plugin, plugin.can_stop, limit=_LIMIT), session)
         return outcome.value is True
 
     async def _told(self, plugin: Plugin, turn: Turn) -> Outcome | None:
-        if not isinstance(plugin, Conversing) or type(plugin).stopped is Conversing.stopped:
+        if not isinstance(plugin, ConversationPlugin) or type(plugin).stopped is ConversationPlugin.stopped:
             return None
         return await self._runner.call(Loaded(plugin, plugin.stopped, limit=_LIMIT), turn)

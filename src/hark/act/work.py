@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from hark.hosting import end_all
+from hark.hosting import cancel_all
 from hark.model import Clock
 
 
@@ -29,12 +29,12 @@ class Work:
     async def cancel(self, skill_id: str, session_id: str) -> bool:
         """Cancel what runs for the skill in that session, the task that asks apart; whether there was anything."""
         found = set(self._of(skill_id, session_id))
-        await end_all(found, self._clock)
+        await cancel_all(found, self._clock)
         return bool(found)
 
     async def close(self) -> None:
         """Cancel everything."""
-        await end_all(set(self._tasks), self._clock)
+        await cancel_all(set(self._tasks), self._clock)
 
     def _of(self, skill_id: str, session_id: str) -> Iterator[asyncio.Task[Any]]:
         asking = asyncio.current_task()

@@ -21,7 +21,7 @@ from hark.app.settings import Settings
 from hark.app.stoppable import StoppableClock
 from hark.bus import LocalBus
 from hark.chains import Chain, ChainListing
-from hark.hosting import Passage, Refusal, Runner, Watchdog
+from hark.hosting import Gate, Refusal, Runner, Watchdog
 from hark.model import Clock, Message, Session
 from hark.plugins import Plugin
 from hark.speak import Render, Speaker
@@ -101,7 +101,7 @@ class House:
         for plugin in plugins:
             self.residents.add(plugin)
         self._listing = ChainListing(bus, self.chains.values(), None if shared is None else "understand")
-        self._passage = Passage()
+        self._gate = Gate()
         self._settled = settled or bus.settled
         """Waits until everybody has taken in what was announced, in other processes as well; tells who has not."""
         self.importing = asyncio.Lock()
@@ -115,7 +115,7 @@ class House:
             self.handlers,
             self.residents,
             self.chains,
-            self._passage,
+            self._gate,
             data_root,
         )
         make: dict[ServiceName, Callable[[], Service]] = {
@@ -176,7 +176,7 @@ class House:
         if self.is_whole:
             await self._start()
         else:
-            async with self._passage.shut():
+            async with self._gate.closed():
                 await self._start()
 
     async def _start(self) -> None:
@@ -221,7 +221,7 @@ class House:
             await service.stop()
         self._listing.close()
         self.watchdog.stop()
-        self.runner.workers.close()
+        self.runner.threads.close()
         self.clock.stop()
 
     async def reload(self, plugin_id: str) -> Reloaded | Refused:
@@ -240,7 +240,7 @@ class House:
         for service in self.services.values():
             service.adopt(settings)
         for kind, chain in self.chains.items():
-            chain.composition.reorder(settings.transformers.order(kind))
+            chain.reorder(settings.transformers.order(kind))
         self.residents.adopt(settings)
 
     @asynccontextmanager
@@ -251,7 +251,7 @@ class House:
         """
         while True:
             await self.orchestrator.idle(plugin_ids)
-            async with self._passage.shut():
+            async with self._gate.closed():
                 if self.orchestrator.serving(plugin_ids):
                     continue  # one was just being dispatched
                 yield
@@ -260,4 +260,4 @@ class House:
     @property
     def standing_still(self) -> bool:
         """Whether turns that come have to wait for a moment."""
-        return self._passage.is_shut
+        return self._gate.is_closed

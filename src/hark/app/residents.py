@@ -10,7 +10,7 @@ from hark.act import HandlerHost
 from hark.app.services.names import ALL_SERVICES, ServiceName, kind_of, kinds_in
 from hark.app.settings import Settings
 from hark.bus import Bus
-from hark.hosting import Limits, Loaded, PluginHost, Refusal, Registry, Runner
+from hark.hosting import CallLimits, Loaded, PluginHost, Refusal, Registry, Runner
 from hark.plugins import PipelinePlugin, Plugin
 from hark.spec import TRANSFORMER_TYPES, TransformerType
 
@@ -61,7 +61,7 @@ class Residents:
         limits = settings.limits
         seconds = [limits.transformer] * len(self.transformers) + [limits.match, limits.start]
         for registry, allowed in zip(self.registries(), seconds, strict=True):
-            registry.allow(Limits(allowed, limits.failures, limits.retry_after), limits.plugins)
+            registry.set_limits(CallLimits(allowed, limits.failures, limits.retry_after), limits.plugins)
 
     def add(self, plugin: Plugin | Refusal) -> None:
         """Let a plugin in, to be started later, or keep the reason why not; none of those who live elsewhere."""
@@ -72,7 +72,7 @@ class Residents:
         if isinstance(entry, Refusal):
             registry.refuse(entry)
         else:
-            registry.put(entry)
+            registry.register(entry)
 
     def judge(self, plugin: Plugin, leaving: Collection[str] = ()) -> Loaded[Any] | Refusal:
         """Check a plugin without letting it in. The ids of those who are `leaving` count as free."""
@@ -83,7 +83,7 @@ class Residents:
             reason = f"a {other.kind} has the id {plugin_id!r} already, and the two share their names"
             return Refusal(registry.kind, plugin_id, reason, "rename one of the two")
         limit = self._settings.limits.plugins.get(plugin_id)
-        return registry.judge(plugin, self._settings.table_for(plugin_id, type(plugin)), limit=limit, leaving=leaving)
+        return registry.check(plugin, self._settings.table_for(plugin_id, type(plugin)), limit=limit, leaving=leaving)
 
     def forget_refusals(self, names: Collection[str]) -> None:
         """Those of these names were tried again."""
@@ -93,7 +93,7 @@ class Residents:
     async def move_in(self, entry: Loaded[Any]) -> Refusal | None:
         """Let in and start a plugin that was judged; why it did not start, if so: then nothing of it is left."""
         registry, plugin = self.registry_for(entry.plugin), entry.plugin
-        registry.put(entry)
+        registry.register(entry)
         langs = self._settings.understanding().langs
         host = PluginHost(plugin, self._bus, self._runner, self._data_root, langs)
         plugin.host = self._hosts[id(plugin)] = host

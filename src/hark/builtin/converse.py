@@ -8,7 +8,7 @@ from typing import Any
 
 from hark.builtin.candidates import is_decided, is_denied, willing
 from hark.model import converse
-from hark.model.session_fields import Handlers
+from hark.model.session_codec import Handlers
 from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session
 from hark.plugins.pipeline import ANY_LANGUAGE
 from hark.spec import topics
@@ -44,7 +44,7 @@ class Converse(PipelinePlugin):
             return None
         now = self.host.clock.wall()
         handlers = converse.by_recency(session.converse_handlers)  # those who are there for too long are not any more
-        waits = converse.holder(session, now)
+        waits = converse.waiting_skill(session, now)
         if waits is not None:
             if any(one.skill_id == waits for one in handlers) and not is_denied(session, waits, "response", round):
                 closed = session.without("response_mode")

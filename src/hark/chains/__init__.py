@@ -1,11 +1,9 @@
 """Ordered chains of transformers."""
 
-from hark.chains.chain import Chain
-from hark.chains.composition import Composition
-from hark.chains.flow import Flow
-from hark.chains.keeping import worth_keeping
-from hark.chains.kinds import KINDS, Kind, Misshapen, claim_defect
+from hark.chains.chain import Chain, Composition, Flow
+from hark.chains.kinds import KINDS, ChainKind, MalformedResult, claim_defect
 from hark.chains.listing import ChainListing
+from hark.trace.turn_trace import summarize
 
 __all__ = [
     "KINDS",
@@ -13,8 +11,8 @@ __all__ = [
     "ChainListing",
     "Composition",
     "Flow",
-    "Kind",
-    "Misshapen",
+    "ChainKind",
+    "MalformedResult",
     "claim_defect",
-    "worth_keeping",
+    "summarize",
 ]

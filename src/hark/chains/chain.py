@@ -8,17 +8,93 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from hark.chains.composition import Chained, Composition
-from hark.chains.flow import Flow
-from hark.chains.keeping import worth_keeping
-from hark.chains.kinds import KINDS, Misshapen
-from hark.hosting import Job, Late, Loaded, Outcome, Registry, Runner, is_for_plugins, stamped
+from hark.chains.kinds import KINDS, MalformedResult
+from hark.hosting import Job, Late, Loaded, Outcome, Registry, Runner, plugins_may_emit, with_stamp
 from hark.model import Frozen, Message, Session
+from hark.model.session_merge import Denials
 from hark.plugins import Ctx, Transformer
-from hark.spec.names import TransformerType, stamp_key
+from hark.spec.names import CANCEL_BY, CANCEL_REASON, CANCELED, TransformerType, stamp_key
 from hark.trace import TurnTrace
+from hark.trace.turn_trace import summarize
 
 log = logging.getLogger("hark.chains")
+
+Chained = tuple[Loaded[Transformer], ...]
+
+
+class Composition:
+    """Preference, then availability, then policy: the chain of one kind for one session."""
+
+    def __init__(self, kind: TransformerType, registry: Registry[Any], order: tuple[str, ...] | None) -> None:
+        self.registry: Registry[Transformer] = registry
+        self._order = order
+        """The deployer's explicit list; None leaves it to the priorities."""
+        self._preference = f"{kind}_transformers"
+        self._denylist = f"blacklisted_{kind}_transformers"
+        self._deployed: Chained = ()
+        self._version = -1
+
+    def reorder(self, order: tuple[str, ...] | None) -> None:
+        """Go by another list of the deployer, or by the priorities; each run that begins after this does."""
+        self._order = order
+        self._version = -1
+
+    def deployed(self) -> Chained:
+        """The chain of a session that asks for nothing."""
+        if self._version != self.registry.version:
+            self._version = self.registry.version
+            if self._order is None:
+                self._deployed = tuple(sorted(self.registry, key=lambda entry: entry.plugin.priority))
+            else:
+                self._deployed = self._named(self._order)
+        return self._deployed
+
+    def effective(self, session: Session, denials: Denials) -> Chained:
+        """The chain of this session. Asking only for what is not there gives an empty chain, never the deployed one."""
+        preferred = session.get(self._preference)
+        chain = self.deployed() if preferred is None else self._named(preferred)
+        if denials and (denied := denials.denied(self._denylist)):
+            chain = tuple(entry for entry in chain if entry.id not in denied)
+        return chain
+
+    def _named(self, ids: tuple[str, ...]) -> Chained:
+        found = []
+        for transformer_id in dict.fromkeys(ids):
+            entry = self.registry.get(transformer_id)
+            if entry is None:
+                log.debug("no %s transformer %r is loaded", self.registry.kind, transformer_id)
+            else:
+                found.append(entry)
+        return tuple(found)
+
+
+class Flow:
+    """An artifact with its language, context and session, as the transformers accepted so far have left them.
+
+    Belongs to one run of one chain; every value in it is immutable, so whoever got one earlier keeps what it got.
+    """
+
+    __slots__ = ("artifact", "cancelled", "context", "denials", "lang", "origin", "session")
+
+    def __init__(self, artifact: Any, lang: str | None, origin: Message, session: Session, denials: Denials) -> None:
+        self.artifact = artifact
+        self.lang = lang
+        self.origin = origin
+        """The Message whose artifact this is."""
+        self.context: Frozen = origin.context
+        self.session = session
+        self.denials = denials
+        """The denylists in force; a transformer can add to them, not take away."""
+        self.cancelled = False
+
+    def cancel(self, by: str, reason: str) -> None:
+        """End the flow here; who asked for it is known to the frame alone."""
+        self.cancelled = True
+        self.context = Frozen({**self.context, CANCELED: True, CANCEL_REASON: reason, CANCEL_BY: by})
+
+    def message(self) -> Message:
+        """The Message as it stands now."""
+        return self.origin.within(self.context, self.session)
 
 
 class Chain:
@@ -45,7 +121,7 @@ class Chain:
         A transformer that fails, is late or returns the wrong shape counts as if it had returned its input.
         Ends early when one cancels, or when no utterance is left.
         """
-        chain = self.composition.effective(flow.session, flow.denials) if members is None else members
+        chain = self.effective(flow.session, flow.denials) if members is None else members
         at = 0
         while at < len(chain) and not self._ended(flow):
             entry = chain[at]
@@ -102,7 +178,7 @@ class Chain:
                     ctx = Ctx(flow.context, flow.session, flow.lang, self.kind.has_lang)
                     outcome = self._runner.attempt(entry, *self.kind.given(flow.artifact, ctx))
                     if not job.keep(partial(accept, entry, ctx, outcome)):
-                        entry.came_back()
+                        entry.returned_late()
                         break  # given up: the loop has gone on without this thread
                 else:
                     dealt_with += 1
@@ -122,7 +198,7 @@ class Chain:
             raise
 
     def _stopped(self, entry: Loaded[Transformer], trace: TurnTrace) -> None:
-        trace.step(self.kind.name, entry.id, "stopped", 0.0, "the turn was given up while it ran")
+        trace.step(self.kind.name, entry.id, "stopped", 0.0, "the turn was stopped while it ran")
 
     def _settle(self, flow: Flow, entry: Loaded[Transformer], ctx: Ctx, outcome: Outcome, trace: TurnTrace) -> None:
         """Take over what a transformer did, all of it or nothing."""
@@ -137,8 +213,8 @@ class Chain:
             artifact = self.kind.taken(before, outcome.value)
             if emitted or session is not flow.session:
                 _check(session, emitted)
-        except Misshapen as misshapen:
-            self._runner.note_misshape(entry, str(misshapen))
+        except MalformedResult as misshapen:
+            self._runner.record_failure(entry, str(misshapen))
             trace.step(self.kind.name, entry.id, "malformed", outcome.seconds, str(misshapen))
             return
         if entry.failures:
@@ -146,7 +222,7 @@ class Chain:
         untouched = ctx._changes is None and session is flow.session and ctx._lang == flow.lang
         changes = "" if untouched else _describe(flow, ctx, session)
         context = flow.context if ctx._changes is None else ctx._merged()
-        flow.context = Frozen(context, **{self._stamp: stamped(context.get(self._stamp), entry.id)})
+        flow.context = Frozen(context, **{self._stamp: with_stamp(context.get(self._stamp), entry.id)})
         flow.artifact = artifact
         flow.lang = ctx._lang
         if session is not flow.session:
@@ -155,7 +231,7 @@ class Chain:
             flow.cancel(entry.id, ctx._cancel_reason)
             trace.step(self.kind.name, entry.id, "cancelled", outcome.seconds, ctx._cancel_reason)
         elif artifact != before:
-            kept = worth_keeping(before), worth_keeping(artifact)
+            kept = summarize(before), summarize(artifact)
             trace.step(self.kind.name, entry.id, "changed", outcome.seconds, changes, *kept)
         else:
             trace.step(self.kind.name, entry.id, "changed" if changes else "unchanged", outcome.seconds, changes)
@@ -172,12 +248,12 @@ class Chain:
 
 
 def _check(session: Session, emitted: Iterable[tuple[str, Frozen]]) -> None:
-    """Raise `Misshapen` for what a transformer may not leave behind in its context."""
+    """Raise `MalformedResult` for what a transformer may not leave behind in its context."""
     if type(session) is not Session:  # to look into another kind of session runs its code
-        raise Misshapen(f"ctx.session must be a Session, not {type(session).__name__}")
+        raise MalformedResult(f"ctx.session must be a Session, not {type(session).__name__}")
     for topic, _data in emitted:
-        if not is_for_plugins(topic):
-            raise Misshapen(f"a transformer may not emit {topic}: only the frame says how a turn goes")
+        if not plugins_may_emit(topic):
+            raise MalformedResult(f"a transformer may not emit {topic}: only Hark says how a turn goes")
 
 
 def _describe(flow: Flow, ctx: Ctx, session: Session) -> str:

@@ -16,14 +16,14 @@ Given = Callable[[Any, Ctx], tuple[Any, ...]]
 """The arguments `transform` is called with."""
 
 Taken = Callable[[Any, Any], Any]
-"""The artifact to go on with, from the previous one and what `transform` returned; raises `Misshapen`."""
+"""The artifact to go on with, from the previous one and what `transform` returned; raises `MalformedResult`."""
 
 
-class Misshapen(ValueError):
+class MalformedResult(ValueError):
     """A transformer returned what its kind may not return; its output counts for nothing (TRANSFORM-1 §7)."""
 
 
-class Kind(msgspec.Struct, frozen=True):
+class ChainKind(msgspec.Struct, frozen=True):
     """One of the six."""
 
     name: TransformerType
@@ -38,10 +38,10 @@ def _artifact(artifact: Any, ctx: Ctx) -> tuple[Any, ...]:
 
 def _take_utterances(_before: tuple[str, ...], result: Any) -> tuple[str, ...]:
     if type(result) is not list and type(result) is not tuple:  # to look into another kind of list runs its code
-        raise Misshapen(f"transform() must return a list of texts, not {type(result).__name__}")
+        raise MalformedResult(f"transform() must return a list of texts, not {type(result).__name__}")
     for text in result:
         if type(text) is not str:
-            raise Misshapen(f"every utterance must be text, not {type(text).__name__}")
+            raise MalformedResult(f"every utterance must be text, not {type(text).__name__}")
         if not text.isascii():
             _sayable(text)
     return tuple(result)
@@ -49,23 +49,23 @@ def _take_utterances(_before: tuple[str, ...], result: Any) -> tuple[str, ...]:
 
 def _take_nothing(before: Any, result: Any) -> Any:
     if result is not None:
-        raise Misshapen(f"a metadata transformer changes ctx and returns nothing, not {type(result).__name__}")
+        raise MalformedResult(f"a metadata transformer changes ctx and returns nothing, not {type(result).__name__}")
     return before
 
 
 def _take_match(before: Match, result: Any) -> Match:
     if type(result) is not Match:
-        raise Misshapen(f"transform() must return a Match, not {type(result).__name__}")
+        raise MalformedResult(f"transform() must return a Match, not {type(result).__name__}")
     match: Match = result
     if match is before:
         return before
     defect = claim_defect(match)
     if defect is not None:
-        raise Misshapen(f"the Match it returned is malformed: {defect}")
+        raise MalformedResult(f"the Match it returned is malformed: {defect}")
     if match.skill_id != before.skill_id or match.intent_name != before.intent_name:
-        raise Misshapen("an intent transformer cannot change skill_id or intent_name")
+        raise MalformedResult("an intent transformer cannot change skill_id or intent_name")
     if match.updated_session is not None:
-        raise Misshapen("an intent transformer changes the session through ctx.session, not updated_session")
+        raise MalformedResult("an intent transformer changes the session through ctx.session, not updated_session")
     return match
 
 
@@ -80,18 +80,18 @@ def claim_defect(match: Match) -> str | None:
 
 def _take_text(_before: str, result: Any) -> str:
     if type(result) is not str:
-        raise Misshapen(f"transform() must return text, not {type(result).__name__}")
+        raise MalformedResult(f"transform() must return text, not {type(result).__name__}")
     _sayable(result)
     return result
 
 
 def _take_audio(_before: Audio, result: Any) -> Audio:
     if type(result) is not Audio:
-        raise Misshapen(f"transform() must return Audio, not {type(result).__name__}")
+        raise MalformedResult(f"transform() must return Audio, not {type(result).__name__}")
     audio: Audio = result
     defect = audio.defect()
     if defect is not None:
-        raise Misshapen(f"the Audio it returned is malformed: {defect}")
+        raise MalformedResult(f"the Audio it returned is malformed: {defect}")
     return audio
 
 
@@ -99,15 +99,15 @@ def _sayable(text: str) -> None:
     try:
         check_text(text)
     except MalformedMessage as error:
-        raise Misshapen(str(error)) from None
+        raise MalformedResult(str(error)) from None
 
 
-KINDS: Final[dict[TransformerType, Kind]] = {
-    "audio": Kind("audio", True, _artifact, _take_audio),
+KINDS: Final[dict[TransformerType, ChainKind]] = {
+    "audio": ChainKind("audio", True, _artifact, _take_audio),
     # Authors get a list of their own, so that changing it in place and then raising leaves no trace.
-    "utterance": Kind("utterance", True, lambda utterances, ctx: (list(utterances), ctx), _take_utterances),
-    "metadata": Kind("metadata", False, lambda _nothing, ctx: (ctx,), _take_nothing),
-    "intent": Kind("intent", False, _artifact, _take_match),
-    "dialog": Kind("dialog", True, _artifact, _take_text),
-    "tts": Kind("tts", True, _artifact, _take_audio),
+    "utterance": ChainKind("utterance", True, lambda utterances, ctx: (list(utterances), ctx), _take_utterances),
+    "metadata": ChainKind("metadata", False, lambda _nothing, ctx: (ctx,), _take_nothing),
+    "intent": ChainKind("intent", False, _artifact, _take_match),
+    "dialog": ChainKind("dialog", True, _artifact, _take_text),
+    "tts": ChainKind("tts", True, _artifact, _take_audio),
 }

@@ -46,5 +46,5 @@ class ChainListing:
 
 
 def _slice(chain: Chain) -> dict[str, object]:
-    priorities = {entry.id: entry.plugin.priority for entry in chain.composition.registry}
+    priorities = {entry.id: entry.plugin.priority for entry in chain.registry}
     return {"loaded": list(priorities), "priorities": priorities}

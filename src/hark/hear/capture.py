@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from hark.hear.recording import End, Recording
 from hark.model import Audio, Clock, Session
-from hark.model.audio_level import describe
+from hark.model.audio import describe_audio
 from hark.plugins.engines import SAMPLE_RATE
 from hark.trace import TurnTrace
 
@@ -55,5 +55,5 @@ class Capture:
         """Note how the recording ended."""
         recording = self.recording
         outcome = "spoken" if recording.worth_recognising else "nothing"
-        kept = describe(Audio(recording.samples, SAMPLE_RATE))
+        kept = describe_audio(Audio(recording.samples, SAMPLE_RATE))
         self.trace.step("record", self.opened_by, outcome, recording.seconds, f"over by {end}", None, kept)

@@ -151,7 +151,7 @@ class Ears:
                     done += 1
 
                 if not job.keep(accept):
-                    ear.loaded.came_back()
+                    ear.loaded.returned_late()
                     break
             return done
 
@@ -175,7 +175,7 @@ class Ears:
                     self.block = size
                     return
             if outcome.error is None:
-                self._runner.note_misshape(entry, "its detector() made no voice detector")
+                self._runner.record_failure(entry, "its detector() made no voice detector")
         self._retry = self._runner.clock.monotonic() + _RETRY
         if not alone:
             log.warning("no voice activity engine works: speech is told by its loudness")

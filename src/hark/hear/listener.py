@@ -23,10 +23,10 @@ from hark.hear.taking import Taking
 from hark.hear.talking import Talking
 from hark.hear.telling import Telling
 from hark.hear.thinking import Thinking
-from hark.hosting import Engines, Passage, Refusal, Runner
+from hark.hosting import Engines, Gate, Refusal, Runner
 from hark.model import Message, Session
-from hark.model.audio_level import Level
-from hark.model.merge import Denials
+from hark.model.audio import Level
+from hark.model.session_merge import Denials
 from hark.plugins.engines import Microphone, STTEngine, VADEngine, WakeWordEngine
 from hark.spec import topics
 from hark.trace import TraceStore
@@ -54,7 +54,7 @@ class Listener:
         options: Options,
         serves: Callable[[str], bool],
         denials_for: Callable[[Session], Denials] = Denials.of,
-        passage: Passage | None = None,
+        gate: Gate | None = None,
         on_level: Callable[[Level], None] | None = None,
     ) -> None:
         self._bus = bus
@@ -68,7 +68,7 @@ class Listener:
         self._talking = Talking(bus, serves, self._talk_changed)
         self._ears = Ears(runner, vads, wakewords, options)
         self._source = Source(runner, microphones, options, self._lost)
-        self._recogniser = Recogniser(runner, audio, stt, self._sessions, options, denials_for, passage or Passage())
+        self._recogniser = Recogniser(runner, audio, stt, self._sessions, options, denials_for, gate or Gate())
         self._pacing = Pacing(bus, self._clock, serves) if options.in_step else None
         self._thinking = Thinking(self._recogniser, self._clock, self._outcome)
         self._recorder = Recorder(

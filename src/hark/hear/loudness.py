@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from hark.model.audio_level import level
+from hark.model.audio import level
 from hark.plugins import Plugin
 from hark.plugins.engines import VoiceDetector
 

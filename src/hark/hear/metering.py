@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from hark.model.audio_level import Level, level
+from hark.model.audio import Level, level
 
 log = logging.getLogger("hark.hear")
 

@@ -12,10 +12,10 @@ from hark.hear.options import Options
 from hark.hear.sessions import Sessions
 from hark.hear.streaming import Stream, caller
 from hark.hear.understanding import checked, language, without_wake_phrase
-from hark.hosting import Engines, Loaded, Passage, Runner
+from hark.hosting import Engines, Gate, Loaded, Runner
 from hark.model import Audio, Message, Session
-from hark.model.merge import Denials
-from hark.model.resample import listenable
+from hark.model.resample import resample_mono
+from hark.model.session_merge import Denials
 from hark.plugins.engines import SAMPLE_RATE, STTEngine, Transcript
 from hark.spec import topics
 from hark.spec.names import CANCEL_BY, CANCEL_REASON, CAPTURE_ID, SOURCE, stamp_key
@@ -36,7 +36,7 @@ class Recogniser:
         sessions: Sessions,
         options: Options,
         denials_for: Callable[[Session], Denials],
-        passage: Passage,
+        gate: Gate,
     ) -> None:
         self._runner = runner
         self._audio = audio
@@ -44,12 +44,12 @@ class Recogniser:
         self._sessions = sessions
         self._options = options
         self._denials_for = denials_for
-        self._passage = passage
+        self._gate = gate
         self._callers: dict[str, Loaded[STTEngine]] = {}
 
     def stream(self, session: Session, on_partial: Callable[[str], None]) -> Stream | None:
         """A recognition to be fed while somebody speaks; None where the sound has to be whole first."""
-        if not self._options.streaming or self._audio.composition.effective(session, self._denials_for(session)):
+        if not self._options.streaming or self._audio.effective(session, self._denials_for(session)):
             return None
         lang = language(session, self._options.lang)
         entry = next(iter(self._stt.usable(lang)), None)
@@ -68,11 +68,11 @@ class Recogniser:
         try:
             if not capture.recording.worth_recognising:
                 return self._failed(flow, capture, "nobody spoke")
-            await self._passage.enter()
+            await self._gate.enter()
             try:
                 await self._audio.run(flow, capture.trace)
             finally:
-                self._passage.leave()
+                self._gate.leave()
             if flow.cancelled:
                 return self._cancelled(flow, capture)
             return await self._recognised(flow, capture)
@@ -121,7 +121,7 @@ class Recogniser:
                 return transcript
         sound: Audio = flow.artifact
         if (sound.sample_rate, sound.sample_width, sound.channels) != (SAMPLE_RATE, 2, 1):
-            sound = await self._runner.on_worker(lambda _job: listenable(flow.artifact), lambda _late: sound)
+            sound = await self._runner.on_worker(lambda _job: resample_mono(flow.artifact), lambda _late: sound)
         done = await self._stt.do(
             sound,
             lang,

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hark.hear.options import Options
 from hark.hosting import Engines, Loaded, Runner
-from hark.hosting.ending import PATIENCE
+from hark.hosting.runner import CANCEL_TIMEOUT
 from hark.plugins.engines import Microphone
 
 log = logging.getLogger("hark.hear")
@@ -124,7 +124,7 @@ class Source:
     async def _let_go(self, pieces: AsyncIterator[Any]) -> None:
         close = getattr(pieces, "aclose", None)
         if close is not None:
-            async with self._runner.clock.timeout(PATIENCE):
+            async with self._runner.clock.timeout(CANCEL_TIMEOUT):
                 await close()
 
     def _recovered(self) -> None:

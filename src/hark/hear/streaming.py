@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from hark.hear.understanding import checked
-from hark.hosting import Loaded, Runner, Unusable, end_all
-from hark.hosting.ending import PATIENCE
+from hark.hosting import Loaded, Runner, UnusableResult, cancel_all
+from hark.hosting.runner import CANCEL_TIMEOUT
 from hark.plugins.engines import Recognition, STTEngine, Transcript
 from hark.trace import TurnTrace
 
@@ -68,10 +68,10 @@ class Stream:
         self._unwanted = True
         self._more.set()
         try:
-            async with self._runner.clock.timeout(PATIENCE):
+            async with self._runner.clock.timeout(CANCEL_TIMEOUT):
                 await asyncio.wait({self._task})
         except TimeoutError:
-            await end_all([self._task], self._runner.clock)
+            await cancel_all([self._task], self._runner.clock)
 
     async def _run(self) -> Transcript | None:
         recognition = await self._call(self._engine.recognition, self.lang)
@@ -106,8 +106,8 @@ class Stream:
             return None
         try:
             transcript = checked(value)
-        except Unusable as unusable:
-            self._runner.note_misshape(self._caller, str(unusable))
+        except UnusableResult as unusable:
+            self._runner.record_failure(self._caller, str(unusable))
             self._failure = ("failed", str(unusable))
             return None
         if self._caller.failures:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from hark.hear.pacing import Pacing
 from hark.hear.source import Source
 from hark.hear.thinking import Thinking
-from hark.hosting import end_all
+from hark.hosting import cancel_all
 from hark.model import Clock
 
 log = logging.getLogger("hark.hear")
@@ -61,7 +61,7 @@ class Taking:
         """Take no more."""
         self.give_up()
         if self._task is not None:
-            await end_all([self._task], self._clock)
+            await cancel_all([self._task], self._clock)
         await self._source.close()
 
     def over(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from hark.hear.capture import Capture
 from hark.hear.recogniser import Recogniser
-from hark.hosting import end_all
+from hark.hosting import cancel_all
 from hark.model import Clock, Message
 
 
@@ -54,7 +54,7 @@ class Thinking:
         """Give up what is left: that is an outcome too."""
         self._closed = True
         if self._task is not None:
-            await end_all([self._task], self._clock)
+            await cancel_all([self._task], self._clock)
         while self._waiting:
             self._end(self._recogniser.given_up(self._waiting[0]))
         if self._forgetting:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hark.hosting import Unusable
+from hark.hosting import UnusableResult
 from hark.model import MalformedMessage, Session
 from hark.model.frozen import check_text
 from hark.model.lang import is_tag
@@ -12,21 +12,21 @@ from hark.plugins.engines import Transcript
 
 
 def checked(value: Any) -> Transcript:
-    """The transcript an engine returned, without empty and repeated candidates; raises `Unusable`."""
+    """The transcript an engine returned, without empty and repeated candidates; raises `UnusableResult`."""
     if type(value) is not Transcript:
-        raise Unusable(f"it returned a {type(value).__name__}, not a Transcript")
+        raise UnusableResult(f"it returned a {type(value).__name__}, not a Transcript")
     texts, lang, confidence = value.utterances, value.lang, value.confidence
     if type(texts) not in (tuple, list) or not all(type(text) is str for text in texts):
-        raise Unusable("its utterances are no texts")
+        raise UnusableResult("its utterances are no texts")
     if lang is not None and not is_tag(lang):
-        raise Unusable("its language is no language tag")
+        raise UnusableResult("its language is no language tag")
     if confidence is not None and (type(confidence) not in (int, float) or not 0 <= confidence <= 1):
-        raise Unusable("its confidence is no number from 0 to 1")
+        raise UnusableResult("its confidence is no number from 0 to 1")
     try:
         for text in texts:
             check_text(text)
     except MalformedMessage as error:
-        raise Unusable(str(error)) from None
+        raise UnusableResult(str(error)) from None
     said = dict.fromkeys(" ".join(text.split()) for text in texts)
     said.pop("", None)
     return Transcript(tuple(said), lang, confidence)

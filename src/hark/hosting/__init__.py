@@ -1,44 +1,40 @@
 """Running, registering and discovering plugins."""
 
-from hark.hosting.checks import Unfit, wants_round
-from hark.hosting.discovery import discover
-from hark.hosting.doors import is_for_plugins, let_out
-from hark.hosting.ending import end_all
-from hark.hosting.engines import Done, Engines, Unusable
+from hark.hosting.discovery import PluginFile, discover
+from hark.hosting.engines import EngineResult, Engines, UnusableResult
+from hark.hosting.gate import Gate
 from hark.hosting.loaded import Loaded
-from hark.hosting.passage import Passage
-from hark.hosting.plugin_file import PluginFile
-from hark.hosting.plugin_host import PluginHost, stamped
-from hark.hosting.registry import Limits, Refusal, Registry
-from hark.hosting.runner import Late, Outcome, Runner, describe, sendable, stack_of
+from hark.hosting.plugin_host import PluginHost, check_emittable, plugins_may_emit, with_stamp
+from hark.hosting.registry import CallLimits, InvalidPlugin, Refusal, Registry, wants_round
+from hark.hosting.runner import Late, Outcome, Runner, cancel_all, describe_error, error_stack, sendable_text
+from hark.hosting.threads import Job, WorkerThreads
 from hark.hosting.watchdog import Watchdog
-from hark.hosting.workers import Job, Workers
 
 __all__ = [
-    "Done",
+    "EngineResult",
     "Engines",
     "Job",
     "Late",
-    "Limits",
+    "CallLimits",
     "Loaded",
     "Outcome",
-    "Passage",
+    "Gate",
     "PluginFile",
     "PluginHost",
     "Refusal",
     "Registry",
     "Runner",
-    "Unfit",
-    "Unusable",
+    "InvalidPlugin",
+    "UnusableResult",
     "Watchdog",
-    "Workers",
-    "describe",
+    "WorkerThreads",
+    "describe_error",
     "discover",
-    "end_all",
-    "is_for_plugins",
-    "let_out",
-    "sendable",
-    "stack_of",
-    "stamped",
+    "cancel_all",
+    "plugins_may_emit",
+    "check_emittable",
+    "sendable_text",
+    "error_stack",
+    "with_stamp",
     "wants_round",
 ]

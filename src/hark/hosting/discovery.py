@@ -1,21 +1,27 @@
-"""Finding plugins that other packages offer. Never raises, whatever those packages do when imported."""
+"""Finding plugins in installed packages and in files. Never raises, whatever their code does when imported."""
 
 from __future__ import annotations
 
 import os
+import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Final
+from zlib import crc32
 
 from hark.hosting.registry import Refusal
-from hark.hosting.runner import in_words
+from hark.hosting.runner import error_text
 from hark.plugins import PipelinePlugin, Plugin, Transformer
 from hark.plugins.engines import ENGINE_KINDS, Engine
 from hark.spec.names import TRANSFORMER_TYPES
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
 
 # What calls plugins, and what they call; those that come with Hark are like any other.
 _OURS: Final = tuple(
@@ -29,11 +35,11 @@ ENGINE_GROUPS: Final = tuple(f"hark.engine.{kind}" for kind in ENGINE_KINDS)
 
 def discover(groups: tuple[str, ...] = GROUPS) -> Iterator[Plugin | Refusal]:
     """An instance of every plugin that installed packages offer under the entry-point groups, or why there is none."""
-    for offer in offers(groups):
+    for offer in installed_entry_points(groups):
         yield offer if isinstance(offer, Refusal) else load(offer)
 
 
-def offers(groups: tuple[str, ...] = GROUPS) -> Iterator[EntryPoint | Refusal]:
+def installed_entry_points(groups: tuple[str, ...] = GROUPS) -> Iterator[EntryPoint | Refusal]:
     """What installed packages offer under the entry-point groups, not imported yet."""
     # Only here: it costs 2 MB and 30 ms, and most machines have no such packages.
     from importlib import metadata
@@ -42,7 +48,7 @@ def offers(groups: tuple[str, ...] = GROUPS) -> Iterator[EntryPoint | Refusal]:
         try:
             points = tuple(metadata.entry_points(group=group))
         except Exception as error:
-            yield Refusal(group, "*", f"installed packages cannot be read: {in_words(error)}", "mend the environment")
+            yield Refusal(group, "*", f"installed packages cannot be read: {error_text(error)}", "mend the environment")
             continue
         yield from points
 
@@ -52,7 +58,7 @@ def load(point: EntryPoint) -> Plugin | Refusal:
     try:
         offered = point.load()
     except BaseException as error:  # importing runs somebody's code: anything may come out
-        return not_imported(point, error)
+        return import_refusal(point, error)
     origin = _origin(point)
     if not (isinstance(offered, type) and issubclass(offered, Plugin)):
         return Refusal(point.group, point.name, f"{point.value} is no plugin class", "name the class itself", origin)
@@ -60,22 +66,22 @@ def load(point: EntryPoint) -> Plugin | Refusal:
         return Refusal(
             point.group, point.name, f"{offered.__qualname__} is no {point.group}", "change the group", origin
         )
-    return make(offered, point.group, point.name, origin)
+    return instantiate(offered, point.group, point.name, origin)
 
 
-def make(offered: type[Plugin], kind: str, name: str, origin: str) -> Plugin | Refusal:
+def instantiate(offered: type[Plugin], kind: str, name: str, origin: str) -> Plugin | Refusal:
     """A plugin of this class, or why it could not be made."""
     try:
         return offered()
     except BaseException as error:  # as above
-        reason = f"making it failed: {in_words(error)}"
-        return Refusal(kind, name, reason, "a plugin is made without arguments", place_of(error) or origin)
+        reason = f"making it failed: {error_text(error)}"
+        return Refusal(kind, name, reason, "a plugin is made without arguments", error_location(error) or origin)
 
 
-def not_imported(point: EntryPoint, error: BaseException) -> Refusal:
+def import_refusal(point: EntryPoint, error: BaseException) -> Refusal:
     """What to say about an entry point whose module raised when it was imported."""
-    reason = f"importing it failed: {in_words(error)}"
-    where = place_of(error) or _origin(point)
+    reason = f"importing it failed: {error_text(error)}"
+    where = error_location(error) or _origin(point)
     return Refusal(point.group, point.name, reason, import_remedy(error, _package(point)), where)
 
 
@@ -98,7 +104,7 @@ def _belongs(offered: type[Plugin], group: str) -> bool:
     return not issubclass(offered, (PipelinePlugin, Transformer, Engine))
 
 
-def place_of(error: BaseException) -> str:
+def error_location(error: BaseException) -> str:
     """File and line to look at: the innermost that is not Python's or ours, for the mistake is seldom there."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
@@ -112,3 +118,74 @@ def import_remedy(error: BaseException, package: str) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         return f"install what provides {error.name!r}, perhaps an extra of {package}"
     return f"mend {package} or remove it"
+
+
+_KIND: Final = "plugin file"
+
+
+class PluginFile:
+    """A Python file, or a folder with an `__init__.py`, and the plugin classes that are written in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        # Of our making: `calendar.py` is a good name for a plugin, and no reason to hide the standard library's.
+        self.module = f"hark_file_{path.stem.replace('.', '_')}_{crc32(str(path).encode()):08x}"
+
+    @property
+    def name(self) -> str:
+        """What people know it by."""
+        return self.path.name
+
+    def instantiate(self, wanted: Callable[[type[Plugin]], bool] = lambda _: True) -> list[Plugin | Refusal]:
+        """A plugin of each class in it that is wanted, or why there is none. Never raises, whatever is in the file."""
+        try:
+            module = sys.modules.get(self.module) or self._imported()
+        except BaseException as error:  # importing runs somebody's code: anything may come out
+            return [self.import_refusal(error)]
+        origin = str(self.path)
+        offered = list(self._offered(module))
+        if not offered:
+            return [Refusal(_KIND, self.name, "it has no plugin class", "write one, with an id", origin)]
+        return [instantiate(one, _KIND, one.__qualname__, origin) for one in offered if wanted(one)]
+
+    def import_refusal(self, error: BaseException) -> Refusal:
+        """What to say about the file when importing it raised."""
+        if isinstance(error, FileNotFoundError) and error.filename == str(self.spec().origin):
+            remedy = "correct [assistant] files in the settings, or put it there"
+            return Refusal(_KIND, self.name, "there is no such file", remedy, str(self.path))
+        remedy = import_remedy(error, "the file")
+        reason = f"importing it failed: {error_text(error)}"
+        return Refusal(_KIND, self.name, reason, remedy, error_location(error) or str(self.path))
+
+    def spec(self) -> ModuleSpec:
+        """How Python finds the module."""
+        is_folder = self.path.is_dir()
+        file = self.path / "__init__.py" if is_folder else self.path
+        folders = [str(self.path)] if is_folder else None
+        spec = spec_from_file_location(self.module, file, submodule_search_locations=folders)
+        if spec is None:  # it has not the name of a Python file
+            raise ImportError(f"{self.path} is neither a .py file nor a folder with an __init__.py")
+        return spec
+
+    def _imported(self) -> ModuleType:
+        spec = self.spec()
+        module = sys.modules[self.module] = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)  # type: ignore[union-attr]  # `spec_from_file_location` gives it one
+        except BaseException:
+            del sys.modules[self.module]
+            raise
+        return module
+
+    def _offered(self, module: ModuleType) -> Iterator[type[Plugin]]:
+        here = (self.module, f"{self.module}.")
+        classes = [
+            member
+            for name, member in vars(module).items()
+            if isinstance(member, type) and issubclass(member, Plugin) and not name.startswith("_")
+            if member.__module__ == here[0] or member.__module__.startswith(here[1])
+        ]
+        for offered in dict.fromkeys(classes):
+            is_base = any(other is not offered and issubclass(other, offered) for other in classes)
+            if hasattr(offered, "id") or not is_base:  # one that lacks its id is told so
+                yield offered

@@ -10,7 +10,7 @@ import msgspec
 
 from hark.hosting.loaded import Loaded
 from hark.hosting.plugin_host import PluginHost
-from hark.hosting.registry import Limits, Refusal, Registry
+from hark.hosting.registry import CallLimits, Refusal, Registry
 from hark.hosting.runner import Outcome, Runner
 from hark.plugins.engines import Engine, EngineKind, Unavailable
 
@@ -25,11 +25,11 @@ Note = Callable[[str, str, float, str], None]
 """Is told of each engine that was tried: who, how it went, how long it took, why."""
 
 
-class Unusable(ValueError):
+class UnusableResult(ValueError):
     """An engine returned what its kind may not return; counts as a failure."""
 
 
-class Done(msgspec.Struct, frozen=True):
+class EngineResult(msgspec.Struct, frozen=True):
     """Work that an engine did."""
 
     engine: str
@@ -42,13 +42,13 @@ class Engines(Generic[E]):
 
     def __init__(self, kind: EngineKind, runner: Runner, limit: float = 30.0) -> None:
         self.kind = kind
-        self.registry: Registry[E] = Registry(f"{kind} engine", Limits(limit))
+        self.registry: Registry[E] = Registry(f"{kind} engine", CallLimits(limit))
         self._runner = runner
         self._hosts: dict[str, PluginHost] = {}
 
     async def add(self, engine: E, settings: dict[str, Any], host: Callable[[E], PluginHost]) -> Refusal | None:
         """Check, load, warm up and start an engine; why not, if so: then nothing of it is left."""
-        entry = self.registry.judge(engine, settings)
+        entry = self.registry.check(engine, settings)
         refusal = entry if isinstance(entry, Refusal) else await self._begin(entry, host)
         if refusal is not None:
             self.registry.refuse(refusal)
@@ -62,7 +62,7 @@ class Engines(Generic[E]):
             if outcome.error is not None:
                 await self._hosts.pop(entry.id).close()
                 return self._refusal(entry, outcome)
-        self.registry.put(entry)
+        self.registry.register(entry)
         return None
 
     def _refusal(self, entry: Loaded[E], outcome: Outcome) -> Refusal:
@@ -83,10 +83,10 @@ class Engines(Generic[E]):
 
     async def do(
         self, *args: Any, lang: str | None = None, check: Callable[[Any], Any], note: Note | None = None
-    ) -> Done | None:
+    ) -> EngineResult | None:
         """Have the main method of the first engine that can do it called; None when none of them could.
 
-        `check` returns what to go on with, or raises `Unusable`.
+        `check` returns what to go on with, or raises `UnusableResult`.
         """
         for entry in list(self.usable(lang)):
             done = await self.ask(entry, *args, check=check, note=note)
@@ -96,19 +96,19 @@ class Engines(Generic[E]):
 
     async def ask(
         self, entry: Loaded[E], *args: Any, check: Callable[[Any], Any], note: Note | None = None
-    ) -> Done | None:
+    ) -> EngineResult | None:
         """As `do`, of one of them."""
         outcome = await self._runner.call(entry, *args)
         if outcome.error is None:
             try:
                 value = check(outcome.value)
-            except Unusable as unusable:
-                self._runner.note_misshape(entry, str(unusable))
+            except UnusableResult as unusable:
+                self._runner.record_failure(entry, str(unusable))
                 outcome = Outcome(None, unusable, outcome.seconds)
             else:
                 if entry.failures:
                     entry.succeeded()
-                return Done(entry.id, value, outcome.seconds)
+                return EngineResult(entry.id, value, outcome.seconds)
         if note is not None:
             note(entry.id, "late" if outcome.late else "failed", outcome.seconds, outcome.failure)
         return None

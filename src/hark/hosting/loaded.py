@@ -17,7 +17,7 @@ Mode = Literal["inline", "worker", "loop"]
 TOO_MANY_ABANDONED: Final = 3
 
 OVERRUNS: Final = 3
-FAR_TOO_LONG: Final = 0.25
+DEMOTED_AT_ONCE: Final = 0.25
 
 _counting: Final = Lock()
 
@@ -107,7 +107,7 @@ class Loaded(Generic[P]):
         with _counting:
             self.abandoned += 1
             if self.abandoned >= TOO_MANY_ABANDONED:
-                self.unloaded = f"{self.abandoned} of its calls have not come back"
+                self.unloaded = f"{self.abandoned} of its calls have not returned"
 
     def came_back(self) -> None:
         """A call that was given up has returned after all, on its own thread."""
@@ -121,7 +121,7 @@ class Loaded(Generic[P]):
         machine explains, to break the promise.
         """
         self.overruns += 1
-        if self.overruns < OVERRUNS and seconds < FAR_TOO_LONG:
+        if self.overruns < OVERRUNS and seconds < DEMOTED_AT_ONCE:
             return False
         self.mode = "worker"
         self.demoted = f"took {seconds * 1000:.0f} ms although it is declared quick"

@@ -7,20 +7,47 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from hark.bus import Bus, Subscription
-from hark.hosting.doors import let_out
-from hark.hosting.ending import end_all
 from hark.hosting.loaded import TOO_MANY_ABANDONED, Loaded
-from hark.hosting.runner import Outcome, Runner
+from hark.hosting.runner import Outcome, Runner, cancel_all
 from hark.model import Clock, Message, Session, Timer
 from hark.plugins import PipelinePlugin, Plugin, Transformer
-from hark.spec import topics
+from hark.spec import is_dispatch_topic, topics
 from hark.spec.names import SKILL_ID, stamp_key
 
+RUNTIME_TOPICS: Final = frozenset(
+    {
+        topics.UTTERANCE_HANDLED,
+        topics.UTTERANCE_CANCELLED,
+        topics.INTENT_MATCHED,
+        topics.INTENT_UNMATCHED,
+        topics.HANDLER_START,
+        topics.HANDLER_COMPLETE,
+        topics.HANDLER_ERROR,
+        topics.HANDLER_ACCEPTED,
+        topics.HANDLER_DONE,
+        topics.HANDLER_WAITING,
+        topics.HOST_ALIVE,
+        topics.SPEECH_RENDERED,
+    }
+)
+"""Topics that say how a turn goes. Whoever could emit them could end somebody else's."""
 
-def stamped(stamps: Any, transformer_id: str) -> tuple[str, ...]:
+
+def plugins_may_emit(topic: str) -> bool:
+    """Whether a plugin may emit `topic`: not what the frame says about turns, and no dispatch, which is a claim's."""
+    return topic not in RUNTIME_TOPICS and not is_dispatch_topic(topic)
+
+
+def check_emittable(topic: str, plugin_id: str) -> None:
+    """Raise `PermissionError` when `topic` is the frame's to emit."""
+    if not plugins_may_emit(topic):
+        raise PermissionError(f"{plugin_id} may not emit {topic}: only Hark says how a turn goes")
+
+
+def with_stamp(stamps: Any, transformer_id: str) -> tuple[str, ...]:
     """Who worked on a Message, with one more; what came from outside and is no list of names counts for nothing."""
     return (*stamps, transformer_id) if type(stamps) is tuple else (transformer_id,)
 
@@ -100,13 +127,13 @@ class PluginHost:
     def send(self, message: Message, *, passing_on: bool = False) -> None:
         """As promised by `Host`."""
         plugin = self._plugin
-        let_out(message.type, plugin.id)
+        check_emittable(message.type, plugin.id)
         if passing_on:
             self._bus.post(message)
             return
         if isinstance(plugin, Transformer):
             key = stamp_key(plugin.type)
-            message = message.carrying(**{key: stamped(message.context.get(key), plugin.id)})
+            message = message.carrying(**{key: with_stamp(message.context.get(key), plugin.id)})
         elif not isinstance(plugin, PipelinePlugin):
             other = message.context.get(SKILL_ID)
             if other is not None and other != plugin.id and message.utterance_id is not None:
@@ -170,7 +197,7 @@ class PluginHost:
             subscription.close()
         for timer in self._timers:
             timer.cancel()
-        await end_all(self._tasks, self.clock)
+        await cancel_all(self._tasks, self.clock)
 
     def _check_open(self) -> None:
         if self._closed:

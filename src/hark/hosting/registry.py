@@ -1,20 +1,158 @@
-"""The loaded plugins of one kind, and why the others are not loaded."""
+"""The loaded plugins of one kind, what is checked before a plugin is accepted, and why the others are not loaded."""
 
 from __future__ import annotations
 
 import inspect
 import logging
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from types import FunctionType
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from hark.hosting.checks import Unfit, main_method, settings_for
 from hark.hosting.loaded import Loaded
-from hark.hosting.runner import in_words
-from hark.plugins import Plugin
+from hark.hosting.runner import error_text
+from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.plugins.engines import ENGINE_KINDS, Engine
+from hark.plugins.handlers import handlers_of
+from hark.spec import is_pipeline_id, is_skill_id, is_transformer_id
+from hark.spec.names import TRANSFORMER_TYPES
+
+_ARGUMENTS: Final = {
+    "audio": ("audio", "ctx"),
+    "utterance": ("utterances", "ctx"),
+    "metadata": ("ctx",),
+    "intent": ("match", "ctx"),
+    "dialog": ("text", "ctx"),
+    "tts": ("audio", "ctx"),
+}
+_MATCH: Final = ("utterances", "lang", "session")
+_ENGINES: Final = {
+    "stt": ("transcribe", ("audio", "lang")),
+    "tts": ("synthesize", ("text", "lang", "voice")),
+    "vad": ("detector", ()),
+    "wakeword": ("detector", ("wake_word",)),
+    "microphone": ("blocks", ()),
+    "player": ("play", ("audio",)),
+}
+_DOTTED: Final = "letters, digits, '_' and '-', with '.' between words"
+
+
+class InvalidPlugin(ValueError):
+    """A plugin cannot be loaded; the text says why, `remedy` what to do about it."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(reason)
+        self.remedy = remedy
+
+
+def main_method(plugin: Plugin) -> Callable[..., Any]:
+    """The method the frame calls, after everything about the plugin has been checked; raises `InvalidPlugin`."""
+    method = _main_method(plugin)
+    for intent_name in handlers_of(plugin):
+        if not is_skill_id(intent_name):
+            raise InvalidPlugin(f"it handles {intent_name!r}", f"an intent name has {_DOTTED}")
+    return method
+
+
+def _main_method(plugin: Plugin) -> Callable[..., Any]:
+    if isinstance(plugin, Transformer):
+        return _transform(plugin)
+    if isinstance(plugin, PipelinePlugin):
+        _check_id(plugin, is_pipeline_id, "letters, digits, '_' and '-' only")
+        return _method(plugin, "match", _MATCH, optional="round")
+    if isinstance(plugin, Engine):
+        return _work(plugin)
+    _check_id(plugin, is_skill_id, _DOTTED)
+    return plugin.start
+
+
+def wants_round(match: Callable[..., Any]) -> bool:
+    """Whether a matcher named the fourth parameter."""
+    return len(inspect.signature(match).parameters) == len(_MATCH) + 1
+
+
+def settings_for(plugin: Plugin, table: dict[str, Any]) -> Any:
+    """The plugin's `Settings` filled from its table in the settings file; raises `InvalidPlugin` naming the key."""
+    shape = type(plugin).Settings
+    if not (isinstance(shape, type) and is_dataclass(shape) and shape.__dataclass_params__.frozen):  # type: ignore[attr-defined]
+        raise InvalidPlugin(
+            "its Settings are no frozen dataclass", "write @dataclass(frozen=True) above class Settings"
+        )
+    known = [field.name for field in fields(shape)]
+    for key in table:
+        if key not in known:
+            allowed = ", ".join(known) or "none"
+            raise InvalidPlugin(
+                f"it has no setting {key!r}", f"remove [plugins.{plugin.id}] {key}; its settings are: {allowed}"
+            )
+    try:
+        return msgspec.convert(table, shape)
+    except msgspec.ValidationError as error:
+        raise InvalidPlugin(
+            f"its settings are wrong: {error}", f"correct [plugins.{plugin.id}] in the settings file"
+        ) from None
+    except Exception as error:  # an annotation that means nothing, a `__post_init__` that raises
+        raise InvalidPlugin(f"its settings cannot be made: {error_text(error)}", f"mend {shape.__qualname__}") from None
+
+
+def _transform(plugin: Transformer) -> Callable[..., Any]:
+    _check_id(plugin, is_transformer_id, "letters, digits, '.', '_' and '-' only")
+    if getattr(plugin, "type", None) not in TRANSFORMER_TYPES:
+        raise InvalidPlugin("it does not say which chain it belongs to", "subclass one of the six transformer classes")
+    if type(plugin.priority) is not int:
+        raise InvalidPlugin(f"its priority is {plugin.priority!r}", "priority is a whole number, 50 unless it matters")
+    return _method(plugin, "transform", _ARGUMENTS[plugin.type])
+
+
+def _work(engine: Engine) -> Callable[..., Any]:
+    _check_id(engine, is_transformer_id, "letters, digits, '.', '_' and '-' only")
+    if getattr(engine, "kind", None) not in ENGINE_KINDS:
+        raise InvalidPlugin("it does not say what kind of engine it is", "subclass one of the six engine classes")
+    name, arguments = _ENGINES[engine.kind]
+    method = _method(engine, name, arguments, yields=engine.kind == "microphone")
+    if engine.kind == "player" and not inspect.iscoroutinefunction(method):
+        raise InvalidPlugin("its play() cannot be stopped", "write: async def play(self, audio)")
+    return method
+
+
+def _check_id(plugin: Plugin, fits: Callable[[object], bool], rule: str) -> None:
+    plugin_id = getattr(plugin, "id", None)
+    if plugin_id is None:
+        raise InvalidPlugin("it has no id", f'add a class attribute: id = "{type(plugin).__name__.lower()}"')
+    if not fits(plugin_id):
+        raise InvalidPlugin(f"its id is {plugin_id!r}", f"an id has {rule}")
+
+
+def _method(
+    plugin: Plugin, name: str, arguments: tuple[str, ...], optional: str = "", *, yields: bool = False
+) -> Callable[..., Any]:
+    wanted = f"def {name}(self, {', '.join(arguments)})"
+    method: Callable[..., Any] | None = getattr(plugin, name, None)
+    if not callable(method) or getattr(method, "__isabstractmethod__", False):
+        raise InvalidPlugin(f"it does not define {name}()", f"write: {wanted}")
+    if not yields and (inspect.isasyncgenfunction(method) or inspect.isgeneratorfunction(method)):
+        raise InvalidPlugin(f"its {name}() is a generator", f"return the result instead of yielding it: {wanted}")
+    if plugin.quick and inspect.iscoroutinefunction(method):
+        raise InvalidPlugin(f"it is declared quick, but its {name}() is async", "drop quick, or make it a plain def")
+    try:
+        parameters = list(inspect.signature(method).parameters.values())
+    except (TypeError, ValueError):
+        raise InvalidPlugin(f"its {name} does not say what it takes", f"write: {wanted}") from None
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required_others = [
+        p for p in parameters if p not in positional and p.default is p.empty and p.kind is p.KEYWORD_ONLY
+    ]
+    fits = len(positional) == len(arguments)
+    if optional and len(positional) == len(arguments) + 1:
+        fits = positional[-1].name == optional
+    if not fits or required_others or len(positional) != len(parameters):
+        got = ", ".join(["self", *map(str, parameters)])
+        raise InvalidPlugin(f"its {name}({got}) does not take what it is called with", f"write: {wanted}")
+    return method
+
 
 log = logging.getLogger("hark.hosting")
 
@@ -35,7 +173,7 @@ class Refusal(msgspec.Struct, frozen=True):
         return " · ".join(part for part in parts if part)
 
 
-class Limits(msgspec.Struct, frozen=True):
+class CallLimits(msgspec.Struct, frozen=True):
     """What a kind of plugin is allowed."""
 
     seconds: float = 10.0
@@ -46,12 +184,12 @@ class Limits(msgspec.Struct, frozen=True):
 class Registry(Generic[P]):
     """The plugins of one kind. Adding never raises: what does not fit is kept as a `Refusal`."""
 
-    def __init__(self, kind: str, limits: Limits | None = None) -> None:
+    def __init__(self, kind: str, limits: CallLimits | None = None) -> None:
         self.kind = kind
         self.refusals: list[Refusal] = []
         self.version = 0
         """Counts changes, so that whoever composed something from here knows when to do it again."""
-        self._limits = limits or Limits()
+        self._limits = limits or CallLimits()
         self._loaded: dict[str, Loaded[P]] = {}
 
     def add(self, plugin: P, settings: dict[str, Any] | None = None, *, limit: float | None = None) -> Loaded[P] | None:
@@ -78,11 +216,17 @@ class Registry(Generic[P]):
             call = main_method(plugin)
             if plugin.id in self._loaded and plugin.id not in leaving:
                 other = self._loaded[plugin.id].origin
-                raise Unfit(f"another {self.kind} has the id {plugin.id!r} already: {other}", "rename one of the two")
+                raise InvalidPlugin(
+                    f"another {self.kind} has the id {plugin.id!r} already: {other}", "rename one of the two"
+                )
             plugin.settings = settings_for(plugin, settings or {})
             plugin.host = None  # type: ignore[assignment]  # until it starts; one that refuses it is found out now
         except BaseException as error:  # whatever is looked at, a plugin may have made it raise
-            unfit = error if isinstance(error, Unfit) else Unfit(f"looking at it failed: {in_words(error)}", "")
+            unfit = (
+                error
+                if isinstance(error, InvalidPlugin)
+                else InvalidPlugin(f"looking at it failed: {error_text(error)}", "")
+            )
             return Refusal(self.kind, name, str(unfit), unfit.remedy, line_of(type(plugin)))
         limits = self._limits
         return Loaded(
@@ -105,7 +249,7 @@ class Registry(Generic[P]):
         self._loaded = known | self._loaded
         self.version += 1
 
-    def allow(self, limits: Limits, single: Mapping[str, float]) -> None:
+    def allow(self, limits: CallLimits, single: Mapping[str, float]) -> None:
         """Set other limits, for those that are loaded and those to come; `single` are the seconds of some of them."""
         self._limits = limits
         for entry in self:

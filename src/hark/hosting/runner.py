@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from types import CoroutineType
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from hark.hosting.loaded import Loaded
-from hark.hosting.workers import Job, Workers
+from hark.hosting.threads import Job, WorkerThreads
 from hark.model import Clock, Timer
 
 log = logging.getLogger("hark.hosting")
@@ -51,14 +51,14 @@ class Outcome(msgspec.Struct):
         """The error in words, empty when there was none."""
         if self.late:
             return str(self.error)
-        return "" if self.error is None else describe(self.error)
+        return "" if self.error is None else describe_error(self.error)
 
 
 class Late(TimeoutError):
     """The plugin did not return within its limit; whatever it returns later is ignored."""
 
 
-def sendable(text: str) -> str:
+def sendable_text(text: str) -> str:
     """What a plugin wrote, as plain text that can be sent and kept: not for ever, and without half characters."""
     plain = str.__str__(text)
     if len(plain) > _LONGEST:
@@ -66,28 +66,28 @@ def sendable(text: str) -> str:
     return plain if plain.isascii() else plain.encode(errors="replace").decode()
 
 
-def in_words(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """An exception in one line, as text that can be sent."""
     name = "an exception"
     try:
         name = type(error).__name__
-        said = sendable(str(error))
+        said = sendable_text(str(error))
     except BaseException:  # its words are somebody's code as well
         said = "it cannot say what went wrong"
-    return sendable(f"{name}: {said}" if said else name)
+    return sendable_text(f"{name}: {said}" if said else name)
 
 
-def describe(error: BaseException) -> str:
-    """As `in_words`, with the place it was raised at."""
+def describe_error(error: BaseException) -> str:
+    """As `error_text`, with the place it was raised at."""
     trace = _traceback_of(error)
     place = ""
     while trace is not None:
         place = f" ({trace.tb_frame.f_code.co_filename}:{trace.tb_lineno})"
         trace = trace.tb_next
-    return in_words(error) + (place if place.isascii() else place.encode(errors="replace").decode())
+    return error_text(error) + (place if place.isascii() else place.encode(errors="replace").decode())
 
 
-def stack_of(error: BaseException) -> str:
+def error_stack(error: BaseException) -> str:
     """Where an exception came from, for the log.
 
     Made by hand: `traceback` asks the exception for its words, which runs its code, and before Python 3.11.9 two
@@ -105,9 +105,9 @@ def stack_of(error: BaseException) -> str:
 class Runner:
     """Calls plugins: inline, on a worker or on the loop, as `Loaded.mode` says."""
 
-    def __init__(self, clock: Clock, workers: Workers | None = None) -> None:
+    def __init__(self, clock: Clock, workers: WorkerThreads | None = None) -> None:
         self.clock = clock
-        self.workers = workers or Workers()
+        self.workers = workers or WorkerThreads()
         self.inline_now: Loaded[Any] | None = None
         """The plugin that runs inline at this moment, for the watchdog."""
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -158,7 +158,7 @@ class Runner:
             job.enter(entry, self.clock.monotonic())
             outcome = self.attempt(entry, *args)
             if not job.keep(lambda: self.count_failure(entry, outcome)):
-                entry.came_back()
+                entry.returned_late()
             return outcome
 
         patient = entry.limit == float("inf")
@@ -210,7 +210,7 @@ class Runner:
             task = asyncio.current_task()
             if type(error) is asyncio.CancelledError and task is not None and task.cancelling():
                 raise
-            log.error("%s failed: %s", who, describe(error))
+            log.error("%s failed: %s", who, describe_error(error))
             return None
 
     async def _call_on_loop(self, entry: Loaded[Any], args: tuple[Any, ...]) -> Outcome:
@@ -258,6 +258,26 @@ class Runner:
     def _note_failure(self, entry: Loaded[Any], what: str) -> None:
         log.warning("%s failed: %s", entry.id, what)
         if entry.failed(self.clock.monotonic()):
-            log.error("%s failed %d times in a row and is left out for a while", entry.id, entry.failures)
+            log.error("%s failed %d times in a row and is disabled for a while", entry.id, entry.failures)
         if entry.unloaded:
             log.error("%s is unloaded: %s", entry.id, entry.unloaded)
+
+
+CANCEL_TIMEOUT: Final = 2.0
+"""Seconds a task is given to clean up after itself."""
+
+
+async def cancel_all(tasks: Iterable[asyncio.Task[Any]], clock: Clock, patience: float = CANCEL_TIMEOUT) -> None:
+    """Cancel `tasks` and wait for their end, but not for ever: a task can refuse, and nothing can force it."""
+    ending = [task for task in tasks if not task.done()]
+    for task in ending:
+        task.cancel()
+    if not ending:
+        return
+    try:
+        async with clock.timeout(patience):
+            await asyncio.wait(ending)
+    except TimeoutError:
+        for task in ending:
+            if not task.done():
+                log.error("%s did not end when it was cancelled and is abandoned", task.get_name())

@@ -82,7 +82,7 @@ class Watchdog:
         else:
             task = asyncio.current_task(self._loop)
             culprit = task.get_name() if task is not None else "something outside any task"
-        report = f"the event loop has stood still for {seconds:.1f} s in {culprit}\n{stack}"
+        report = f"the event loop was blocked for {seconds:.1f} s in {culprit}\n{stack}"
         log.error("%s", report)
         return report
 

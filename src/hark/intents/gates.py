@@ -9,7 +9,7 @@ from hark.intents.definition import Definition
 from hark.intents.pool import Scope
 from hark.intents.text import words
 from hark.model import ContextEntry, Session
-from hark.model.context import IntentContext, gate_is_open, is_live, private_key
+from hark.model.intent_context import IntentContext, gate_is_open, is_live, private_key
 
 Now = Callable[[], float]
 """Tells the wall time; asked only where something can expire."""

@@ -8,7 +8,7 @@ from hark.model.frozen import Frozen, freeze, thaw
 from hark.model.match import Match
 from hark.model.message import Message
 from hark.model.session import Session
-from hark.model.session_fields import ContextEntry, Handler, Location, ResponseMode
+from hark.model.session_codec import ContextEntry, Handler, Location, ResponseMode
 
 __all__ = [
     "Audio",

@@ -1,6 +1,12 @@
-"""A piece of sound with the format it is in."""
+"""A piece of sound with its format; its samples as numbers, and how loud it is."""
 
 from __future__ import annotations
+
+import sys
+from array import array
+from math import sqrt
+from operator import mul
+from typing import Final
 
 import msgspec
 
@@ -32,3 +38,92 @@ class Audio(msgspec.Struct, frozen=True):
         if len(self.samples) % (self.sample_width * self.channels):
             return "samples do not divide into whole frames of this format"
         return None
+
+
+def int16_samples(samples: bytes) -> array[int]:
+    """The numbers in 16-bit little-endian samples; half a sample at the end is left out."""
+    numbers = array("h")
+    numbers.frombytes(samples if len(samples) % 2 == 0 else samples[:-1])
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
+
+
+def int16_bytes(numbers: array[int]) -> bytes:
+    """16-bit little-endian samples of these numbers."""
+    if sys.byteorder == "big":
+        numbers = array("h", numbers)
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def as_16_bits(audio: Audio) -> Audio:
+    """The same sound with samples of 16 bits. Samples of 8 bits are unsigned, as in WAV files; wider ones signed."""
+    width = audio.sample_width
+    if width == 2:
+        return audio
+    if width == 1:
+        wide = bytearray(2 * len(audio.samples))
+        wide[1::2] = bytes(byte ^ 0x80 for byte in audio.samples)
+    else:
+        # Of a little-endian number the last two bytes are the big half.
+        wide = bytearray(2 * (len(audio.samples) // width))
+        wide[0::2] = audio.samples[width - 2 :: width]
+        wide[1::2] = audio.samples[width - 1 :: width]
+    return msgspec.structs.replace(audio, samples=bytes(wide), sample_width=2)
+
+
+def as_mono(audio: Audio) -> Audio:
+    """The same sound on one channel, the mean of all of them, with samples of 16 bits."""
+    audio = as_16_bits(audio)
+    count = audio.channels
+    if count == 1:
+        return audio
+    numbers = int16_samples(audio.samples)
+    mixed = array("h", [sum(frame) // count for frame in zip(*(numbers[n::count] for n in range(count)), strict=False)])
+    return Audio(int16_bytes(mixed), audio.sample_rate)
+
+
+_FULL: Final = 32_768
+_LOOKED_AT: Final = 4_096
+"""Samples that are enough to tell how loud a long piece of sound is, roughly."""
+
+
+class Level(msgspec.Struct, frozen=True):
+    """Loudness from 0 to 1: `rms` is what is heard, `peak` the loudest sample."""
+
+    rms: float = 0.0
+    peak: float = 0.0
+
+
+SILENCE: Final = Level()
+
+
+def level(samples: bytes) -> Level:
+    """The level of 16-bit samples."""
+    numbers = int16_samples(samples)
+    if not numbers:
+        return SILENCE
+    peak = _peak(numbers)
+    if not peak:
+        return SILENCE
+    return Level(sqrt(sum(map(mul, numbers, numbers)) / len(numbers)) / _FULL, peak / _FULL)
+
+
+def describe_audio(audio: Audio) -> str:
+    """A piece of sound in words: how long, in which format, how loud."""
+    channels = {1: "mono", 2: "stereo"}.get(audio.channels, f"{audio.channels} channels")
+    form = f"{audio.sample_rate} Hz, {8 * audio.sample_width} bits, {channels}"
+    peak = max(map(_peak, _looked_at(audio)), default=0) / _FULL
+    return f"{audio.seconds:.2f} s of sound, {form}, " + (f"peak {peak:.2f}" if peak else "silent")
+
+
+def _looked_at(audio: Audio) -> list[array[int]]:
+    """Some samples of each channel. It is done to every sound on its way, so slicing does the work, not Python."""
+    numbers, count = int16_samples(as_16_bits(audio).samples), audio.channels
+    step = count * max(1, len(numbers) // (count * _LOOKED_AT))
+    return [numbers[channel::step] for channel in range(count)]
+
+
+def _peak(numbers: array[int]) -> int:
+    return max(max(numbers), -min(numbers)) if numbers else 0

@@ -10,8 +10,7 @@ from math import cos, gcd, pi, sin
 from operator import mul
 from typing import Any, Final
 
-from hark.model.audio import Audio
-from hark.model.audio_form import as_16_bits, as_mono, shorts, unshorts
+from hark.model.audio import Audio, as_16_bits, as_mono, int16_bytes, int16_samples
 
 _LOBES: Final = 10
 """Zero crossings of the filter on each side: more are sharper, and slower."""
@@ -26,7 +25,7 @@ Bank = tuple[int, int, int, tuple[tuple[float, ...], ...]]
 """Steps up, steps down, samples to each side, and the filter for each position between two samples."""
 
 
-def listenable(audio: Audio, rate: int = 16_000) -> Audio:
+def resample_mono(audio: Audio, rate: int = 16_000) -> Audio:
     """The sound as everything that listens wants it: one channel, 16 bits, 16 kHz."""
     return resample(as_mono(audio), rate)
 
@@ -36,17 +35,17 @@ def resample(audio: Audio, rate: int) -> Audio:
     audio = as_16_bits(audio)
     if audio.sample_rate == rate:
         return audio
-    numbers, count = shorts(audio.samples), audio.channels
+    numbers, count = int16_samples(audio.samples), audio.channels
     channels = []
     for channel in range(count):
         resampler = Resampler(audio.sample_rate, rate)
         channels.append(resampler.take(numbers[channel::count]) + resampler.rest())
     if count == 1:
-        return Audio(unshorts(channels[0]), rate)
+        return Audio(int16_bytes(channels[0]), rate)
     mixed = array("h", bytes(2 * count * len(channels[0])))
     for channel, one in enumerate(channels):
         mixed[channel::count] = one
-    return Audio(unshorts(mixed), rate, 2, count)
+    return Audio(int16_bytes(mixed), rate, 2, count)
 
 
 class Resampler:
@@ -67,11 +66,11 @@ class Resampler:
 
     def feed(self, samples: bytes) -> bytes:
         """The sound so far of which enough is known."""
-        return unshorts(self.take(shorts(samples)))
+        return int16_bytes(self.take(int16_samples(samples)))
 
     def finish(self) -> bytes:
         """The end of the sound. Nothing may be fed after it."""
-        return unshorts(self.rest())
+        return int16_bytes(self.rest())
 
     def take(self, numbers: array[int]) -> array[int]:
         """As `feed`, for numbers."""

@@ -9,8 +9,17 @@ import msgspec
 
 from hark.model.errors import MalformedMessage, MalformedSession
 from hark.model.frozen import EMPTY, Frozen, Sealed, freeze
-from hark.model.session_fields import EMPTY_IS_OMITTED, FIELDS, NOWHERE, WIRE_TYPES, SessionFields
-from hark.model.session_reading import SESSION_DEPTH, json_fields, json_type, read
+from hark.model.session_codec import (
+    EMPTY_IS_OMITTED,
+    FIELDS,
+    NOWHERE,
+    SESSION_DEPTH,
+    WIRE_TYPES,
+    SessionFields,
+    json_fields,
+    json_type,
+    read,
+)
 from hark.spec.names import DEFAULT_SESSION_ID, SESSION_ID
 
 __all__ = ["EMPTY_IS_OMITTED", "FIELDS", "Session", "json_type"]

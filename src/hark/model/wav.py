@@ -8,8 +8,7 @@ from array import array
 from collections.abc import Iterator
 from typing import Final
 
-from hark.model.audio import Audio
-from hark.model.audio_form import as_16_bits, unshorts
+from hark.model.audio import Audio, as_16_bits, int16_bytes
 
 _PCM: Final = 1
 _FLOAT: Final = 3
@@ -96,7 +95,7 @@ def _sound(body: bytes, kind: int, channels: int, rate: int, width: int) -> Audi
     numbers.frombytes(body)
     if sys.byteorder == "big":
         numbers.byteswap()
-    return Audio(unshorts(array("h", map(_short, numbers))), rate, 2, channels)
+    return Audio(int16_bytes(array("h", map(_short, numbers))), rate, 2, channels)
 
 
 def _short(number: float) -> int:

@@ -1,14 +1,12 @@
 """Everything a plugin author imports."""
 
 from hark.model import Audio, Clock, ContextEntry, Match, Message, Session
-from hark.plugins.base import Plugin
-from hark.plugins.conversing import Answer, answers, fallback
-from hark.plugins.ctx import Ctx
-from hark.plugins.handlers import handles
-from hark.plugins.host import Host
+from hark.plugins.handlers import Answer, answers, fallback, handles
 from hark.plugins.pipeline import Declined, Later, PipelinePlugin, Round
+from hark.plugins.plugin import Host, Plugin
 from hark.plugins.transformers import (
     AudioTransformer,
+    Ctx,
     DialogTransformer,
     IntentTransformer,
     MetadataTransformer,

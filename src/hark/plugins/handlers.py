@@ -1,9 +1,15 @@
-"""Marking the methods that handle intents."""
+"""Methods that answer: intents, converse, stop, fallback, common query."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar
+
+import msgspec
+
+from hark.model import Session
+from hark.plugins.plugin import Plugin
+from hark.plugins.turn import Turn
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,3 +38,121 @@ def handlers_of(plugin: object) -> dict[str, Callable[..., Any]]:
             if intent_name is not None:
                 found[intent_name] = getattr(plugin, name)
     return found
+
+
+When = Callable[[Any, Sequence[str], str, Session], bool | Awaitable[bool]]
+"""Whether a fallback wants an utterance: a method or function of plugin, utterances, language and session."""
+Wants = Callable[[Any, str, str, Session], bool | Awaitable[bool]]
+"""Whether a skill could answer a question: quickly, from what it knows at once."""
+
+_FALLBACK: Final = "__hark_fallback__"
+_ANSWERS: Final = "__hark_answers__"
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a skill knows about a question, and how sure it is: 0.5 is a reasonable answer, 0.9 a definitive one."""
+
+    text: str
+    confidence: float = 0.5
+
+
+class FallbackMethod(msgspec.Struct, frozen=True):
+    """A `@fallback` method."""
+
+    method: str
+    priority: int
+    when: When | None
+
+
+class AnswerMethod(msgspec.Struct, frozen=True):
+    """An `@answers` method."""
+
+    method: str
+    wants: Wants | None
+
+
+def fallback(priority: int, *, when: When | None = None) -> Callable[[F], F]:
+    """Let a method try what nobody understood; the lowest `priority` is asked first, 0 to 100 by convention.
+
+    `when(self, utterances, lang, session)` tells whether it wants this one; it must be quick and change nothing.
+    Without it the method takes whatever comes.
+    """
+    if type(priority) is not int:
+        raise TypeError(f"a fallback has a whole number as its priority, not {priority!r}")
+
+    def mark(method: F) -> F:
+        setattr(method, _FALLBACK, FallbackMethod(method.__name__, priority, when))
+        return method
+
+    return mark
+
+
+def answers(*, wants: Wants | None = None) -> Callable[[F], F]:
+    """Let a method answer questions: `def know(self, question, lang, session) -> Answer | None`, plain or async.
+
+    `wants(self, question, lang, session)` decides from what is known at once whether it is worth asking.
+    """
+
+    def mark(method: F) -> F:
+        setattr(method, _ANSWERS, AnswerMethod(method.__name__, wants))
+        return method
+
+    return mark
+
+
+class ConversationPlugin(Plugin):
+    """What a skill may do beside handling its intents. Everything here has a default: nothing."""
+
+    def can_converse(self, utterances: Sequence[str], lang: str, session: Session) -> bool | Awaitable[bool]:  # noqa: ARG002
+        """Whether the skill, having been called a while ago, wants this utterance. May be `async`.
+
+        It must decide without saying or changing anything, and it must be quick; `converse` does the work.
+        """
+        return False
+
+    def converse(self, turn: Turn) -> Any:
+        """Handle what `can_converse` said yes to; a handler like any other."""
+
+    def can_stop(self, session: Session) -> bool | Awaitable[bool]:  # noqa: ARG002
+        """Whether there is something to stop in this session that the frame does not know of.
+
+        Running handlers, open questions and `turn.task`s it knows.
+        """
+        return False
+
+    def stopped(self, turn: Turn) -> Any:
+        """The user stopped the skill in this session. Its handlers and tasks there have been cancelled already."""
+
+
+def converses(plugin: object) -> bool:
+    """Whether a plugin has a `can_converse` of its own."""
+    return isinstance(plugin, ConversationPlugin) and type(plugin).can_converse is not ConversationPlugin.can_converse
+
+
+def fallbacks_of(plugin: object) -> tuple[FallbackMethod, ...]:
+    """The `@fallback` methods of a plugin, first to be asked first."""
+    found = _marked(plugin, _FALLBACK)
+    return tuple(sorted(found, key=lambda one: (one.priority, one.method)))
+
+
+def answer_methods_of(plugin: object) -> tuple[AnswerMethod, ...]:
+    """The `@answers` methods of a plugin."""
+    return tuple(_marked(plugin, _ANSWERS))
+
+
+def capabilities_of(plugin: object) -> tuple[str, ...]:
+    """What a plugin does beside its intents, in the words of `ovos.skill.loaded`."""
+    has = {
+        "converse": converses(plugin),
+        "stop": isinstance(plugin, ConversationPlugin),
+        "fallback": bool(fallbacks_of(plugin)),
+        "common_query": bool(answer_methods_of(plugin)),
+    }
+    return tuple(name for name, there in has.items() if there)
+
+
+def _marked(plugin: object, mark: str) -> list[Any]:
+    members = {name: member for owner in reversed(type(plugin).__mro__) for name, member in vars(owner).items()}
+    found = {name: getattr(member, mark, None) for name, member in members.items()}
+    # Under the name it has in the class, which is not the function's own where somebody wrapped it.
+    return [msgspec.structs.replace(one, method=name) for name, one in found.items() if one is not None]

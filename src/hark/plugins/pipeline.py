@@ -11,8 +11,8 @@ import msgspec
 from hark.model import Frozen, Match, Message, Session
 from hark.model.frozen import EMPTY
 from hark.model.lang import canonical, is_tag
-from hark.plugins.base import Plugin
 from hark.plugins.handlers import handlers_of
+from hark.plugins.plugin import Plugin
 from hark.spec import topics
 
 ANY_LANGUAGE: Final = "und"

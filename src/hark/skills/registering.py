@@ -9,8 +9,7 @@ from typing import ClassVar
 from hark.intents.locale import Locale
 from hark.model import Session
 from hark.model.lang import canonical
-from hark.plugins.conversing import Conversing, capabilities_of, fallbacks_of
-from hark.plugins.handlers import handlers_of
+from hark.plugins.handlers import ConversationPlugin, capabilities_of, fallbacks_of, handlers_of
 from hark.skills.definition import Definition
 from hark.skills.entities import entity_definition
 from hark.skills.intent import wording
@@ -22,7 +21,7 @@ from hark.skills.vocabularies import keyword_definitions
 from hark.spec import DEFAULT_SESSION_ID
 
 
-class Registering(Conversing):
+class Registering(ConversationPlugin):
     """A plugin with intents, which it may register, take back and switch at any time; the part of `Skill` that does it.
 
     What is registered lasts until the plugin stops. With `session`, it holds for that session alone.

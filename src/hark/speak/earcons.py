@@ -8,7 +8,7 @@ from math import exp, pi, sin
 from typing import Final, Literal
 
 from hark.model import Audio
-from hark.model.audio_form import unshorts
+from hark.model.audio import int16_bytes
 
 Earcon = Literal["listening", "done", "error"]
 
@@ -35,7 +35,7 @@ def earcon(name: Earcon) -> Audio:
         for n in range(min(int(seconds * RATE), len(mixed) - first)):
             mixed[first + n] += _note(n / RATE, seconds, pitch)
     loudest = max(map(abs, mixed))
-    return Audio(unshorts(array("h", (round(value / loudest * _LOUDNESS * 32_767) for value in mixed))), RATE)
+    return Audio(int16_bytes(array("h", (round(value / loudest * _LOUDNESS * 32_767) for value in mixed))), RATE)
 
 
 def _note(at: float, seconds: float, pitch: float) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from hark.model import Audio
-from hark.model.audio_form import as_mono
+from hark.model.audio import as_mono
 from hark.model.resample import resample
 
 

@@ -15,11 +15,11 @@ _LIMIT: Final = 20.0
 
 async def off_loop(runner: Runner, work: Callable[[], T]) -> T:
     """What `work` returns or raises, done on a worker; raises `TimeoutError` when it does not come back."""
-    job = runner.workers.submit(lambda _job: work())
+    job = runner.threads.submit(lambda _job: work())
     try:
         async with runner.clock.timeout(_LIMIT):
             result: T = await job.done
             return result
     finally:
         if job.abandon():
-            runner.workers.abandoned(job)
+            runner.threads.abandoned(job)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from hark.bus import Bus
-from hark.chains import Flow, worth_keeping
+from hark.chains import Flow
 from hark.model import Audio, Clock, Message
 from hark.speak.item import Item, Outcome
 from hark.speak.run import Run
 from hark.speak.wording import Render, Worded, Wording, cancellation
 from hark.spec import topics
-from hark.trace import TurnTrace
+from hark.trace import TurnTrace, summarize
 
 if TYPE_CHECKING:  # who shows text only has no voice
     from hark.speak.voice import Sentence, Voice
@@ -125,7 +125,7 @@ class Response(Item):
             told, took = "", self._showing
             if self._first is not None:
                 told, took = f"heard after {self._first:.3f} s", self._means.clock.monotonic() - self._received
-            text = worth_keeping(self._worded.flow.artifact)
+            text = summarize(self._worded.flow.artifact)
             trace.step("speak", self.origin.session_id, outcome, took, told, None, text)
         elif outcome == "stopped":
             trace.step("speak", self.origin.session_id, outcome, 0.0, "the user stopped it")

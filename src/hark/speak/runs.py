@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from hark.bus import Bus
-from hark.hosting import end_all
+from hark.hosting import cancel_all
 from hark.model import Clock
 from hark.speak.item import Item
 from hark.speak.run import Run
@@ -60,7 +60,7 @@ class Runs:
         """Stop all of them, and end what they have begun."""
         for session_id in list(self._runs):
             self.stop(session_id)
-        await end_all(self.tasks, clock)
+        await cancel_all(self.tasks, clock)
 
     def _is_over(self, run: Run) -> None:
         if self._runs.get(run.session_id) is run:

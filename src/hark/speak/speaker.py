@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from hark.bus import Bus
 from hark.chains import Chain
-from hark.hosting import Passage
+from hark.hosting import Gate
 from hark.model import Clock, Message, Session
-from hark.model.merge import Denials
+from hark.model.session_merge import Denials
 from hark.speak.response import Means, Response
 from hark.speak.runs import Runs
 from hark.speak.wording import Render, Spoken, Wording
@@ -43,14 +43,14 @@ class Speaker:
         render: Render,
         serves: Callable[[str], bool],
         denials_for: Callable[[Session], Denials] = Denials.of,
-        passage: Passage | None = None,
+        gate: Gate | None = None,
         output: AudioOutput | None = None,
     ) -> None:
         self._bus = bus
         self._clock = clock
         self._render = render
         self._serves = serves
-        self._wording = Wording(dialog, clock, traces, denials_for, passage or Passage())
+        self._wording = Wording(dialog, clock, traces, denials_for, gate or Gate())
         # One subscription for all of it: a stop must not overtake what was said before it, nor be overtaken. As a
         # group, though of one: a broker keeps what is said while the room is being started again.
         self._takes: Takes = {

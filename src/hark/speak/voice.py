@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from hark.chains import Chain, Flow
-from hark.hosting import Engines, Loaded, Runner, Unusable
+from hark.hosting import Engines, Loaded, Runner, UnusableResult
 from hark.model import Audio, Session
 from hark.model.lang import canonical, is_tag
 from hark.plugins.engines import Player, TTSEngine
@@ -61,14 +61,14 @@ def spoken_lang(stated: str | None, session: Session, default: str) -> str:
 
 
 def sound(value: object) -> Audio:
-    """What an engine returned, if it is a sound; raises `Unusable`."""
+    """What an engine returned, if it is a sound; raises `UnusableResult`."""
     if type(value) is not Audio:
-        raise Unusable(f"it must return Audio, not {type(value).__name__}")
+        raise UnusableResult(f"it must return Audio, not {type(value).__name__}")
     defect = value.defect()
     if defect is not None:
-        raise Unusable(f"the Audio it returned is malformed: {defect}")
+        raise UnusableResult(f"the Audio it returned is malformed: {defect}")
     if not value.samples:
-        raise Unusable("the Audio it returned is empty")
+        raise UnusableResult("the Audio it returned is empty")
     return value
 
 
@@ -97,7 +97,7 @@ class Voice:
     def streams(self, worded: Worded) -> bool:
         """Whether pieces of a sentence may be heard before the rest is there: no transformer wants it whole."""
         flow = worded.flow
-        return self.options.stream and not self.tts.composition.effective(flow.session, flow.denials)
+        return self.options.stream and not self.tts.effective(flow.session, flow.denials)
 
     async def whole(self, sentence: Sentence, trace: TurnTrace) -> Audio | None:
         """A sentence as one sound; None when no engine could."""

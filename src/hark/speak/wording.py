@@ -8,9 +8,9 @@ from collections.abc import Callable
 import msgspec
 
 from hark.chains import Chain, Flow
-from hark.hosting import Passage
+from hark.hosting import Gate
 from hark.model import Audio, Clock, Message, Session
-from hark.model.merge import Denials
+from hark.model.session_merge import Denials
 from hark.spec import topics
 from hark.spec.names import CANCEL_BY, CANCEL_KEYS, CANCEL_REASON
 from hark.trace import TraceStore, TurnTrace
@@ -68,13 +68,13 @@ class Wording:
         clock: Clock,
         traces: TraceStore,
         denials_for: Callable[[Session], Denials],
-        passage: Passage,
+        gate: Gate,
     ) -> None:
         self._dialog = dialog
         self._clock = clock
         self._traces = traces
         self._denials_for = denials_for
-        self._passage = passage
+        self._gate = gate
 
     async def of(self, message: Message) -> Worded | None:
         """The response as it is to be said, or cancelled; None when it is no text."""
@@ -106,8 +106,8 @@ class Wording:
         return TurnTrace(message.utterance_id or "", message.session_id, (), self._clock.wall(), self._clock.monotonic)
 
     async def _run(self, chain: Chain, flow: Flow, trace: TurnTrace) -> None:
-        await self._passage.enter()
+        await self._gate.enter()
         try:
             await chain.run(flow, trace)
         finally:
-            self._passage.leave()
+            self._gate.leave()

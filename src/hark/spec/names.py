@@ -1,7 +1,8 @@
-"""Words the specifications reserve: session id, transformer types, context keys, intent names."""
+"""Words the specifications reserve, and the shapes of the identifiers that appear on the bus."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
@@ -36,8 +37,8 @@ CAPTURE_ID: Final = "hark_capture"
 
 STAMP_KEYS: Final[Mapping[TransformerType, str]] = {kind: f"{kind}_transformer_ids" for kind in TRANSFORMER_TYPES}
 
-FRAME_KEYS: Final = frozenset({SESSION, UTTERANCE_ID, *CANCEL_KEYS, *STAMP_KEYS.values()})
-"""Context keys only the frame writes; a transformer that tries is refused."""
+RUNTIME_KEYS: Final = frozenset({SESSION, UTTERANCE_ID, *CANCEL_KEYS, *STAMP_KEYS.values()})
+"""Context keys only Hark writes; a transformer that tries is refused."""
 
 # Session fields by role (SESSION-1 §3.4, ruling R5).
 DENYLISTS: Final = (
@@ -58,3 +59,28 @@ HANDLER_WRITES: Final = ("response_mode", "persona_id", "pipeline", "active_hand
 def stamp_key(kind: TransformerType) -> str:
     """The context key that lists which transformers of one type worked on a Message (TRANSFORM-1 §1.3)."""
     return STAMP_KEYS[kind]
+
+
+_PIPELINE_ID = re.compile(r"[A-Za-z0-9_-]+")
+_TRANSFORMER_ID = re.compile(r"[A-Za-z0-9._-]+")
+_DOTTED = re.compile(r"[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]++)*+")
+
+
+def is_pipeline_id(text: object) -> bool:
+    """Letters, digits, `_` and `-` only: it becomes one segment of a topic (PIPELINE-1 §3)."""
+    return isinstance(text, str) and _PIPELINE_ID.fullmatch(text) is not None
+
+
+def is_transformer_id(text: object) -> bool:
+    """As a pipeline id, with dots allowed (TRANSFORM-1 §1.1)."""
+    return isinstance(text, str) and _TRANSFORMER_ID.fullmatch(text) is not None
+
+
+def is_skill_id(text: object) -> bool:
+    """Dotted words: the left half of a dispatch topic (MSG-1 §2.1.1)."""
+    return isinstance(text, str) and _DOTTED.fullmatch(text) is not None
+
+
+def is_intent_name(text: object) -> bool:
+    """Dotted words that are not reserved: what a skill may register (PIPELINE-1 §7.3)."""
+    return is_skill_id(text) and text not in RESERVED_INTENT_NAMES

@@ -1,8 +1,7 @@
 """What happened, and why: a trace of every turn."""
 
 from hark.trace.render import render
-from hark.trace.slices import joined
-from hark.trace.store import SliceStore, TraceStore
-from hark.trace.turn_trace import Step, TraceRecord, TurnTrace
+from hark.trace.store import SliceStore, TraceStore, join_slices
+from hark.trace.turn_trace import TraceRecord, TraceStep, TurnTrace
 
-__all__ = ["SliceStore", "Step", "TraceRecord", "TraceStore", "TurnTrace", "joined", "render"]
+__all__ = ["SliceStore", "TraceStep", "TraceRecord", "TraceStore", "TurnTrace", "join_slices", "render"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from hark.trace.turn_trace import Step, TraceRecord
+from hark.trace.turn_trace import TraceRecord, TraceStep
 
 _ENDS: Final = {
-    "unmatched": "Nobody claimed this.",
+    "unmatched": "No plugin claimed this.",
     "cancelled": "A transformer cancelled it.",
     "complete": "Answered.",
     "error": "The handler failed.",
@@ -22,11 +22,11 @@ def render(trace: TraceRecord) -> str:
     head = f'"{heard}"  session {trace.session_id}, {trace.lang or "no language"}, turn {trace.utterance_id}'
     lines = [head, *map(_line, trace.steps)]
     end = _ENDS.get(trace.outcome, trace.outcome or "Still open.")
-    lines.append(f"{end}  {_time(trace.seconds).strip()} in all, the speech that followed apart.")
+    lines.append(f"{end}  {_time(trace.seconds).strip()} in total, not counting speech.")
     return "\n".join(lines)
 
 
-def _line(step: Step) -> str:
+def _line(step: TraceStep) -> str:
     told = "  ".join(part for part in (step.detail, _change(step.before, step.after)) if part).replace("\n", " ")
     return f"  {_time(step.seconds)}  {step.stage:<10} {step.who:<22} {step.outcome:<10} {told}".rstrip()
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from hark.model import Match
+from hark.model import Audio, Match
+from hark.model.audio import describe_audio
 
 
-class Step(msgspec.Struct, frozen=True):
+class TraceStep(msgspec.Struct, frozen=True):
     """One thing that happened: who did it, how it ended, how long it took."""
 
     stage: str
@@ -58,7 +59,7 @@ class TurnTrace:
         self.outcome = ""
         """How it ended, empty while the turn is open."""
         self.seconds = 0.0
-        self.steps: list[Step] = []
+        self.steps: list[TraceStep] = []
         self._now = now
         self._began = now()
 
@@ -73,7 +74,7 @@ class TurnTrace:
         after: Any = None,
     ) -> None:
         """Note one step."""
-        self.steps.append(Step(stage, who, outcome, self._now() - self._began, seconds, detail, before, after))
+        self.steps.append(TraceStep(stage, who, outcome, self._now() - self._began, seconds, detail, before, after))
 
     def follows(self, earlier: TurnTrace) -> None:
         """Put the steps of what led to this turn before its own; their times are before its beginning."""
@@ -116,7 +117,7 @@ class TraceRecord(msgspec.Struct):
     lang: str | None
     outcome: str
     seconds: float
-    steps: list[Step]
+    steps: list[TraceStep]
 
 
 def _plain(value: Any) -> Any:
@@ -138,3 +139,28 @@ def _plain(value: Any) -> Any:
 def _sayable(text: str) -> str:
     """`text` without half pairs, which UTF-8 cannot carry: plugins may give such words as their reasons."""
     return text if text.isascii() else text.encode(errors="replace").decode()
+
+
+_LONG: Final = 2_000
+"""Characters up to which an artifact is kept as it is."""
+_MANY: Final = 20
+
+
+def summarize(artifact: Any) -> Any:
+    """The artifact itself, unless it is so big that a thousand of them would be felt: then what tells it.
+
+    Sound is told in any case: nobody reads samples.
+    """
+    kind = type(artifact)
+    if kind is str:
+        return artifact if len(artifact) <= _LONG else f"{artifact[:_LONG]}... ({len(artifact)} characters)"
+    if kind is tuple:
+        if len(artifact) <= _MANY and all(len(text) <= _LONG for text in artifact):
+            return artifact
+        more = (f"... ({len(artifact)} in all)",) if len(artifact) > _MANY else ()
+        return (*map(summarize, artifact[:_MANY]), *more)
+    if kind is Audio:
+        return describe_audio(artifact)
+    if kind is Match and sum(map(len, artifact.slots.values())) > _LONG:
+        return f"{artifact.topic} with {len(artifact.slots)} slots"
+    return artifact

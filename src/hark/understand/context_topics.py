@@ -9,8 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from hark.bus import Bus
-from hark.model import Clock, ContextEntry, Message, Session
-from hark.model import context as intent_context
+from hark.model import Clock, ContextEntry, Message, Session, intent_context
 from hark.model.frozen import Sealed
 from hark.spec import TransformerType, topics
 from hark.spec.names import PIPELINE_ID, SKILL_ID, stamp_key

@@ -6,10 +6,9 @@ import logging
 from collections.abc import Mapping
 
 from hark.chains import Chain, Flow
-from hark.model import Clock, Match, converse
-from hark.model import context as intent_context
+from hark.model import Clock, Match, converse, intent_context
 from hark.model.lang import resolve
-from hark.model.merge import commit
+from hark.model.session_merge import commit
 from hark.spec import TransformerType
 from hark.understand.endings import Endings
 from hark.understand.lifecycle import Lifecycle
@@ -79,7 +78,7 @@ class Deciding:
     ) -> Flow | None:
         """Take the turn through one of its chains; None when nothing runs in it."""
         chain = self._chains[kind]
-        members = chain.composition.effective(life.session, life.denials)
+        members = chain.effective(life.session, life.denials)
         if not members:
             return None
         flow = life.flow(artifact, lang)

@@ -20,7 +20,7 @@ import msgspec
 from hark.bus import Bus
 from hark.bus.nats import Delivery, JetStreamError, KeyValue, StoredEntry, TurnStreams, WrongRevision
 from hark.model import Clock, MalformedMessage, Message, Session, decode, encode
-from hark.model.three_way import advance
+from hark.model.session_merge import three_way_merge
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.understand.dispatches import Dispatches
 from hark.understand.options import Options
@@ -455,7 +455,7 @@ class SharedSession(DefaultSession):
         """Bring what was changed here and is not stored to what another worker has stored."""
         base, here = self._base, self.current
         self._take(entry)
-        self.current = advance(self._base, base, here)
+        self.current = three_way_merge(self._base, base, here)
 
     def _take(self, entry: StoredEntry) -> None:
         value = _decode_value(entry.data)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hark.chains import Flow
 from hark.model import Message, Session
-from hark.model.context import IntentContext
 from hark.model.frozen import EMPTY
-from hark.model.merge import Denials, Writes
+from hark.model.intent_context import IntentContext
+from hark.model.session_merge import Denials, SessionChanges
 from hark.trace import TurnTrace
 
 
@@ -63,12 +63,12 @@ class Lifecycle:
         self.dispatch = dispatch
         self.base = base
 
-    def wrote(self, session: Session, skill_id: str) -> Writes | None:
+    def wrote(self, session: Session, skill_id: str) -> SessionChanges | None:
         """Take over what the handler changed since it last showed its session, and tell what that is."""
-        writes = Writes.between(self.base, session, skill_id)
+        writes = SessionChanges.between(self.base, session, skill_id)
         self.base = session
         if writes is not None:
-            self.session = writes.onto(self.session)
+            self.session = writes.applied_to(self.session)
         return writes
 
     def answered(self) -> None:

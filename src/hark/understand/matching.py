@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hark.bus import Poll
 from hark.chains import claim_defect
-from hark.hosting import Loaded, Outcome, Registry, Runner, let_out, sendable, wants_round
+from hark.hosting import Loaded, Outcome, Registry, Runner, check_emittable, sendable_text, wants_round
 from hark.model import Match, Message, Session
 from hark.plugins import Declined, Later, PipelinePlugin, Round
 from hark.spec import topics
@@ -78,7 +78,7 @@ class MatchRound:
         try:
             return await call
         except asyncio.CancelledError:
-            life.trace.step("match", name, "stopped", 0.0, "the turn was given up while it ran")
+            life.trace.step("match", name, "stopped", 0.0, "the turn was stopped while it ran")
             raise
 
     def _askable(self, name: str, entry: Entry, life: Lifecycle) -> Loaded[PipelinePlugin] | None:
@@ -131,7 +131,7 @@ class MatchRound:
         look_after: float | None = None,
         each: bool = False,
     ) -> list[Message]:
-        let_out(topic, "a matcher")
+        check_emittable(topic, "a matcher")
         answers_on = answer_topic or topics.answer_topic(topic)
         answers = await self._poll.run(
             message, topic, answers_on, candidates, window, data=data, enough=enough, look_after=look_after, each=each
@@ -156,7 +156,7 @@ class MatchRound:
         kind = type(match)  # not isinstance: it believes what an object says about itself
         if issubclass(kind, Declined):
             reason = _reason_in(match)
-            return "declined", sendable(reason) if type(reason) is str else "its reason is no text"
+            return "declined", sendable_text(reason) if type(reason) is str else "its reason is no text"
         if kind is not Match:
             return "malformed", f"match() returned a {kind.__name__}, not a Match"
         defect = claim_defect(match)
@@ -172,4 +172,4 @@ class MatchRound:
         )
         if objection is not None:
             return "refused", f"{match.topic}: {objection}"
-        return "claimed", f"{match.topic}  {sendable(match.note)}" if match.note else match.topic
+        return "claimed", f"{match.topic}  {sendable_text(match.note)}" if match.note else match.topic

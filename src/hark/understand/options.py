@@ -9,7 +9,7 @@ import msgspec
 
 from hark.model import Frozen, Session, converse
 from hark.model.frozen import EMPTY, Sealed
-from hark.model.merge import Denials
+from hark.model.session_merge import Denials
 from hark.spec.names import DENYLISTS
 
 _DENYLISTS: Final = frozenset(DENYLISTS)

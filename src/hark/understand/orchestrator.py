@@ -9,9 +9,9 @@ from typing import Final
 
 from hark.bus import Bus, Poll
 from hark.chains import Chain
-from hark.hosting import Passage, Registry, Runner
+from hark.hosting import Gate, Registry, Runner
 from hark.model import Frozen, Match, Message, Session
-from hark.model.merge import activate
+from hark.model.session_merge import activate
 from hark.plugins import PipelinePlugin
 from hark.spec import TransformerType, split_dispatch, topics
 from hark.spec.names import PIPELINE_ID, SKILL_ID
@@ -47,7 +47,7 @@ class Orchestrator:
         options: Options,
         source: TurnSource,
         traces: TraceStore,
-        passage: Passage | None = None,
+        gate: Gate | None = None,
         group: str | None = None,
     ) -> None:
         self._bus = bus
@@ -71,7 +71,7 @@ class Orchestrator:
         self._listening = (self._overheard, self._active_list, self._context_topics)
         self._all_ended = asyncio.Event()
         self._one_ended = asyncio.Event()
-        self._passage = passage or Passage()
+        self._gate = gate or Gate()
         """On it, turns use the plugins; those that were dispatched are through."""
         self._closing = False
         source.attach(self)
@@ -174,11 +174,11 @@ class Orchestrator:
         self.manifest.close()
 
     async def _see_through(self, life: Lifecycle) -> None:
-        await self._passage.enter()
+        await self._gate.enter()
         try:
             claim = await self._deciding.decide(life)
         finally:
-            self._passage.leave()
+            self._gate.leave()
         if claim is not None:
             await self._dispatch(life, *claim)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from hark.bus import Bus, Subscription
 from hark.model import Message, Session
-from hark.model.merge import Writes
+from hark.model.session_merge import SessionChanges
 from hark.spec import split_dispatch, topics
 from hark.understand.lifecycle import Lifecycle
 from hark.understand.store import DefaultSession
@@ -66,10 +66,10 @@ class Overheard:
         elif "response_mode" in writes.fields:
             self._store.saved()  # a question may stay open for long
 
-    def _tell_others(self, writes: Writes, session_id: str, life: Lifecycle | None = None) -> None:
+    def _tell_others(self, writes: SessionChanges, session_id: str, life: Lifecycle | None = None) -> None:
         for other in self._turns.values():
             if other.session.session_id == session_id and other.dispatch is not None and other is not life:
-                other.session = writes.onto(other.session)
+                other.session = writes.applied_to(other.session)
 
     def _said(self, message: Message) -> None:
         life = self._turns.get(message.utterance_id or "")
@@ -103,7 +103,7 @@ class Overheard:
             return
         base, skill_id = known
         self._others[message.utterance_id or ""] = session, skill_id
-        writes = Writes.between(base, session, skill_id)
+        writes = SessionChanges.between(base, session, skill_id)
         if writes is not None:
             self._tell_others(writes, session.session_id)
 

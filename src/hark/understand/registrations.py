@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from hark.model import Frozen
-from hark.model.context import IntentContext, gate_is_open
+from hark.model.intent_context import IntentContext, gate_is_open
 from hark.spec import DEFAULT_SESSION_ID, dispatch_topic
 
 Method = Literal["keyword", "template"]

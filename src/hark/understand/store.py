@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hark.model import Session
-from hark.model.merge import fold
-from hark.model.three_way import advance
+from hark.model.session_merge import fold, three_way_merge
 
 
 class DefaultSession:
@@ -27,7 +26,7 @@ class DefaultSession:
 
     def bring(self, base: Session, now: Session) -> Session:
         """Bring what changed from `base` to `now` to the store; the session as it is then."""
-        self.current = advance(self.current, base, now)
+        self.current = three_way_merge(self.current, base, now)
         return self.current
 
     def has_applied(self, utterance_id: str) -> bool:  # noqa: ARG002 - see SharedSession

@@ -12,8 +12,7 @@ from acting import Acting
 from flow.dialogue import NOON, asks
 from flow.stage import skill
 from hark.bus import LocalBus
-from hark.model import ContextEntry, Message, Session
-from hark.model.session_fields import ResponseMode
+from hark.model import ContextEntry, Message, ResponseMode, Session
 from hark.plugins import Turn
 from hark.spec import topics
 from hark.testing import settle

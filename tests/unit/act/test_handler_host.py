@@ -13,7 +13,7 @@ from flow.stage import echo, reached, skill
 from hark.act import HandlerHost
 from hark.bus import LocalBus
 from hark.hosting import Runner
-from hark.hosting.loaded import FAR_TOO_LONG
+from hark.hosting.loaded import DEMOTED_AT_ONCE
 from hark.model import Message, Session
 from hark.plugins import Plugin, Turn
 from hark.spec import topics
@@ -181,7 +181,7 @@ async def test_a_quick_handler_that_overruns_goes_to_a_worker(acting: Acting) ->
 
     def handler(turn: Turn) -> None:
         threads.append(threading.get_ident())
-        acting.clock.pass_by(FAR_TOO_LONG)
+        acting.clock.pass_by(DEMOTED_AT_ONCE)
 
     plugin = skill("some.skill", quick=True, go=handler)
     await acting.run(plugin)

@@ -12,9 +12,8 @@ from acting import Acting
 from flow.dialogue import NOON, asks, chatty, listed
 from flow.stage import silent, skill
 from hark.bus import LocalBus
-from hark.model import Message, Session
-from hark.model.session_fields import Handler
-from hark.plugins.conversing import Answer, Conversing, answers, fallback
+from hark.model import Handler, Message, Session
+from hark.plugins.handlers import Answer, ConversationPlugin, answers, fallback
 from hark.spec import topics
 from hark.testing import settle
 
@@ -148,7 +147,7 @@ async def test_a_running_handler_can_be_stopped_in_its_session_alone(acting: Act
 
 
 async def test_a_skill_may_know_of_something_to_stop(acting: Acting) -> None:
-    class Radio(Conversing):
+    class Radio(ConversationPlugin):
         id = "radio"
         quick = True
 
@@ -163,7 +162,7 @@ async def test_a_skill_may_know_of_something_to_stop(acting: Acting) -> None:
 # Fallback and common query: who has them answers.
 
 
-class Helper(Conversing):
+class Helper(ConversationPlugin):
     id = "helper"
     quick = True
 

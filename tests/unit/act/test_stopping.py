@@ -13,7 +13,7 @@ from flow.stage import Work, _handlers, skill
 from hark.bus import LocalBus
 from hark.model import Message, Session
 from hark.plugins import Plugin, Turn
-from hark.plugins.conversing import Conversing
+from hark.plugins.handlers import ConversationPlugin
 from hark.spec import topics
 from hark.testing import settle
 
@@ -35,7 +35,7 @@ def stoppable(skill_id: str, told: list[str], *, stoppable: bool = False, **hand
     members = {"id": skill_id, "quick": True, "stopped": staticmethod(stopped), **_handlers(handlers)}
     if stoppable:
         members["can_stop"] = staticmethod(lambda session: True)
-    made: Plugin = type("Stoppable", (Conversing,), members)()
+    made: Plugin = type("Stoppable", (ConversationPlugin,), members)()
     return made
 
 
@@ -110,7 +110,7 @@ async def test_who_was_detached_is_not_stopped(acting: Acting) -> None:
 async def test_a_skill_that_fails_to_stop_keeps_no_other_from_it(
     acting: Acting, caplog: pytest.LogCaptureFixture
 ) -> None:
-    class Broken(Conversing):
+    class Broken(ConversationPlugin):
         id = "broken"
         quick = True
 

@@ -9,7 +9,7 @@ import pytest
 from builtin_host import FakeHost, begin
 
 from hark.builtin import KeywordMatcher
-from hark.hosting.checks import Unfit, settings_for
+from hark.hosting.registry import InvalidPlugin, settings_for
 from hark.model import Frozen, Message
 from hark.plugins import Declined, Match, Round, Session
 from hark.spec import topics
@@ -160,6 +160,6 @@ async def test_the_settings_say_it_for_entries_that_do_not(caplog: pytest.LogCap
 
 @pytest.mark.parametrize("floor", [-0.1, 1.5, "high"])
 def test_a_floor_that_is_no_share_keeps_the_plugin_out(floor: Any) -> None:
-    with pytest.raises(Unfit):
+    with pytest.raises(InvalidPlugin):
         settings_for(KeywordMatcher(), {"floor": floor})
     assert settings_for(KeywordMatcher(), {"floor": 1}).floor == 1

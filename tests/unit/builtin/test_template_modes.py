@@ -9,7 +9,7 @@ import pytest
 from builtin_host import FakeHost, begin
 
 from hark.builtin import TemplateMatcher
-from hark.hosting.checks import Unfit, settings_for
+from hark.hosting.registry import InvalidPlugin, settings_for
 from hark.model import Frozen, Message
 from hark.plugins import Declined, Match, Round, Session, Turn
 from hark.skills import Skill, intent
@@ -81,7 +81,7 @@ async def test_the_settings_say_it_for_entries_that_do_not(caplog: pytest.LogCap
 
 @pytest.mark.parametrize("floor", [-0.1, 1.5, "high"])
 def test_a_floor_that_is_no_share_keeps_the_plugin_out(floor: Any) -> None:
-    with pytest.raises(Unfit):
+    with pytest.raises(InvalidPlugin):
         settings_for(TemplateMatcher(), {"floor": floor})
 
 

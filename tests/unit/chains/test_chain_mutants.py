@@ -11,12 +11,12 @@ import pytest
 
 from flow.chain_rig import ARTIFACTS, CHANGED, SIX, Rig, Step, link
 from flow.stage import reached, transformer
-from hark.chains import worth_keeping
-from hark.hosting import Limits
+from hark.hosting import CallLimits
 from hark.model import Match, Session
 from hark.plugins import Ctx, Transformer
 from hark.spec import TransformerType, stamp_key
 from hark.testing import settle
+from hark.trace import summarize
 
 Told = tuple[str, str, str, float, str, Any, Any]
 
@@ -73,7 +73,7 @@ async def test_a_step_that_changed_the_artifact_is_told_in_full(kind: Transforme
 
     rig = Rig(kind, made(kind, mode, slow(lambda: rig, change)))
     flow = await rig.run()
-    kept = worth_keeping(ARTIFACTS[kind]), worth_keeping(CHANGED[kind])
+    kept = summarize(ARTIFACTS[kind]), summarize(CHANGED[kind])
     assert told(rig) == [(kind, "a", "changed", 0.005, "context a.note", *kept)]
     assert flow.context[stamp_key(kind)] == ("a",)
 
@@ -167,7 +167,7 @@ async def test_a_transformer_that_rests_is_told_in_full(kind: TransformerType, q
     def fail(artifact: Any, ctx: Ctx) -> Any:
         raise LookupError
 
-    rig = Rig(kind, link(kind, "a", fail, quick=quick), limits=Limits(failures_allowed=2))
+    rig = Rig(kind, link(kind, "a", fail, quick=quick), limits=CallLimits(failures_allowed=2))
     for _ in range(3):
         await rig.run()
     assert [step.outcome for step in rig.trace.steps] == ["failed", "failed", "skipped"]
@@ -195,7 +195,7 @@ async def test_a_late_step_on_a_worker_is_told_in_full_and_the_next_one_runs(kin
         link(kind, "a", quick=False),
         link(kind, "b", gate, quick=False),
         link(kind, "c", quick=False),
-        limits=Limits(seconds=2.0),
+        limits=CallLimits(seconds=2.0),
     )
     run = asyncio.ensure_future(rig.run())
     await settle()
@@ -231,7 +231,7 @@ async def test_a_turn_given_up_names_the_transformer_it_was_in_and_runs_no_furth
     await settle()
     assert told(rig) == [
         (kind, "a", "unchanged", 0.0, "", None, None),
-        (kind, "b", "stopped", 0.0, "the turn was given up while it ran", None, None),
+        (kind, "b", "stopped", 0.0, "the turn was stopped while it ran", None, None),
     ]
     assert ran == []
 
@@ -253,4 +253,4 @@ async def test_a_turn_given_up_in_an_async_transformer_names_it(kind: Transforme
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run
-    assert told(rig) == [(kind, "a", "stopped", 0.0, "the turn was given up while it ran", None, None)]
+    assert told(rig) == [(kind, "a", "stopped", 0.0, "the turn was stopped while it ran", None, None)]

@@ -10,8 +10,8 @@ import pytest
 
 from flow.chain_rig import ARTIFACTS, SIX, Rig, link
 from flow.stage import reached, transformer
-from hark.hosting import Limits
-from hark.hosting.loaded import FAR_TOO_LONG
+from hark.hosting import CallLimits
+from hark.hosting.loaded import DEMOTED_AT_ONCE
 from hark.plugins import Ctx
 from hark.spec import TransformerType, stamp_key
 from hark.testing import settle
@@ -20,13 +20,13 @@ from hark.testing import settle
 def hops(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Notes every trip to a worker."""
     made: list[Any] = []
-    submit = rig.runner.workers.submit
+    submit = rig.runner.threads.submit
 
     def counted(work: Any, *options: Any) -> Any:
         made.append(work)
         return submit(work, *options)
 
-    monkeypatch.setattr(rig.runner.workers, "submit", counted)
+    monkeypatch.setattr(rig.runner.threads, "submit", counted)
     return made
 
 
@@ -173,7 +173,7 @@ async def test_a_late_transformer_counts_as_if_it_had_returned_its_input(kind: T
         link(kind, "a", on_thread(calls, "a"), quick=False),
         link(kind, "stuck", stuck, quick=False),
         link(kind, "c", on_thread(calls, "c"), quick=False),
-        limits=Limits(seconds=2.0),
+        limits=CallLimits(seconds=2.0),
     )
     run = asyncio.ensure_future(rig.run())
     await settle()
@@ -206,7 +206,9 @@ async def test_a_late_async_transformer_counts_as_if_it_had_returned_its_input()
         ctx.emit("test.note")
         return "late"
 
-    rig = Rig("dialog", transformer("dialog", "stubborn", stubborn), link("dialog", "b"), limits=Limits(seconds=2.0))
+    rig = Rig(
+        "dialog", transformer("dialog", "stubborn", stubborn), link("dialog", "b"), limits=CallLimits(seconds=2.0)
+    )
     run = asyncio.ensure_future(rig.run())
     await rig.clock.advance(2.5)
     flow = run.result()
@@ -233,7 +235,7 @@ async def test_the_limit_of_each_counts_from_its_own_start() -> None:
         "dialog",
         link("dialog", "a", slow(first), quick=False),
         link("dialog", "b", slow(second), quick=False),
-        limits=Limits(seconds=2.0),
+        limits=CallLimits(seconds=2.0),
     )
     run = asyncio.ensure_future(rig.run("x"))
     await settle()
@@ -254,7 +256,7 @@ async def test_after_three_threads_lost_a_transformer_is_skipped_and_the_trace_s
     def step(text: str, ctx: Ctx) -> str:
         return next(waiting)(text, ctx)
 
-    rig = Rig("dialog", link("dialog", "a", step, quick=False), limits=Limits(seconds=1.0))
+    rig = Rig("dialog", link("dialog", "a", step, quick=False), limits=CallLimits(seconds=1.0))
     for stuck in stucks:
         run = asyncio.ensure_future(rig.run())
         await settle()
@@ -263,7 +265,7 @@ async def test_after_three_threads_lost_a_transformer_is_skipped_and_the_trace_s
         await run
     await rig.run()
     assert rig.story == [("a", "late")] * 3 + [("a", "skipped")]
-    assert rig.trace.steps[-1].detail == "3 of its calls have not come back"
+    assert rig.trace.steps[-1].detail == "3 of its calls have not returned"
     for stuck in stucks:
         stuck.opened.set()
 
@@ -273,7 +275,7 @@ async def test_a_quick_transformer_that_overruns_runs_on_a_worker_from_then_on()
 
     def step(text: str, ctx: Ctx) -> str:
         threads.append(threading.get_ident())
-        rig.clock.pass_by(FAR_TOO_LONG)
+        rig.clock.pass_by(DEMOTED_AT_ONCE)
         return text
 
     rig = Rig("dialog", link("dialog", "a", step))
@@ -291,7 +293,7 @@ async def test_a_transformer_that_keeps_failing_rests_and_is_tried_again(quick: 
             raise ValueError("no")
         return "well again"
 
-    rig = Rig("dialog", link("dialog", "a", step, quick=quick), limits=Limits(failures_allowed=3, retry_after=10.0))
+    rig = Rig("dialog", link("dialog", "a", step, quick=quick), limits=CallLimits(failures_allowed=3, retry_after=10.0))
     for _ in range(5):
         await rig.run()
     assert rig.story == [("a", "failed")] * 3 + [("a", "skipped")] * 2
@@ -304,7 +306,7 @@ async def test_a_transformer_that_keeps_failing_rests_and_is_tried_again(quick: 
 
 @pytest.mark.parametrize("quick", [True, False], ids=["inline", "worker"])
 async def test_wrong_shapes_open_the_breaker_too(quick: bool) -> None:
-    rig = Rig("dialog", link("dialog", "a", lambda text, ctx: 7, quick=quick), limits=Limits(failures_allowed=2))
+    rig = Rig("dialog", link("dialog", "a", lambda text, ctx: 7, quick=quick), limits=CallLimits(failures_allowed=2))
     for _ in range(3):
         await rig.run()
     assert rig.story == [("a", "malformed")] * 2 + [("a", "skipped")]
@@ -321,7 +323,7 @@ async def test_a_good_call_in_between_keeps_the_breaker_closed(quick: bool) -> N
             raise ValueError("no")
         return text
 
-    rig = Rig("dialog", link("dialog", "a", step, quick=quick), limits=Limits(failures_allowed=3))
+    rig = Rig("dialog", link("dialog", "a", step, quick=quick), limits=CallLimits(failures_allowed=3))
     for _ in range(12):
         await rig.run()
     assert calls == 12

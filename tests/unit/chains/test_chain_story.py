@@ -11,7 +11,7 @@ from flow.chain_rig import Rig, link
 from flow.stage import transformer
 from hark.chains import Composition, Flow
 from hark.model import Match, Message, Session
-from hark.model.merge import Denials
+from hark.model.session_merge import Denials
 from hark.plugins import Ctx
 from hark.spec import topics
 from hark.testing import settle
@@ -103,10 +103,10 @@ async def test_a_new_transformer_is_in_the_chain_of_the_next_turn() -> None:
 def test_the_deployed_chain_is_composed_once_until_something_changes() -> None:
     rig = Rig("dialog", link("dialog", "a"), link("dialog", "b"))
     composition = Composition("dialog", rig.registry, None)
-    first = composition.deployed()
-    assert composition.deployed() is first
+    first = chain.deployed()
+    assert chain.deployed() is first
     rig.registry.add(link("dialog", "c"))
-    assert [entry.id for entry in composition.deployed()] == ["a", "b", "c"]
+    assert [entry.id for entry in chain.deployed()] == ["a", "b", "c"]
 
 
 def test_the_message_of_a_flow_is_as_the_transformers_left_it() -> None:

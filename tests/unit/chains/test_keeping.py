@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hark.chains.keeping import worth_keeping
 from hark.model import Audio, Match
+from hark.trace.turn_trace import summarize
 
 
 @pytest.mark.parametrize(
@@ -19,20 +19,20 @@ from hark.model import Audio, Match
     ids=["text", "candidates", "match", "nothing"],
 )
 def test_what_is_small_is_kept_as_it_is(artifact: object) -> None:
-    assert worth_keeping(artifact) is artifact
+    assert summarize(artifact) is artifact
 
 
 def test_of_a_long_text_its_beginning_is_kept_and_its_length_told() -> None:
-    assert worth_keeping("x" * 1_999 + "yz") == "x" * 1_999 + "y... (2001 characters)"
+    assert summarize("x" * 1_999 + "yz") == "x" * 1_999 + "y... (2001 characters)"
 
 
 def test_of_many_candidates_the_first_are_kept_and_their_number_told() -> None:
-    kept = worth_keeping(tuple(f"text {number}" for number in range(21)))
+    kept = summarize(tuple(f"text {number}" for number in range(21)))
     assert kept == (*(f"text {number}" for number in range(20)), "... (21 in all)")
 
 
 def test_a_long_candidate_is_shortened_among_short_ones() -> None:
-    kept = worth_keeping(("short", "x" * 2_001))
+    kept = summarize(("short", "x" * 2_001))
     assert kept == ("short", "x" * 2_000 + "... (2001 characters)")
 
 
@@ -46,9 +46,9 @@ def test_a_long_candidate_is_shortened_among_short_ones() -> None:
     ],
 )
 def test_of_sound_its_length_form_and_loudness_are_told(sound: Audio, told: str) -> None:
-    assert worth_keeping(sound) == told
+    assert summarize(sound) == told
 
 
 def test_of_a_match_with_long_slots_its_topic_and_their_number_are_told() -> None:
     long = Match("a.skill", "go", "en-US", "go", {"one": "x" * 1_000, "two": "x" * 1_001})
-    assert worth_keeping(long) == "a.skill:go with 2 slots"
+    assert summarize(long) == "a.skill:go with 2 slots"

@@ -12,7 +12,7 @@ from flow.listening import Listening, SlowSTT, command
 from hark.bus import LocalBus
 from hark.hear.recording import BYTES_A_SECOND
 from hark.model import Message, Session, decode
-from hark.model.audio_level import Level
+from hark.model.audio import Level
 from hark.plugins.engines import WakeWord
 from hark.spec import topics
 from hark.testing import settle

@@ -12,7 +12,7 @@ from flow.listening import Listening, SlowSTT, command
 from flow.stage import transformer
 from hark.bus import LocalBus
 from hark.hear.understanding import checked, language, without_wake_phrase
-from hark.hosting import Unusable
+from hark.hosting import UnusableResult
 from hark.model import Audio, Session
 from hark.plugins import Ctx
 from hark.plugins.engines import Transcript
@@ -240,7 +240,7 @@ async def test_who_is_sure_enough_or_does_not_know_is_believed(bus: LocalBus, co
 
 def test_a_list_of_texts_is_no_reason_to_refuse() -> None:
     assert checked(Transcript(["a", "b"])) == Transcript(("a", "b"))  # type: ignore[arg-type]
-    with pytest.raises(Unusable, match="a str, not a Transcript"):
+    with pytest.raises(UnusableResult, match="a str, not a Transcript"):
         checked("a")
 
 
@@ -296,7 +296,7 @@ async def test_what_breaks_inside_is_a_failure_too(
 
 async def test_while_plugins_are_exchanged_commands_wait(bus: LocalBus) -> None:
     async with Listening(bus) as stage:
-        async with stage.listener._recogniser._passage.shut():
+        async with stage.listener._recogniser._gate.closed():
             await stage.microphone.hears(command())
             await settle()
             assert stage.outcomes() == []

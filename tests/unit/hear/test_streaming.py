@@ -94,7 +94,7 @@ async def test_a_chain_that_came_meanwhile_counts(bus: LocalBus) -> None:
     async with Listening(bus, stt) as stage:
         await stage.hears(Scene().says("hey jarvis").silence(0.5).says("what time"))
         same = transformer("audio", "same", lambda audio, ctx: audio)
-        stage.listener._recogniser._audio.composition.registry.add(same)
+        stage.listener._recogniser._audio.registry.add(same)
         await stage.hears(Scene().says("is it").silence(1))
         assert stage.said() == ["what time is it"]
         assert (len(stt.heard), stt.closed) == (1, 1)

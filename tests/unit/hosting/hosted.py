@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from hark.hosting import Loaded, Runner, Workers
+from hark.hosting import Loaded, Runner, WorkerThreads
 from hark.plugins import Plugin
 from hark.testing import FakeClock
 
@@ -28,7 +28,7 @@ def loaded(call: Callable[..., Any], *, quick: bool = False, limit: float = 10.0
 def make_runner(max_threads: int = 256) -> tuple[Runner, FakeClock]:
     """A runner, and the clock it goes by."""
     clock = FakeClock()
-    return Runner(clock, Workers(max_threads)), clock
+    return Runner(clock, WorkerThreads(max_threads)), clock
 
 
 class Gate:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hark.bus import LocalBus
-from hark.hosting import Engines, PluginHost, Runner, Unusable
+from hark.hosting import Engines, PluginHost, Runner, UnusableResult
 from hark.model import Audio
 from hark.plugins.engines import Engine, STTEngine, Transcript, Unavailable
 from hark.testing import FakeClock
@@ -72,7 +72,7 @@ class Stage:
 
 def transcript(value: object) -> Transcript:
     if type(value) is not Transcript:
-        raise Unusable(f"no Transcript, a {type(value).__name__}")
+        raise UnusableResult(f"no Transcript, a {type(value).__name__}")
     return value
 
 
@@ -81,7 +81,7 @@ async def stage() -> AsyncIterator[Stage]:
     made = Stage()
     yield made
     await made.engines.close()
-    made.runner.workers.close()
+    made.runner.threads.close()
     await made.bus.close()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from flow.chain_rig import SIX, link
 from flow.stage import BASES, claims
-from hark.hosting import Limits, Registry, wants_round
+from hark.hosting import CallLimits, Registry, wants_round
 from hark.plugins import Ctx, DialogTransformer, Match, PipelinePlugin, Plugin, Session, Transformer
 
 
@@ -32,7 +32,7 @@ def refusal_of(plugin: Any, settings: Any = None) -> str:
 
 
 def test_a_sound_plugin_is_let_in_with_its_settings_and_limits() -> None:
-    registry: Registry[Any] = Registry("dialog transformer", Limits(seconds=3.0))
+    registry: Registry[Any] = Registry("dialog transformer", CallLimits(seconds=3.0))
     plugin = Fine()
     entry = registry.add(plugin)
     assert entry is not None
@@ -45,7 +45,7 @@ def test_a_sound_plugin_is_let_in_with_its_settings_and_limits() -> None:
 
 
 def test_a_limit_of_its_own_beats_that_of_its_kind() -> None:
-    registry: Registry[Any] = Registry("dialog transformer", Limits(seconds=3.0))
+    registry: Registry[Any] = Registry("dialog transformer", CallLimits(seconds=3.0))
     entry = registry.add(Fine(), limit=9.0)
     assert entry is not None
     assert entry.limit == 9.0

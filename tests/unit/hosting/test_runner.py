@@ -11,7 +11,7 @@ import pytest
 from hosted import Gate, loaded, make_runner
 
 from flow.stage import reached
-from hark.hosting import Late, describe
+from hark.hosting import Late, describe_error
 from hark.testing import settle
 
 
@@ -28,7 +28,7 @@ async def test_a_quick_plugin_runs_inline() -> None:
     assert entry.mode == "inline"
     assert (await runner.call(entry)).value == threading.get_ident()
     assert runner.call_now(entry).value == threading.get_ident()
-    assert runner.workers.threads == 0
+    assert runner.threads.count == 0
 
 
 async def test_a_plain_plugin_runs_on_a_worker() -> None:
@@ -135,9 +135,9 @@ async def test_whether_a_call_went_well_is_for_those_to_say_who_look_at_its_resu
 def test_a_failure_is_described_with_its_place() -> None:
     with pytest.raises(LookupError) as raised:
         raise LookupError("no such city")
-    assert describe(raised.value).startswith("LookupError: no such city (")
-    assert "test_runner.py:" in describe(raised.value)
-    assert describe(ValueError()) == "ValueError"
+    assert describe_error(raised.value).startswith("LookupError: no such city (")
+    assert "test_runner.py:" in describe_error(raised.value)
+    assert describe_error(ValueError()) == "ValueError"
 
 
 def test_any_exception_can_be_described_in_text_that_can_be_sent() -> None:
@@ -145,9 +145,9 @@ def test_any_exception_can_be_described_in_text_that_can_be_sent() -> None:
         def __str__(self) -> str:
             raise SystemExit
 
-    assert describe(Mute()).startswith("Mute: ")
-    assert describe(ValueError("half \ud83d")) == "ValueError: half ?"
-    assert describe(ValueError("ünï ✓")) == "ValueError: ünï ✓"
+    assert describe_error(Mute()).startswith("Mute: ")
+    assert describe_error(ValueError("half \ud83d")) == "ValueError: half ?"
+    assert describe_error(ValueError("ünï ✓")) == "ValueError: ünï ✓"
 
 
 async def test_guarded_work_fails_alone(caplog: pytest.LogCaptureFixture) -> None:
@@ -277,9 +277,9 @@ async def test_an_abandoned_worker_is_replaced() -> None:
     await reached(gate.reached)
     await clock.advance(1.5)
     assert isinstance(lost.result().error, Late)
-    assert runner.workers.threads == 0
+    assert runner.threads.count == 0
     assert (await runner.call(loaded(lambda: "a new thread"))).value == "a new thread"
-    assert runner.workers.threads == 1
+    assert runner.threads.count == 1
     gate.opened.set()
 
 
@@ -297,7 +297,7 @@ async def test_a_plugin_with_three_threads_lost_is_unloaded(caplog: pytest.LogCa
         assert call.done()
         assert entry.abandoned == lost
         assert entry.available(clock.monotonic()) == (lost < 3)
-    assert "slow is unloaded: 3 of its calls have not come back" in caplog.text
+    assert "slow is unloaded: 3 of its calls have not returned" in caplog.text
     gate.opened.set()
 
 
@@ -358,10 +358,10 @@ async def test_a_cancelled_call_gives_its_worker_up_once() -> None:
     call.cancel()
     await settle()
     assert call.cancelled()
-    assert (runner.workers.threads, entry.abandoned) == (0, 1)
+    assert (runner.threads.count, entry.abandoned) == (0, 1)
     gate.opened.set()
     await until(lambda: entry.abandoned == 0)
-    assert runner.workers.threads == 0
+    assert runner.threads.count == 0
 
 
 async def test_a_limit_that_is_up_just_after_the_call_was_cancelled_changes_nothing(
@@ -422,11 +422,11 @@ async def test_opening_the_breaker_is_logged(caplog: pytest.LogCaptureFixture) -
         for _ in range(3):
             runner.call_now(entry)
     assert caplog.text.count("quick failed: ValueError: no") == 3
-    assert caplog.text.count("quick failed 2 times in a row and is left out for a while") == 1
+    assert caplog.text.count("quick failed 2 times in a row and is disabled for a while") == 1
 
 
 async def test_a_wrong_shape_counts_as_a_failure() -> None:
     runner, _ = make_runner()
     entry = loaded(thread)
-    runner.note_misshape(entry, "not a list")
+    runner.record_failure(entry, "not a list")
     assert entry.failures == 1

@@ -53,7 +53,7 @@ async def test_a_quick_plugin_that_blocks_the_loop_is_named_with_its_stack(caplo
     early, soon, named, again = reports
     assert early is soon is again is None
     assert named is not None
-    assert named.startswith("the event loop has stood still for 1.1 s in quick\n")
+    assert named.startswith("the event loop was blocked for 1.1 s in quick\n")
     assert "in a_method_that_blocks" in named
     assert named in caplog.text
     assert "in a_method_that_blocks" in entry.stall

@@ -10,7 +10,7 @@ import pytest
 from hosted import Gate
 
 from flow.stage import reached
-from hark.hosting import Job, Workers
+from hark.hosting import Job, WorkerThreads
 
 
 def job(work: Any = None) -> Job:
@@ -18,7 +18,7 @@ def job(work: Any = None) -> Job:
 
 
 async def test_work_is_done_on_a_daemon_thread_of_our_own() -> None:
-    workers = Workers()
+    workers = WorkerThreads()
     thread = await workers.submit(lambda _job: threading.current_thread()).done
     assert thread.name == "hark-worker"
     assert thread.daemon
@@ -27,7 +27,7 @@ async def test_work_is_done_on_a_daemon_thread_of_our_own() -> None:
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(1), KeyboardInterrupt()])
 async def test_whatever_work_raises_reaches_who_waits_and_the_thread_goes_on(error: BaseException) -> None:
-    workers = Workers(max_threads=1)
+    workers = WorkerThreads(max_threads=1)
 
     def fail(_job: Job) -> None:
         raise error
@@ -36,41 +36,41 @@ async def test_whatever_work_raises_reaches_who_waits_and_the_thread_goes_on(err
     await asyncio.wait([done])
     assert done.exception() is error
     assert await workers.submit(lambda _job: "next").done == "next"
-    assert workers.threads == 1
+    assert workers.count == 1
     workers.close()
 
 
 async def test_the_pool_grows_with_what_waits_up_to_its_limit() -> None:
-    workers = Workers(max_threads=3)
+    workers = WorkerThreads(max_threads=3)
     gates = [Gate(n) for n in range(5)]
     jobs = [workers.submit(lambda _job, gate=gate: gate()) for gate in gates]
-    assert workers.threads == 3
+    assert workers.count == 3
     for gate in gates:
         gate.opened.set()
     assert await asyncio.gather(*(submitted.done for submitted in jobs)) == [0, 1, 2, 3, 4]
-    assert workers.threads == 3
+    assert workers.count == 3
     workers.close()
 
 
 async def test_threads_are_used_again() -> None:
-    workers = Workers()
+    workers = WorkerThreads()
     for n in range(50):
         assert await workers.submit(lambda _job, n=n: n).done == n
-    assert workers.threads <= 5
+    assert workers.count <= 5
     workers.close()
 
 
 async def test_idle_threads_end_when_the_pool_is_closed() -> None:
-    workers = Workers()
+    workers = WorkerThreads()
     thread = await workers.submit(lambda _job: threading.current_thread()).done
     workers.close()
     await asyncio.to_thread(thread.join, 20)
     assert not thread.is_alive()
-    assert workers.threads == 0
+    assert workers.count == 0
 
 
 async def test_work_that_was_given_up_before_it_began_is_not_begun() -> None:
-    workers = Workers(max_threads=1)
+    workers = WorkerThreads(max_threads=1)
     gate = Gate()
     called: list[str] = []
     busy = workers.submit(lambda _job: gate())
@@ -85,7 +85,7 @@ async def test_work_that_was_given_up_before_it_began_is_not_begun() -> None:
 
 
 async def test_a_result_after_the_loop_is_gone_harms_nobody() -> None:
-    workers = Workers()
+    workers = WorkerThreads()
     gate = Gate()
     loop = asyncio.new_event_loop()
 

@@ -5,7 +5,7 @@ from array import array
 import pytest
 
 from hark.model import Audio
-from hark.model.audio_level import describe, level
+from hark.model.audio import describe_audio, level
 
 
 def shorts(*numbers: int) -> bytes:
@@ -24,12 +24,12 @@ def shorts(*numbers: int) -> bytes:
     ],
 )
 def test_sound_in_words(audio: Audio, told: str) -> None:
-    assert describe(audio) == told
+    assert describe_audio(audio) == told
 
 
 def test_long_sound_is_looked_at_here_and_there() -> None:
     hour = Audio(shorts(*(20_000, -20_000) * 100) * 16_000, 16_000)
-    assert describe(hour).endswith("peak 0.61")
+    assert describe_audio(hour).endswith("peak 0.61")
 
 
 def test_the_level_of_samples() -> None:

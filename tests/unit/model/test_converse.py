@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hark.model import Session, converse
-from hark.model.merge import Writes
-from hark.model.session_fields import Handler, ResponseMode
+from hark.model import Handler, ResponseMode, Session, converse
+from hark.model.session_merge import SessionChanges
 
 NOW = 1_000.0
 
@@ -23,8 +22,8 @@ def ids(handlers: tuple[Handler, ...]) -> list[str]:
 
 @pytest.mark.parametrize(("until", "who"), [(NOW + 0.1, "a"), (NOW, None), (NOW - 1, None)])
 def test_somebody_waits_until_the_time_has_come(until: float, who: str | None) -> None:
-    assert converse.holder(session(waits="a", until=until), NOW) == who
-    assert converse.holder(Session(), NOW) is None
+    assert converse.waiting_skill(session(waits="a", until=until), NOW) == who
+    assert converse.waiting_skill(Session(), NOW) is None
 
 
 def test_the_most_recent_comes_first_and_between_equals_the_order_stays() -> None:
@@ -36,7 +35,7 @@ def test_the_most_recent_comes_first_and_between_equals_the_order_stays() -> Non
 
 
 def test_who_is_called_goes_to_the_head_with_a_new_stamp() -> None:
-    stamped = converse.stamped(session(("a", 1), ("b", 2), ("c", 3)), "b", NOW)
+    stamped = converse.with_activated(session(("a", 1), ("b", 2), ("c", 3)), "b", NOW)
     assert ids(stamped) == ["b", "a", "c"]
     assert stamped[0] == Handler("b", NOW)
 
@@ -53,17 +52,20 @@ def test_who_is_called_goes_to_the_head_with_a_new_stamp() -> None:
 )
 def test_beyond_the_cap_the_last_goes_unless_it_waits(waits: str | None, until: float, kept: list[str]) -> None:
     before = session(("a", 3), ("b", 2), ("c", 1), waits=waits, until=until)
-    assert ids(converse.stamped(before, "new", NOW, cap=3)) == kept
+    assert ids(converse.with_activated(before, "new", NOW, cap=3)) == kept
 
 
 def test_with_a_cap_of_one_both_the_called_and_the_waiting_stay() -> None:
     before = session(("a", 3), ("b", 2), waits="b")
-    assert ids(converse.stamped(before, "new", NOW, cap=1)) == ["new", "b"]
+    assert ids(converse.with_activated(before, "new", NOW, cap=1)) == ["new", "b"]
 
 
 def test_far_too_many_are_brought_down_to_the_cap() -> None:
     many = session(*((f"s{number}", -float(number)) for number in range(50)))
-    assert ids(converse.stamped(many, "new", NOW)) == ["new", *(f"s{number}" for number in range(converse.CAP - 1))]
+    assert ids(converse.with_activated(many, "new", NOW)) == [
+        "new",
+        *(f"s{number}" for number in range(converse.CAP - 1)),
+    ]
 
 
 def test_those_called_too_long_ago_go_but_for_whoever_waits() -> None:
@@ -82,8 +84,8 @@ def test_nothing_changes_where_nobody_has_to_go() -> None:
 def test_a_handler_closes_its_own_question_and_no_other() -> None:
     mine, theirs = ResponseMode("a", NOW), ResponseMode("b", NOW)
     asked = session(waits="a", until=NOW)
-    writes = Writes.between(asked, asked.without("response_mode"), "a")
+    writes = SessionChanges.between(asked, asked.without("response_mode"), "a")
     assert writes is not None
-    assert writes.onto(Session("x", response_mode=mine)).response_mode is None
-    assert writes.onto(Session("x", response_mode=theirs)).response_mode == theirs
-    assert writes.onto(Session("x")).response_mode is None
+    assert writes.applied_to(Session("x", response_mode=mine)).response_mode is None
+    assert writes.applied_to(Session("x", response_mode=theirs)).response_mode == theirs
+    assert writes.applied_to(Session("x")).response_mode is None

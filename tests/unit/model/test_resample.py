@@ -11,9 +11,8 @@ import numpy
 import pytest
 
 from hark.model import Audio
-from hark.model.audio_form import as_16_bits, as_mono
-from hark.model.audio_level import SILENCE, level
-from hark.model.resample import Resampler, listenable, resample
+from hark.model.audio import SILENCE, as_16_bits, as_mono, level
+from hark.model.resample import Resampler, resample, resample_mono
 
 RATES = [(48_000, 16_000), (44_100, 16_000), (22_050, 16_000), (8_000, 16_000), (16_000, 48_000), (16_000, 22_050)]
 
@@ -110,7 +109,7 @@ def test_one_channel_is_the_mean_of_all() -> None:
 
 
 def test_what_listens_gets_16_kilohertz_on_one_channel() -> None:
-    made = listenable(Audio(bytes(48_000 * 3 * 2), 48_000, 3, 2))
+    made = resample_mono(Audio(bytes(48_000 * 3 * 2), 48_000, 3, 2))
     assert (made.sample_rate, made.sample_width, made.channels, made.seconds) == (16_000, 2, 1, 1.0)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hark.model import ContextEntry, Handler, Session
-from hark.model.merge import Denials, Writes, commit, fold
-from hark.model.three_way import advance
+from hark.model.session_merge import Denials, SessionChanges, commit, fold, three_way_merge
 
 
 def test_intake_keeps_unlisted_keys_of_what_it_takes_and_of_what_it_leaves() -> None:
@@ -51,28 +50,28 @@ def test_imposing_what_is_denied_already_changes_nothing() -> None:
 
 def test_a_handler_that_takes_itself_off_the_list_takes_off_nobody_else() -> None:
     dispatched = Session("x", active_handlers=[Handler("a", 2), Handler("b", 1)])
-    writes = Writes.between(dispatched, dispatched.replace(active_handlers=[]), "a")
+    writes = SessionChanges.between(dispatched, dispatched.replace(active_handlers=[]), "a")
 
     assert writes is not None
-    assert writes.onto(dispatched).active_handlers == (Handler("b", 1),)
+    assert writes.applied_to(dispatched).active_handlers == (Handler("b", 1),)
 
 
 def test_an_answered_question_is_not_asked_again_by_the_handler_that_asked_it() -> None:
     asking = Session("x", response_mode={"skill_id": "a", "expires_at": 9}, persona_id="p")
     meanwhile = asking.without("response_mode")
-    writes = Writes.between(asking, asking.replace(persona_id="q"), "a")
+    writes = SessionChanges.between(asking, asking.replace(persona_id="q"), "a")
 
     assert writes is not None
-    assert writes.onto(meanwhile) == Session("x", persona_id="q")
+    assert writes.applied_to(meanwhile) == Session("x", persona_id="q")
 
 
 def test_a_handler_that_clears_what_it_set_removes_the_field() -> None:
     dispatched = Session("x", response_mode={"skill_id": "a", "expires_at": 9})
-    writes = Writes.between(dispatched, dispatched.without("response_mode"), "a")
+    writes = SessionChanges.between(dispatched, dispatched.without("response_mode"), "a")
 
     assert writes is not None
     assert writes.removed == ("response_mode",)
-    assert writes.onto(dispatched.replace(lang="pt")) == Session("x", lang="pt")
+    assert writes.applied_to(dispatched.replace(lang="pt")) == Session("x", lang="pt")
 
 
 def test_an_advance_brings_changes_and_removals_to_a_session_that_moved_on() -> None:
@@ -80,6 +79,8 @@ def test_an_advance_brings_changes_and_removals_to_a_session_that_moved_on() -> 
     now = Session(lang="en", intent_context={"k": ContextEntry("1")})
     current = base.replace(site_id="s", intent_context={"l": ContextEntry("2"), "m": ContextEntry("3")})
 
-    assert advance(current, base, now) == Session(lang="en", site_id="s", intent_context={"m": ContextEntry("3")})
-    assert advance(current, base, base) is current
-    assert advance(base, base, now) is now
+    assert three_way_merge(current, base, now) == Session(
+        lang="en", site_id="s", intent_context={"m": ContextEntry("3")}
+    )
+    assert three_way_merge(current, base, base) is current
+    assert three_way_merge(base, base, now) is now

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hark.model import ContextEntry, Frozen, Handler, Location, MalformedSession, Message, ResponseMode, Session, encode
-from hark.model.session import json_type
+from hark.model.session_codec import json_type
 
 
 def sessions() -> list[Session]:

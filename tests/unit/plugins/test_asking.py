@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hark.plugins.asking import Asking
+from hark.plugins.turn import Asking
 
 
 class Asker(Asking):

@@ -10,7 +10,7 @@ import pytest
 from hark.model import Frozen, MalformedMessage, Message, Session, decode, encode
 from hark.model.frozen import MAX_DEPTH
 from hark.plugins import Ctx
-from hark.spec.names import FRAME_KEYS
+from hark.spec.names import RUNTIME_KEYS
 
 
 def ctx(lang: str | None = "en-US", has_lang: bool = True, **context: Any) -> Ctx:
@@ -81,7 +81,7 @@ def test_a_value_may_be_as_deep_as_a_message_can_carry_and_no_deeper() -> None:
         made.set("a", nested(deepest + 1))
 
 
-@pytest.mark.parametrize("key", sorted(FRAME_KEYS))
+@pytest.mark.parametrize("key", sorted(RUNTIME_KEYS))
 def test_keys_of_the_frame_are_refused(key: str) -> None:
     made = ctx(**({} if key == "session" else {key: "as it was"}))
     for write in (lambda: made.set(key, "forged"), lambda: made.unset(key)):

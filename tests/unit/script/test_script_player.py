@@ -35,7 +35,7 @@ async def test_the_rest_may_be_left_open() -> None:
 async def test_silence_where_something_is_written() -> None:
     told = await differs("user: florble\nhark: yes?\n")
     assert told.startswith("script:3: Hark said nothing\n")
-    assert "Nobody claimed this." in told
+    assert "No plugin claimed this." in told
 
 
 async def test_a_question_is_asked_and_answered() -> None:

@@ -27,7 +27,7 @@ TEN = Audio(bytes(10), 8_000)
 async def runner() -> AsyncIterator[Runner]:
     made = Runner(FakeClock())
     yield made
-    made.workers.close()
+    made.threads.close()
 
 
 def files(folder: Path) -> list[Path]:

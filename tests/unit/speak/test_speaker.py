@@ -13,7 +13,7 @@ from flow.chain_rig import Rig, link
 from flow.stage import transformer
 from hark.bus import LocalBus
 from hark.model import Message, Session
-from hark.model.merge import Denials
+from hark.model.session_merge import Denials
 from hark.plugins import Ctx, Transformer
 from hark.speak import Speaker, Spoken
 from hark.spec import topics

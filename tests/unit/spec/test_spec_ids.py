@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from hark.spec import RESERVED_INTENT_NAMES, is_intent_name, is_pipeline_id, is_skill_id, is_transformer_id, stamp_key
-from hark.spec.names import DENYLISTS, FRAME_KEYS, HANDLER_WRITES, PUSHING_RESERVED_NAMES, REIMPOSED, TRANSFORMER_TYPES
+from hark.spec.names import (
+    DENYLISTS,
+    HANDLER_WRITES,
+    PUSHING_RESERVED_NAMES,
+    REIMPOSED,
+    RUNTIME_KEYS,
+    TRANSFORMER_TYPES,
+)
 
 NO_ID = ["", " ", "a b", "a:b", "a\n", "é", None, 7, b"a", ["a"]]
 
@@ -53,7 +60,7 @@ def test_each_transformer_type_has_its_stamp_which_only_the_frame_writes() -> No
 
     assert stamps[0] == "audio_transformer_ids"
     assert len(set(stamps)) == 6
-    assert set(stamps) < FRAME_KEYS
+    assert set(stamps) < RUNTIME_KEYS
 
 
 def test_a_handler_may_write_no_field_that_a_claim_may_not() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hark.testing import FakeClock
-from hark.trace import SliceStore, TraceStore, TurnTrace, joined
+from hark.trace import SliceStore, TraceStore, TurnTrace, join_slices
 
 
 async def test_parts_are_joined_in_the_order_in_which_things_happened() -> None:
@@ -18,11 +18,11 @@ async def test_parts_are_joined_in_the_order_in_which_things_happened() -> None:
     await clock.advance(1)
     main.step("end", "x", "done")
     taken_in.ended(main, "complete")
-    story = joined([part.record(), main.record()])
+    story = join_slices([part.record(), main.record()])
     assert story is not None
     assert [(step.stage, step.at) for step in story.steps] == [("match", 0.0), ("handler", 1.0), ("end", 2.0)]
     assert (story.outcome, story.session_id, story.utterances) == ("complete", "kitchen", ["hello"])
-    assert joined([]) is None
+    assert join_slices([]) is None
 
 
 def test_parts_of_other_turns_are_left_out() -> None:
@@ -30,7 +30,7 @@ def test_parts_of_other_turns_are_left_out() -> None:
     main, other = TraceStore(clock).begin("a", "x", ("hello",)), SliceStore(clock).of("b")
     assert other is not None
     other.step("handler", "clock", "returned")
-    story = joined([main.record(), other.record()])
+    story = join_slices([main.record(), other.record()])
     assert story is not None
     assert story.steps == []
 

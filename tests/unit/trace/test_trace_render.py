@@ -30,7 +30,7 @@ def test_a_turn_is_told_step_by_step() -> None:
     assert head == '"what\'s up | what sup"  session kitchen, en-US, turn abc-1'
     assert " ".join(first.split()) == '0.500 ms utterance decontract changed "what\'s up" → "what is up"'
     assert second.endswith("match      template               declined   no template fits")
-    assert end == "Nobody claimed this.  2.500 ms in all, the speech that followed apart."
+    assert end == "No plugin claimed this.  2.500 ms in total, not counting speech."
 
 
 def test_a_claim_is_told_by_its_slots_and_what_became_sound_by_its_text() -> None:
@@ -46,7 +46,7 @@ def test_a_claim_is_told_by_its_slots_and_what_became_sound_by_its_text() -> Non
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
-        ("unmatched", "Nobody claimed this."),
+        ("unmatched", "No plugin claimed this."),
         ("cancelled", "A transformer cancelled it."),
         ("complete", "Answered."),
         ("error", "The handler failed."),

@@ -6,8 +6,7 @@ from typing import Any
 
 from flow.dialogue import NOON, listed
 from hark.bus import LocalBus, ask
-from hark.model import Message, Session
-from hark.model.session_fields import Handler
+from hark.model import Handler, Message, Session
 from hark.spec import topics
 from hark.testing import FakeClock, settle
 from hark.understand import DefaultSession, Options

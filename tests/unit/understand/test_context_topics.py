@@ -10,7 +10,7 @@ import pytest
 from flow.dialogue import NOON
 from hark.bus import LocalBus
 from hark.model import ContextEntry, Message, Session
-from hark.model.merge import Denials
+from hark.model.session_merge import Denials
 from hark.spec import topics
 from hark.testing import FakeClock, settle
 from hark.trace import TraceStore

@@ -67,7 +67,7 @@ class DevMode:
 
         What has to wait for a turn is taken over later.
         """
-        job = self._house.runner.workers.submit(lambda _job: self._edits.see())
+        job = self._house.runner.threads.submit(lambda _job: self._edits.see())
         seen: dict[str, Stamps] = await job.done
         for name in sorted(self._edits.changed(seen)):  # the settings first
             await self._begin(name)

@@ -14,7 +14,7 @@ from hark.app.dev.sources import source_of
 from hark.app.dev.swapping import OvertakenError, Swap
 from hark.app.dev.units import Unit, root_of
 from hark.hosting import Loaded, Refusal
-from hark.hosting.discovery import make
+from hark.hosting.discovery import instantiate
 from hark.plugins import Plugin, Transformer
 from hark.plugins.handlers import handlers_of
 
@@ -79,7 +79,9 @@ class Reloader:
         leaving = [entry for entry in self._residents if entry.id == plugin_id]
         judged: Judged = []
         for entry in leaving:
-            made = make(type(entry.plugin), self._residents.registry_for(entry.plugin).kind, plugin_id, entry.origin)
+            made = instantiate(
+                type(entry.plugin), self._residents.registry_for(entry.plugin).kind, plugin_id, entry.origin
+            )
             judged.append(self._judge(made, {plugin_id}))
         return await self._exchange(leaving, judged, set(), self._house.clock.monotonic() - began)
 
@@ -92,7 +94,7 @@ class Reloader:
 
     async def _printed(self, printing: Printing) -> Edition | None:
         """A new edition, made on a worker so that turns go on; None when it takes too long."""
-        workers = self._house.runner.workers
+        workers = self._house.runner.threads
         job = workers.submit(lambda _job: printing.run())
         try:
             async with self._house.clock.timeout(self._house.settings.limits.start):
@@ -118,7 +120,7 @@ class Reloader:
         taken: set[tuple[str, str]] = set()
         for source in unit.sources:
             error = failed.get(source.module)
-            for made in source.make() if error is None else [source.not_imported(error)]:
+            for made in source.make() if error is None else [source.import_refusal(error)]:
                 judged = self._judge(made, leaving)
                 if isinstance(judged, Loaded):
                     key = (self._residents.registry_for(judged.plugin).kind, judged.id)

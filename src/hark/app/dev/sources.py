@@ -9,7 +9,7 @@ from typing import Protocol
 
 from hark.app.loading import builtin
 from hark.hosting import PluginFile, Refusal
-from hark.hosting.discovery import load, not_imported, offers
+from hark.hosting.discovery import import_refusal, installed_entry_points, load
 from hark.plugins import PipelinePlugin, Plugin, Transformer
 
 
@@ -27,7 +27,7 @@ class Source(Protocol):
     def make(self) -> list[Plugin | Refusal]:
         """The plugins, or why there are none. Never raises."""
 
-    def not_imported(self, error: BaseException) -> Refusal:
+    def import_refusal(self, error: BaseException) -> Refusal:
         """What to say when the module raised on import."""
 
 
@@ -43,9 +43,9 @@ class Offer:
         """As promised by `Source`."""
         return [load(self._point)]
 
-    def not_imported(self, error: BaseException) -> Refusal:
+    def import_refusal(self, error: BaseException) -> Refusal:
         """As promised by `Source`."""
-        return not_imported(self._point, error)
+        return import_refusal(self._point, error)
 
 
 def source_of(made: type[Plugin]) -> Offer:
@@ -62,7 +62,7 @@ def sources(*, installed: bool, files: Iterable[Path] = (), wanted: Collection[s
     """Where `hark.app.loading.plugins` has its plugins from, in the same order."""
     yield from map(source_of, builtin(wanted))
     yield from map(PluginFile, files)
-    for offer in offers() if installed else ():
+    for offer in installed_entry_points() if installed else ():
         yield offer if isinstance(offer, Refusal) else Offer(offer)
 
 

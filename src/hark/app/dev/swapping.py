@@ -86,7 +86,7 @@ class Swap:
                 break
             come.append(entry)
         for registry, order in orders:
-            registry.arrange(order)
+            registry.reorder(order)
         moved = [entry.plugin for entry in (*self._leaving, *self._coming)]
         await self._house.announce(
             transformers=any(isinstance(plugin, Transformer) for plugin in moved),

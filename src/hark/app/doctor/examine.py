@@ -13,7 +13,7 @@ from hark.app.services.hear import Hear
 from hark.app.services.speak import Speak
 from hark.app.settings import Settings
 from hark.builtin import TemplateMatcher
-from hark.hosting import Engines, Loaded, Refusal, Runner, sendable
+from hark.hosting import Engines, Loaded, Refusal, Runner, sendable_text
 from hark.plugins.handlers import handlers_of
 from hark.spec import TransformerType
 
@@ -57,7 +57,7 @@ def engines_in(engines: Engines[Any], runner: Runner) -> list[EngineReport]:
     reports = []
     for entry in engines.registry:
         told = runner.attempt(Loaded(entry.plugin, entry.plugin.about))
-        about = told.failure or sendable(str(told.value))
+        about = told.failure or sendable_text(str(told.value))
         reports.append(EngineReport(kind=engines.kind, member=_member(entry), about=about))
     return reports
 
@@ -70,15 +70,15 @@ def missing_in(refusals: Iterable[Refusal]) -> list[Missing]:
 
 
 def _chain(house: House, kind: TransformerType) -> ChainReport:
-    composition = house.chains[kind].composition
+    chain = house.chains[kind]
     explicit = house.settings.transformers.order(kind)
-    deployed = composition.deployed()
+    deployed = chain.deployed()
     running = {entry.id for entry in deployed}
     return ChainReport(
         kind=kind,
         order="by priority" if explicit is None else f"as [transformers] {kind} lists them",
         members=[_member(entry, entry.plugin.priority) for entry in deployed],
-        left_out=[entry.id for entry in composition.registry if entry.id not in running],
+        left_out=[entry.id for entry in chain.registry if entry.id not in running],
     )
 
 

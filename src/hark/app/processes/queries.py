@@ -18,7 +18,7 @@ from hark.app.settings import Settings
 from hark.bus import Bus
 from hark.model import MalformedMessage, Message
 from hark.spec import topics
-from hark.trace import TraceRecord, TraceStore, joined
+from hark.trace import TraceRecord, TraceStore, join_slices
 
 if TYPE_CHECKING:
     from hark.app.processes.claims import Members
@@ -113,7 +113,7 @@ class TraceCollector:
         # The process that takes turns in knows which was the last; the others know what reached them.
         found = max(candidates, key=lambda record: (bool(record.session_id), record.wall))
         parts = await self._ask(asked, found.utterance_id, exactly=True)
-        return joined([*parts] or [found])
+        return join_slices([*parts] or [found])
 
     async def _ask(self, asked: Collection[str], wanted: str, *, exactly: bool) -> list[TraceRecord]:
         data: dict[str, object] = {"id": wanted, "exactly": exactly}

@@ -15,7 +15,7 @@ from hark.app.script.mistakes import Mistake, ScriptError
 from hark.app.script.script import NOTHING, Conversation, Script
 from hark.app.settings import Settings, read_settings
 from hark.hosting import PluginFile, Refusal
-from hark.hosting.discovery import make
+from hark.hosting.discovery import instantiate
 from hark.plugins import Plugin
 
 _CLASS: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
@@ -104,7 +104,7 @@ def _named(script: Script, name: str) -> Make:
             raise _wrong(script, f"{name} cannot be imported: {type(error).__name__}: {error}", _REMEDY) from None
         if not (isinstance(offered, type) and issubclass(offered, Plugin)):
             raise _wrong(script, f"{name} is no plugin class", _REMEDY)
-        return lambda: [make(offered, "plugin class", name, script.where)]
+        return lambda: [instantiate(offered, "plugin class", name, script.where)]
     path = _beside(script, name)
     if not path.exists():
         raise _wrong(script, f"there is no {path}", _REMEDY)

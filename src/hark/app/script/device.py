@@ -6,8 +6,7 @@ from collections import deque
 from typing import Any, Final
 
 from hark.app.script.steps import HERE
-from hark.model import Audio, Message, Session
-from hark.model.session_fields import Location
+from hark.model import Audio, Location, Message, Session
 from hark.spec import DEFAULT_SESSION_ID, topics
 
 MARK: Final = "hark_script"

@@ -17,8 +17,7 @@ from hark.app.script.turns import Turns
 from hark.app.settings import Settings
 from hark.bus import LocalBus
 from hark.hosting import Refusal
-from hark.model import Message, Session
-from hark.model.session_fields import Location
+from hark.model import Location, Message, Session
 from hark.plugins import Plugin
 from hark.speak import Spoken
 from hark.spec import DEFAULT_SESSION_ID, topics
@@ -176,7 +175,7 @@ class Stage:
         loop = asyncio.get_running_loop()
         end = loop.time() + self.patience
         await settle()
-        while (self.house.runner.workers.busy or self._unsaid()) and loop.time() < end:
+        while (self.house.runner.threads.busy or self._unsaid()) and loop.time() < end:
             await asyncio.sleep(0.001)
             await settle()
 

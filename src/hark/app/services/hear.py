@@ -8,7 +8,7 @@ from hark.app.services.service import RuntimeContext
 from hark.app.settings import Settings
 from hark.hosting import Refusal
 from hark.model import Session
-from hark.model.merge import Denials
+from hark.model.session_merge import Denials
 from hark.spec import DEFAULT_SESSION_ID
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Hear:
                 options,
                 lambda session_id: session_id == DEFAULT_SESSION_ID,
                 self._denials_for,
-                context.passage,
+                context.gate,
                 aloud.on_level,
             )
 

@@ -13,7 +13,7 @@ from hark.app.residents import Residents
 from hark.app.settings import Settings
 from hark.bus import Bus
 from hark.chains import Chain
-from hark.hosting import Passage, Runner
+from hark.hosting import Gate, Runner
 from hark.model import Clock
 from hark.spec import TransformerType
 from hark.trace import TraceStore
@@ -32,7 +32,7 @@ class RuntimeContext(msgspec.Struct, frozen=True):
     residents: Residents
     chains: Mapping[TransformerType, Chain]
     """The chains whose transformers run in one of the services."""
-    passage: Passage
+    gate: Gate
     """Turns and responses pass it while they use plugins."""
     data_root: Path | None = None
     """Where plugins keep their data."""

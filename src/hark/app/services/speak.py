@@ -9,7 +9,7 @@ from hark.app.services.service import RuntimeContext
 from hark.app.settings import Settings
 from hark.hosting import Refusal
 from hark.model import Session
-from hark.model.merge import Denials
+from hark.model.session_merge import Denials
 from hark.speak import Render, Speaker
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Speak:
             render,
             serves,
             self._denials_for,
-            context.passage,
+            context.gate,
             output,
         )
 

@@ -20,7 +20,7 @@ class Understand:
             context.settings.understanding(),
             source,
             context.traces,
-            context.passage,
+            context.gate,
             group,
         )
 

@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from hark.trace import TraceRecord, TurnTrace, joined
+from hark.trace import TraceRecord, TurnTrace, join_slices
 
 log = logging.getLogger("hark.app")
 
@@ -94,7 +94,7 @@ def find(directory: Path, prefix: str = "") -> TraceRecord | None:
     found = max(known, key=lambda record: (record.utterance_id == prefix, record.wall))
     others = [pair for pair in pairs if pair not in intakes]
     parts = [_find(directory, pair, found.utterance_id) for pair in others]
-    return joined([found, *(part for part in parts if part is not None)])
+    return join_slices([found, *(part for part in parts if part is not None)])
 
 
 def _find(directory: Path, names: tuple[str, ...], prefix: str) -> TraceRecord | None:

@@ -14,7 +14,7 @@ from hark.app.trouble import Trouble
 from hark.app.voice.choosing import Choice, Chosen
 from hark.bus import Bus
 from hark.hosting import Engines, PluginHost, Refusal, Runner
-from hark.model.audio_level import Level
+from hark.model.audio import Level
 from hark.plugins.engines import EngineKind
 from hark.speak.options import SpeakOptions
 

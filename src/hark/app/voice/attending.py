@@ -12,7 +12,7 @@ from hark.app.voice.choosing import Choice
 from hark.app.voice.composing import progress
 from hark.app.voice.following import Following
 from hark.app.voice.status_line import StatusLine
-from hark.model.audio_level import Level
+from hark.model.audio import Level
 
 
 class Attending:

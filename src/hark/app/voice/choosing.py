@@ -10,7 +10,7 @@ import msgspec
 
 from hark.app.settings import Settings
 from hark.hosting import Refusal
-from hark.hosting.discovery import load, offers
+from hark.hosting.discovery import installed_entry_points, load
 from hark.plugins.engines import Engine, EngineKind, WakeWord
 
 _USUAL: Final = WakeWord("jarvis", "hey jarvis")
@@ -58,7 +58,7 @@ class Choice:
             module, _, name = place.partition(":")
             return getattr(import_module(module), name)()  # type: ignore[no-any-return]
         group = f"hark.engine.{kind}"
-        for offer in offers((group,)) if self._installed else ():
+        for offer in installed_entry_points((group,)) if self._installed else ():
             if isinstance(offer, Refusal):
                 return offer
             if offer.name == engine_id:

@@ -33,6 +33,6 @@ async def with_engines(report: Report, settings: Settings, *, installed: bool) -
             missing += missing_in(bench.registry.refusals)
             await bench.close()
     finally:
-        runner.workers.close()
+        runner.threads.close()
         await bus.close()
     return msgspec.structs.replace(report, engines=engines, missing=missing)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from hark.model import Audio
-from hark.model.resample import listenable
+from hark.model.resample import resample_mono
 from hark.plugins.engines import SAMPLE_RATE, Microphone, Player
 
 _BLOCK: Final = SAMPLE_RATE // 10 * 2
@@ -20,7 +20,7 @@ class Recorded(Microphone):
     id = "recorded"
 
     def __init__(self, audio: Audio) -> None:
-        self._samples = listenable(audio, SAMPLE_RATE).samples
+        self._samples = resample_mono(audio, SAMPLE_RATE).samples
         self.go = asyncio.Event()
 
     async def blocks(self) -> AsyncIterator[bytes]:
@@ -48,4 +48,4 @@ class Kept(Player):
             return None
         rate = max(audio.sample_rate for audio in self.sounds)
         silence = bytes(int(pause * rate) * 2)
-        return Audio(silence.join(listenable(audio, rate).samples for audio in self.sounds), rate)
+        return Audio(silence.join(resample_mono(audio, rate).samples for audio in self.sounds), rate)

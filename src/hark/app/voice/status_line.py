@@ -8,7 +8,7 @@ from typing import Final, TextIO
 from hark.app.words import one_line
 from hark.bus import Bus
 from hark.model import Message
-from hark.model.audio_level import Level
+from hark.model.audio import Level
 from hark.spec import DEFAULT_SESSION_ID, topics
 
 _BARS: Final = " ▁▂▃▄▅▆▇█"

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from hark.builtin.engines.recording import Recording
 from hark.model import Audio
-from hark.model.resample import listenable
+from hark.model.resample import resample_mono
 from hark.model.wav import MalformedWav, read_wav
 from hark.plugins.engines import SAMPLE_RATE, Microphone, Player, Unavailable
 
@@ -42,7 +42,7 @@ class FileMicrophone(Microphone):
         """As promised by `Engine`."""
         path = Path(self.settings.path).expanduser()
         try:
-            sound = listenable(read_wav(path.read_bytes()))
+            sound = resample_mono(read_wav(path.read_bytes()))
         except (OSError, MalformedWav) as error:
             raise Unavailable(f"{path} cannot be read: {error}", "give `path` a WAV file") from error
         self._samples = sound.samples + bytes(2 * round(self.settings.silence * SAMPLE_RATE))

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from hark.builtin.engines.threads import Inbox
 from hark.model import Audio
-from hark.model.audio_form import as_mono
+from hark.model.audio import as_mono
 from hark.model.resample import Resampler
 from hark.plugins.engines import SAMPLE_RATE, Microphone
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from hark.model import Audio
-from hark.model.audio_form import as_mono, shorts, unshorts
+from hark.model.audio import as_mono, int16_bytes, int16_samples
 from hark.model.resample import resample
 from hark.model.wav import write_wav
 
@@ -28,7 +28,7 @@ class Recording:
         if self._file.closed:
             return
         wanted = round(seconds * self._rate)
-        numbers = shorts(resample(as_mono(audio), self._rate).samples)[:wanted]
+        numbers = int16_samples(resample(as_mono(audio), self._rate).samples)[:wanted]
         place = self._frames if at is None else round(at * self._rate)
         there = self._read(place, len(numbers))
         mixed = array("h", (max(-32_768, min(32_767, a + b)) for a, b in zip(numbers, there, strict=True)))
@@ -42,12 +42,12 @@ class Recording:
     def _read(self, place: int, count: int) -> array[int]:
         self._file.seek(_HEADER + 2 * place)
         found = self._file.read(2 * max(0, min(count, self._frames - place)))
-        return shorts(found.ljust(2 * count, b"\0"))
+        return int16_samples(found.ljust(2 * count, b"\0"))
 
     def _write(self, place: int, numbers: array[int]) -> None:
         # Beyond its end, a file reads as zeros, which is silence.
         self._file.seek(_HEADER + 2 * place)
-        self._file.write(unshorts(numbers))
+        self._file.write(int16_bytes(numbers))
         self._frames = max(self._frames, place + len(numbers))
 
     def _write_header(self) -> None:

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from hark.builtin.engines.needs import need, release
 from hark.model import Audio
-from hark.model.resample import listenable
+from hark.model.resample import resample_mono
 from hark.plugins.engines import SAMPLE_RATE, Recognition, STTEngine, Transcript, Unavailable
 
 _EXTRA: Final = "sherpa-onnx"
@@ -85,7 +85,7 @@ class SherpaOnnx(STTEngine):
 
     def transcribe(self, audio: Audio, lang: str) -> Transcript:
         """As promised by `STTEngine`."""
-        samples = listenable(audio).samples
+        samples = resample_mono(audio).samples
         if self._streaming:
             recognition = self.recognition(lang)
             assert recognition is not None  # noqa: S101 - it is streaming

@@ -11,7 +11,7 @@ from typing import Any, Final
 from hark.builtin.engines.needs import need
 from hark.builtin.engines.threads import Inbox
 from hark.model import Audio
-from hark.model.audio_form import as_16_bits, as_mono
+from hark.model.audio import as_16_bits, as_mono
 from hark.model.resample import Resampler, resample
 from hark.plugins.engines import SAMPLE_RATE, Microphone, Player, Unavailable
 

@@ -23,7 +23,7 @@ from hark.builtin.engines.repetition import repeats_itself
 from hark.builtin.engines.sayable.following import Following
 from hark.builtin.engines.whisper_model import Reading, WhisperModel
 from hark.model import Audio
-from hark.model.resample import listenable
+from hark.model.resample import resample_mono
 from hark.plugins import Message
 from hark.plugins.engines import SAMPLE_RATE, STTEngine, Transcript, Unavailable
 
@@ -158,7 +158,7 @@ class FasterWhisper(STTEngine):
     def transcribe(self, audio: Audio, lang: str) -> Transcript:
         """As promised by `STTEngine`."""
         numpy, code = self._numpy, lang.lower().partition("-")[0]
-        sound = numpy.frombuffer(listenable(audio).samples, dtype="<i2").astype("float32") / 32_768
+        sound = numpy.frombuffer(resample_mono(audio).samples, dtype="<i2").astype("float32") / 32_768
         size = _WINDOW * HOP
         if len(sound) <= size:
             reading = self._understood(sound, code)

@@ -10,7 +10,7 @@ from typing import Final
 from hark.builtin.hassil.files import read
 from hark.builtin.hassil.sentences import Recognized, Sentences
 from hark.intents import TemplateError, expand
-from hark.model.context import is_live
+from hark.model.intent_context import is_live
 from hark.plugins import Declined, Match, Message, PipelinePlugin, Session, Turn, handles
 from hark.spec import topics
 

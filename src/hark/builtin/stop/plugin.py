@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hark.builtin.candidates import is_decided, is_denied, is_denied_skill, willing
 from hark.builtin.stop.hearing import Kind, heard
 from hark.model import converse
-from hark.model.session_fields import Handler, Handlers
+from hark.model.session_codec import Handler, Handlers
 from hark.plugins import Declined, Later, Match, PipelinePlugin, Round, Session, Turn, handles
 from hark.plugins.pipeline import ANY_LANGUAGE
 from hark.spec import topics

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import ClassVar, Final, Literal, get_args
 
-from hark.plugins.base import Plugin
+from hark.plugins.plugin import Plugin
 
 EngineKind = Literal["stt", "tts", "vad", "wakeword", "microphone", "player"]
 ENGINE_KINDS: Final[tuple[EngineKind, ...]] = get_args(EngineKind)

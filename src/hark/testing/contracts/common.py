@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from hark.hosting import Unfit
-from hark.hosting.checks import main_method, settings_for
+from hark.hosting import InvalidPlugin
+from hark.hosting.registry import main_method, settings_for
 from hark.testing.contracts.clause import clause
 from hark.testing.contracts.subject import Subject
 
@@ -17,7 +17,7 @@ async def it_is_let_in(subject: Subject) -> None:
     plugin = subject.make()
     try:
         main_method(plugin)
-    except Unfit as unfit:
+    except InvalidPlugin as unfit:
         raise AssertionError(f"{unfit}; {unfit.remedy}") from None
 
 
@@ -27,7 +27,7 @@ async def its_settings_have_defaults(subject: Subject) -> None:
     plugin = subject.make()
     try:
         settings_for(plugin, subject.settings)
-    except Unfit as unfit:
+    except InvalidPlugin as unfit:
         raise AssertionError(f"{unfit}; {unfit.remedy}") from None
 
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from hark.intents import words
 from hark.model import Audio
-from hark.model.audio_form import shorts
-from hark.model.resample import listenable
+from hark.model.audio import int16_samples
+from hark.model.resample import resample_mono
 from hark.plugins.engines import SAMPLE_RATE, Transcript, Unavailable, WakeWord
 from hark.testing.contracts.clause import clause
 from hark.testing.contracts.samples import AUDIO
@@ -76,7 +76,7 @@ async def what_streams_ends_in_the_same_text(subject: Subject) -> None:
             recognition = await stage.work(stage.engine.recognition, subject.options["lang"])
             if recognition is None:
                 return
-            samples = listenable(audio).samples
+            samples = resample_mono(audio).samples
             for start in range(0, len(samples), 3_200):
                 so_far = await stage.work(recognition.feed, samples[start : start + 3_200])
                 assert isinstance(so_far, str), "feed() returns what is understood so far"
@@ -109,7 +109,7 @@ async def it_hears_speech_and_no_silence(subject: Subject) -> None:
         detector = await stage.call()
         assert max(_probabilities(detector, bytes(2 * _SECOND))) < 0.5, "it hears speech in silence"
         if subject.options["speech"] is not None:
-            speech = listenable(subject.options["speech"]).samples
+            speech = resample_mono(subject.options["speech"]).samples
             assert max(_probabilities(detector, speech)) > 0.5, "it does not hear speech"
 
 
@@ -118,7 +118,7 @@ async def detectors_know_nothing_of_each_other(subject: Subject) -> None:
     """One for each stream; and who was reset is as good as new."""
     async with on_stage(subject) as stage:
         speech = subject.options["speech"] or AUDIO["ordinary"]
-        samples = listenable(speech).samples
+        samples = resample_mono(speech).samples
         first, second = await stage.call(), await stage.call()
         alone = _probabilities(first, samples)
         _probabilities(second, bytes(_SECOND))
@@ -141,7 +141,7 @@ async def it_hears_its_phrase_once_in_pieces_of_any_length(subject: Subject) -> 
     async with on_stage(subject) as stage:
         if subject.options["speech"] is None:
             return
-        samples = bytes(_SECOND) + listenable(subject.options["speech"]).samples + bytes(_SECOND)
+        samples = bytes(_SECOND) + resample_mono(subject.options["speech"]).samples + bytes(_SECOND)
         for size in _PIECES:
             detector = await stage.call(WakeWord("it", subject.options["phrase"]))
             assert _count(detector, samples, size) == 1, f"in pieces of {size} bytes it is not heard once"
@@ -198,7 +198,7 @@ async def it_gives_whole_samples(subject: Subject) -> None:
             async for block in blocks:
                 assert type(block) is bytes, f"a piece is a {type(block).__name__}, not bytes"
                 assert block, "a piece is empty"
-                assert len(shorts(block)) * 2 == len(block), "a piece ends within a sample"
+                assert len(int16_samples(block)) * 2 == len(block), "a piece ends within a sample"
                 count += 1
                 if count == 20:
                     break

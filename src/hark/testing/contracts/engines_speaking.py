@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, Final
 
 from hark.model import Audio
-from hark.model.audio_form import as_mono, shorts
+from hark.model.audio import as_mono, int16_samples
 from hark.testing.contracts.clause import clause
 from hark.testing.contracts.engines_hearing import its_devices_are_names
 from hark.testing.contracts.samples import AUDIO, TEXTS
@@ -33,7 +33,7 @@ async def it_speaks(subject: Subject) -> None:
     async with on_stage(subject) as stage:
         short = await _spoken(stage, _SENTENCE, subject.options["lang"])
         assert 0.3 < short.seconds < 20, f"five words take {short.seconds:.1f} s"
-        assert max(map(abs, shorts(as_mono(short).samples))) > 1_000, "nothing can be heard"
+        assert max(map(abs, int16_samples(as_mono(short).samples))) > 1_000, "nothing can be heard"
         long = await _spoken(stage, _LONG, subject.options["lang"])
         assert long.seconds > 3 * short.seconds, "a long text is cut off"
 

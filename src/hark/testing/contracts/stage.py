@@ -59,6 +59,6 @@ async def on_stage(subject: Subject) -> AsyncIterator[Stage]:
         finally:
             await engines.close()
             await bus.close()
-            runner.workers.close()
+            runner.threads.close()
     left = [one.name for one in set(threading.enumerate()) - before if not one.name.startswith("hark")]
     assert not left, f"it leaves threads behind: {', '.join(left)}"

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from hark.app.house import House
 from hark.chains import Flow
 from hark.model import Message, Session
-from hark.model.merge import Denials
+from hark.model.session_merge import Denials
 from hark.plugins import Ctx, Transformer
 from hark.testing.contracts.clause import Clause, clause, test_of
 from hark.testing.contracts.common import COMMON

@@ -11,7 +11,7 @@ from hark.bus import Bus
 from hark.chains import Chain
 from hark.hear import Listener, Options
 from hark.hosting import Engines, PluginHost, Runner
-from hark.model.audio_level import Level
+from hark.model.audio import Level
 from hark.plugins.engines import Engine, EngineKind, WakeWord
 from hark.spec.names import DEFAULT_SESSION_ID
 from hark.testing.voice.hearing import FakeMicrophone, FakeSTT, FakeVAD, FakeWakeWords, Scene

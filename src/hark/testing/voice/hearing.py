@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from hark.model import Audio
-from hark.model.audio_level import level
+from hark.model.audio import level
 from hark.plugins.engines import (
     Microphone,
     Recognition,

@@ -98,7 +98,7 @@ class Soak:
                 for noted in (self._stt.heard, self._stt.fed, self._stt.recognitions):
                     noted.clear()
             blocks.append(_in_use())
-        self._runner.workers.close()
+        self._runner.threads.close()
         await self._bus.close()
         return Soaked(self._topics, self._dropped, blocks)
 

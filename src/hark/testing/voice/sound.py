@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator
 from typing import Final
 
-from hark.model.audio_form import shorts, unshorts
+from hark.model.audio import int16_bytes, int16_samples
 from hark.plugins.engines import SAMPLE_RATE
 
 FRAME: Final = 32
@@ -28,7 +28,7 @@ class Scene:
     @property
     def samples(self) -> bytes:
         """All of it, at 16 kHz."""
-        return unshorts(self._samples)
+        return int16_bytes(self._samples)
 
     @property
     def seconds(self) -> float:
@@ -67,7 +67,7 @@ def frames(samples: bytes) -> Iterator[tuple[int, str] | None]:
         frame = samples[at : at + 2 * FRAME]
         if frame != last:
             last = frame
-            yield _read(shorts(frame))
+            yield _read(int16_samples(frame))
 
 
 def words_in(samples: bytes) -> list[str]:

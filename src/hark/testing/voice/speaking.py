@@ -139,7 +139,7 @@ async def close_output(output: AudioOutput) -> None:
     """Let its engines go."""
     await output.engines.close()
     await output.players.close()
-    output.runner.workers.close()
+    output.runner.threads.close()
 
 
 async def in_pieces(text: str, size: int = 4) -> AsyncIterator[Audio]:

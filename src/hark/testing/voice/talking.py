@@ -16,7 +16,7 @@ from hark.app.voice.recorded import Kept
 from hark.builtin import MATCHERS
 from hark.bus import LocalBus
 from hark.model import Audio, Clock, Message, SystemClock
-from hark.model.resample import listenable
+from hark.model.resample import resample_mono
 from hark.plugins import PipelinePlugin, Plugin
 from hark.plugins.engines import SAMPLE_RATE, Engine, EngineKind
 from hark.speak import Spoken
@@ -110,7 +110,9 @@ class TalkingHouse:
     async def takes_in(self, *sounds: Audio | Scene) -> None:
         """As `hears`, without waiting for what becomes of it."""
         for sound in sounds:
-            self.microphone.give(sound.samples if isinstance(sound, Scene) else listenable(sound, SAMPLE_RATE).samples)
+            self.microphone.give(
+                sound.samples if isinstance(sound, Scene) else resample_mono(sound, SAMPLE_RATE).samples
+            )
         self.microphone.give(_SILENCE)
         async with asyncio.timeout(_PATIENCE):
             await self.microphone.heard()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hark.model import Session
 from hark.plugins import Plugin, Turn
-from hark.plugins.conversing import answers, fallback
+from hark.plugins.handlers import answers, fallback
 from hark.skills import Skill
 from hark.testing.zoo.animal import Animal, Grip, Point
 from hark.testing.zoo.bodies import handler_forms, made_of, method_of

@@ -1,4 +1,4 @@
-"""Animals that forge what only the frame may say: stamps, cancellations, ids, markers and signals."""
+"""Animals that forge what only Hark may say: stamps, cancellations, ids, markers and signals."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from hark.builtin import CommonQuery, Fallback
 from hark.bus import LocalBus
 from hark.chains import Flow
 from hark.model import Audio, Message, Session
-from hark.model.merge import Denials
+from hark.model.session_merge import Denials
 from hark.plugins import Match, PipelinePlugin, Plugin, Transformer, Turn, handles
 from hark.skills import Skill, intent
 from hark.spec import TransformerType
@@ -202,7 +202,7 @@ class Visit(Assistant):
 
     def _is_finishing(self) -> bool:
         """Whether a worker is doing something that does not hang: it will be through in no time."""
-        return bool(self.house.runner.workers.busy) and not self.cage.hanging
+        return bool(self.house.runner.threads.busy) and not self.cage.hanging
 
     async def _through_the_audio_chains(self, hearing: Hearing) -> None:
         """Nobody feeds the two audio chains yet: send something through by hand, as part of the turn."""

@@ -58,5 +58,5 @@ async def test_an_engine_that_cannot_speak_of_itself_is_told_all_the_same() -> N
     [told] = engines_in(engines, runner)
     assert told.about.startswith("RuntimeError: no comment")
     await engines.close()
-    runner.workers.close()
+    runner.threads.close()
     await bus.close()

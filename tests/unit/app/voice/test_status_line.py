@@ -10,7 +10,7 @@ import pytest
 from hark.app.voice.status_line import StatusLine
 from hark.bus import LocalBus
 from hark.model import Message, Session
-from hark.model.audio_level import Level
+from hark.model.audio import Level
 from hark.spec import topics
 
 HINTS = {"waiting": "say the word"}

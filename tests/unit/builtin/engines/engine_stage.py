@@ -30,7 +30,7 @@ class Stage:
         for engines in self.engines.values():
             await engines.close()
         await self.bus.close()
-        self.runner.workers.close()
+        self.runner.threads.close()
 
 
 @asynccontextmanager

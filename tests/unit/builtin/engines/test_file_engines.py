@@ -13,7 +13,7 @@ from hark.builtin.engines.files import FileMicrophone, FilePlayer
 from hark.builtin.engines.null import NullPlayer
 from hark.builtin.engines.pipe import PipeMicrophone
 from hark.model import Audio
-from hark.model.audio_form import shorts
+from hark.model.audio import int16_samples
 from hark.model.wav import read_wav, write_wav
 from hark.testing.clock import settle
 from unit.builtin.engines.engine_stage import stage
@@ -74,8 +74,8 @@ async def played(tmp_path: Path, **settings: bool) -> Audio:
 async def test_all_that_is_played_is_in_one_file_with_its_gaps(tmp_path: Path) -> None:
     written = await played(tmp_path)
     assert written.seconds == 2.5
-    assert shorts(written.samples)[20_000] == 0
-    assert shorts(written.samples)[30_000] == 1_000
+    assert int16_samples(written.samples)[20_000] == 0
+    assert int16_samples(written.samples)[30_000] == 1_000
 
 
 async def test_or_without_them(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ async def test_what_plays_at_a_time_is_mixed_and_what_is_cancelled_was_heard_in_
         await first
         with pytest.raises(asyncio.CancelledError):
             await second
-        numbers = shorts(read_wav((tmp_path / "out.wav").read_bytes()).samples)
+        numbers = int16_samples(read_wav((tmp_path / "out.wav").read_bytes()).samples)
         assert (numbers[100], numbers[10_000], len(numbers)) == (2_000, 1_000, 16_000)
 
 
@@ -149,7 +149,7 @@ async def test_a_pipe_is_resampled_and_mixed() -> None:
         assert await on.add(microphone, descriptor=reading, rate=48_000, channels=2) is None
         os.write(writing, b"\xe8\x03\xe8\x03" * 4_800)
         os.close(writing)
-        got = shorts(b"".join([block async for block in microphone.blocks()]))
+        got = int16_samples(b"".join([block async for block in microphone.blocks()]))
         assert len(got) == 1_600
         assert abs(got[800] - 1_000) < 20
     os.close(reading)

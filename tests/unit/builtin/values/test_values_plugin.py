@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hark.builtin.values import Values, plugin
-from hark.model.session_fields import Location
+from hark.model import Location
 from hark.plugins import Session, Turn
 from hark.skills import Skill, intent
 from hark.testing import Assistant

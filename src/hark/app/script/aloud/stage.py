@@ -22,7 +22,7 @@ from hark.hear import Listener
 from hark.hear.understanding import checked
 from hark.hosting import Engines
 from hark.model import Audio, Message
-from hark.model.resample import listenable
+from hark.model.resample import resample_mono
 from hark.plugins.engines import SAMPLE_RATE
 from hark.speak import Spoken
 from hark.spec import DEFAULT_SESSION_ID, topics
@@ -160,7 +160,7 @@ class AloudStage(Stage):
         if not (self._by.listen_back and said.sounds and said.whole):
             return ""
         pause = bytes(SAMPLE_RATE // 2)
-        whole = Audio(pause.join(listenable(sound, SAMPLE_RATE).samples for sound in said.sounds), SAMPLE_RATE)
+        whole = Audio(pause.join(resample_mono(sound, SAMPLE_RATE).samples for sound in said.sounds), SAMPLE_RATE)
         done = await self._recognisers.do(whole, self._main, lang=self._main, check=checked)
         heard: tuple[str, ...] = done.value.utterances if done is not None else ()
         # Any reading will do: the first may be a command that it sounds like.

@@ -7,9 +7,9 @@ from hark.app.script.aloud.ensemble import Ensemble
 from hark.app.script.stage import Unheard
 from hark.app.settings import Settings
 from hark.app.voice.aloud import Mute
-from hark.hosting import Engines, PluginHost, Refusal, Unusable
+from hark.hosting import Engines, PluginHost, Refusal, UnusableResult
 from hark.model import Audio
-from hark.model.resample import listenable
+from hark.model.resample import resample_mono
 from hark.plugins.engines import SAMPLE_RATE, TTSEngine
 
 
@@ -45,7 +45,7 @@ class User:
             done = None if engines is None else await engines.do(text, lang, None, lang=lang, check=_sound)
             if done is None:
                 raise Unheard(f"nobody can say this for the user in {lang}", "name an engine: hark test --voice ENGINE")
-            self._by.spoken[key] = listenable(done.value, SAMPLE_RATE).samples
+            self._by.spoken[key] = resample_mono(done.value, SAMPLE_RATE).samples
         return self._by.spoken[key]
 
     async def close(self) -> None:
@@ -56,5 +56,5 @@ class User:
 
 def _sound(value: object) -> Audio:
     if type(value) is not Audio or value.defect() is not None or not value.samples:
-        raise Unusable("it gave no sound")
+        raise UnusableResult("it gave no sound")
     return value

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from hark.plugins.engines import Unavailable
-from hark.plugins.host import Host
+from hark.plugins.plugin import Host
 
 
 def other_engine(engine_id: str, settings: Mapping[str, Any], host: Host | None) -> Any:

@@ -18,7 +18,7 @@ from hark.builtin.engines.sayable.automaton import Graph
 from hark.builtin.engines.sayable.following import Following, Learns
 from hark.builtin.engines.sayable.grammar import Grammar
 from hark.model import Audio
-from hark.model.resample import listenable
+from hark.model.resample import resample_mono
 from hark.plugins import Message
 from hark.plugins.engines import STTEngine, Transcript, Unavailable
 
@@ -115,7 +115,7 @@ class Pocketsphinx(STTEngine):
         """As promised by `STTEngine`: a sentence that may be said; else what the other one makes of it, or nothing."""
         primary = lang.lower().partition("-")[0]
         if any(known.lower().partition("-")[0] == primary for known in self.settings.langs):
-            found = self._fitting(listenable(audio).samples, lang)
+            found = self._fitting(resample_mono(audio).samples, lang)
             if found.utterances or self._other is None:
                 return found
         said: Transcript = self._other.transcribe(audio, lang)

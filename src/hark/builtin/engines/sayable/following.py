@@ -10,7 +10,7 @@ from hark.builtin.engines.sayable.automaton import TooLarge
 from hark.builtin.engines.sayable.grammar import Grammar, Said, grammar_of
 from hark.builtin.engines.sayable.registered import Registered
 from hark.plugins import Message
-from hark.plugins.host import Host
+from hark.plugins.plugin import Host
 from hark.spec import topics
 
 _LATER: Final = 0.5

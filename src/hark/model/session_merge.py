@@ -1,4 +1,4 @@
-"""How sessions are put together: at intake, after a claim, and when a handler is done."""
+"""How sessions are merged: at intake, after a claim, when a handler is done, and between concurrent turns."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from hark.model import context as intent_context
-from hark.model import converse
-from hark.model.context import IntentContext
+from hark.model import converse, intent_context
 from hark.model.frozen import EMPTY, Sealed
+from hark.model.intent_context import IntentContext
 from hark.model.session import Session
-from hark.model.session_fields import Handler, Handlers, ResponseMode
+from hark.model.session_codec import Handler, Handlers, ResponseMode
 from hark.spec.names import DENYLISTS, HANDLER_WRITES, PUSHING_RESERVED_NAMES, REIMPOSED, RESERVED_INTENT_NAMES
 
 _SIGNALS: Final = ("stt_lang", "request_lang", "detected_lang")
@@ -86,14 +85,14 @@ def activate(session: Session, skill_id: str, intent_name: str, now: float, cap:
     `converse_handlers` by every call (CONVERSE-1 §3.1), `active_handlers` unless the intent name is reserved and does
     not push (PIPELINE-1 §7.1, §7.3).
     """
-    conversing = converse.stamped(session, skill_id, now, cap)
+    conversing = converse.with_activated(session, skill_id, now, cap)
     if intent_name in RESERVED_INTENT_NAMES and intent_name not in PUSHING_RESERVED_NAMES:
         return session.trusted(converse_handlers=conversing)
     others = _entries_of_others(session.active_handlers, skill_id)
     return session.trusted(active_handlers=(Handler(skill_id, now), *others), converse_handlers=conversing)
 
 
-class Writes(msgspec.Struct, frozen=True):
+class SessionChanges(msgspec.Struct, frozen=True):
     """What a handler changed in its session, as far as it may: the difference, never the whole."""
 
     fields: Mapping[str, Any]
@@ -105,7 +104,7 @@ class Writes(msgspec.Struct, frozen=True):
     """The question the handler had open; another one is not its to close."""
 
     @classmethod
-    def between(cls, dispatched: Session, done: Session, skill_id: str) -> Writes | None:
+    def between(cls, dispatched: Session, done: Session, skill_id: str) -> SessionChanges | None:
         """The allowed differences between the dispatched session and the handler's, or None when there are none."""
         if dispatched is done:
             return None
@@ -149,3 +148,21 @@ def _own_entries(handlers: Handlers, skill_id: str) -> Handlers:
 
 def _entries_of_others(handlers: Handlers, skill_id: str) -> Handlers:
     return tuple(handler for handler in handlers if handler.skill_id != skill_id)
+
+
+def three_way_merge(current: Session, base: Session, now: Session) -> Session:
+    """`current` with what changed from `base` to `now`; fields that did not change keep what they are in `current`.
+
+    The intent context is merged entry by entry, so that two turns on one session do not undo each other.
+    """
+    if base is now:
+        return current
+    if current is base:
+        return now
+    names = dict.fromkeys((*base, *now))
+    changed = [name for name in names if name != "intent_context" and base.get(name) != now.get(name)]
+    advanced = current.taking(now, changed) if changed else current
+    entries = intent_context.delta(base.intent_context, now.intent_context)
+    if not entries:
+        return advanced
+    return advanced.trusted(intent_context=intent_context.apply(current.intent_context, entries))

@@ -69,7 +69,7 @@ class Job:
             return not self.abandoned
 
 
-class Workers:
+class WorkerThreads:
     """A pool that grows with what is waiting, and replaces threads that are lost to code that never returns.
 
     Threads that do patient work are lent, beside the number there may be: however many of them block, there are

@@ -1,13 +1,17 @@
-"""The way from a plugin to the rest of the house."""
+"""What every plugin has: id, settings, and the host that connects it to the assistant."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from hark.model import Clock, Message, Session, Timer
+
+if TYPE_CHECKING:
+    from hark.intents.locale import Renderer
 
 
 class Host(Protocol):
@@ -63,3 +67,44 @@ class Host(Protocol):
 
     def after(self, seconds: float, call: Callable[[], object]) -> Timer:
         """Call `call` once `seconds` have passed."""
+
+
+class Plugin:
+    """Base of everything that is loaded: made without arguments; `settings` and `host` are there at `start`.
+
+    What a deployer may set is a nested frozen dataclass `Settings`, whose defaults, types and docstrings are its
+    documentation.
+    """
+
+    id: ClassVar[str]
+    """The one name this plugin is known by."""
+
+    quick: ClassVar[bool] = False
+    """A promise that its plain methods are pure, do no I/O and take well under a millisecond: they run inline."""
+
+    @dataclass(frozen=True)
+    class Settings:
+        """Nothing to set."""
+
+    settings: Any
+    """The checked values for this plugin's `Settings`."""
+
+    host: Host
+    """The way to the rest of the house."""
+
+    dialogs: Renderer | None = None
+    """What `turn.say` and `turn.render` take their phrases from. Skills have theirs from their locale folder."""
+
+    async def start(self) -> None:
+        """Called once, before the first use."""
+
+    async def stop(self) -> None:
+        """Called once, after the last use."""
+
+    async def begin(self) -> None:
+        """What the frame calls to start the plugin; kinds that have more to do than `start` add it here."""
+        await self.start()
+
+    async def end(self) -> None:
+        """What the frame calls to stop the plugin."""
+        await self.stop()

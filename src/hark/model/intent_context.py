@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from hark.model.frozen import EMPTY, Sealed
-from hark.model.session_fields import ContextEntry
-from hark.model.session_fields import IntentContext as IntentContext
+from hark.model.session_codec import ContextEntry
+from hark.model.session_codec import IntentContext as IntentContext
 
 log = logging.getLogger("hark.context")
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class Passage:
+class Gate:
     """A way that can be shut for a moment: who is on it gets to its end, who comes meanwhile waits before it."""
 
     __slots__ = ("_empty", "_inside", "_one_at_a_time", "_opened", "is_shut")
