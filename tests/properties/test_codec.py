@@ -132,7 +132,7 @@ def test_brackets_count_outside_of_strings_only(value: Any) -> None:
 
 
 @given(st.integers(1, 3 * MAX_DEPTH), st.sampled_from([("[", "]"), ('{"a":', "}"), ('[{"]\\\\":', "}]")]))
-def test_nesting_is_refused_beyond_one_depth_whoever_makes_it(levels: int, brackets: tuple[str, str]) -> None:
+def test_nesting_is_refused_beyond_one_depth(levels: int, brackets: tuple[str, str]) -> None:
     opening, closing = (bracket * levels for bracket in brackets)
     depth = levels * len(brackets[1])
     raw = f'{{"type":"a.b","data":{{"x":{opening}1{closing}}}}}'

@@ -78,11 +78,11 @@ def test_what_is_written_is_read_as_it_is_written(body: list[str], indent: str, 
 @given(st.text(max_size=200) | st.lists(st.text(max_size=30) | lines(), max_size=6).map("\n".join))
 def test_no_text_makes_the_reader_stumble(text: str) -> None:
     try:
-        told = parse(text, "x.talk")
+        script = parse(text, "x.talk")
     except ScriptError as error:
         found = error.mistakes
     else:
-        assert all(conversation.steps for conversation in told.conversations)
+        assert all(conversation.steps for conversation in script.conversations)
         return
     assert found
     assert all(0 <= mistake.line <= text.count("\n") + 1 and mistake.remedy for mistake in found)

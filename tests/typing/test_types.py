@@ -26,10 +26,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> set[Fault]:
     config.write_text(f"[mypy]\nstrict = true\nmypy_path = {ROOT / 'src'}\n")
     files = [str(path) for path in (*(HERE / "good").glob("*.py"), *(HERE / "bad").glob("*.py"))]
     flags = ["--config-file", str(config), "--cache-dir", str(cache), "--enable-error-code", "unused-awaitable"]
-    told, complaints, _ = api.run([*flags, "--no-error-summary", "--hide-error-context", *files])
+    output, complaints, _ = api.run([*flags, "--no-error-summary", "--hide-error-context", *files])
     assert not complaints
-    faults = [FOUND.match(line) for line in told.splitlines() if ": error: " in line]
-    assert None not in faults, told
+    faults = [FOUND.match(line) for line in output.splitlines() if ": error: " in line]
+    assert None not in faults, output
     return {(_name(Path(fault["path"])), int(fault["line"]), fault["code"]) for fault in faults if fault}
 
 

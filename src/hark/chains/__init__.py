@@ -1,18 +1,15 @@
-"""Ordered chains of transformers."""
+"""Ordered chains of transformers: one `Chain` for all six kinds."""
 
-from hark.chains.chain import Chain, Composition, Flow
+from hark.chains.chain import Chain, Flow
 from hark.chains.kinds import KINDS, ChainKind, MalformedResult, claim_defect
 from hark.chains.listing import ChainListing
-from hark.trace.turn_trace import summarize
 
 __all__ = [
     "KINDS",
     "Chain",
-    "ChainListing",
-    "Composition",
-    "Flow",
     "ChainKind",
+    "ChainListing",
+    "Flow",
     "MalformedResult",
     "claim_defect",
-    "summarize",
 ]

@@ -1,4 +1,4 @@
-"""Running the transformers of one kind in order; surviving any of them; stopping on a cancellation."""
+"""A chain runs the transformers of one kind in order, survives any of them, and stops on a cancellation."""
 
 from __future__ import annotations
 
@@ -14,64 +14,17 @@ from hark.model import Frozen, Message, Session
 from hark.model.session_merge import Denials
 from hark.plugins import Ctx, Transformer
 from hark.spec.names import CANCEL_BY, CANCEL_REASON, CANCELED, TransformerType, stamp_key
-from hark.trace import TurnTrace
-from hark.trace.turn_trace import summarize
+from hark.trace import TurnTrace, summarize
 
 log = logging.getLogger("hark.chains")
 
-Chained = tuple[Loaded[Transformer], ...]
-
-
-class Composition:
-    """Preference, then availability, then policy: the chain of one kind for one session."""
-
-    def __init__(self, kind: TransformerType, registry: Registry[Any], order: tuple[str, ...] | None) -> None:
-        self.registry: Registry[Transformer] = registry
-        self._order = order
-        """The deployer's explicit list; None leaves it to the priorities."""
-        self._preference = f"{kind}_transformers"
-        self._denylist = f"blacklisted_{kind}_transformers"
-        self._deployed: Chained = ()
-        self._version = -1
-
-    def reorder(self, order: tuple[str, ...] | None) -> None:
-        """Go by another list of the deployer, or by the priorities; each run that begins after this does."""
-        self._order = order
-        self._version = -1
-
-    def deployed(self) -> Chained:
-        """The chain of a session that asks for nothing."""
-        if self._version != self.registry.version:
-            self._version = self.registry.version
-            if self._order is None:
-                self._deployed = tuple(sorted(self.registry, key=lambda entry: entry.plugin.priority))
-            else:
-                self._deployed = self._named(self._order)
-        return self._deployed
-
-    def effective(self, session: Session, denials: Denials) -> Chained:
-        """The chain of this session. Asking only for what is not there gives an empty chain, never the deployed one."""
-        preferred = session.get(self._preference)
-        chain = self.deployed() if preferred is None else self._named(preferred)
-        if denials and (denied := denials.denied(self._denylist)):
-            chain = tuple(entry for entry in chain if entry.id not in denied)
-        return chain
-
-    def _named(self, ids: tuple[str, ...]) -> Chained:
-        found = []
-        for transformer_id in dict.fromkeys(ids):
-            entry = self.registry.get(transformer_id)
-            if entry is None:
-                log.debug("no %s transformer %r is loaded", self.registry.kind, transformer_id)
-            else:
-                found.append(entry)
-        return tuple(found)
+Members = tuple[Loaded[Transformer], ...]
 
 
 class Flow:
-    """An artifact with its language, context and session, as the transformers accepted so far have left them.
+    """An artifact with its language, context and session, as the transformers so far have left them.
 
-    Belongs to one run of one chain; every value in it is immutable, so whoever got one earlier keeps what it got.
+    One `Flow` belongs to one run of one chain. Its values are immutable: a step replaces them.
     """
 
     __slots__ = ("artifact", "cancelled", "context", "denials", "lang", "origin", "session")
@@ -84,21 +37,21 @@ class Flow:
         self.context: Frozen = origin.context
         self.session = session
         self.denials = denials
-        """The denylists in force; a transformer can add to them, not take away."""
+        """The denylists in force; a transformer can only add to them."""
         self.cancelled = False
 
     def cancel(self, by: str, reason: str) -> None:
-        """End the flow here; who asked for it is known to the frame alone."""
+        """Cancel the flow; `by` is the id of the transformer."""
         self.cancelled = True
         self.context = Frozen({**self.context, CANCELED: True, CANCEL_REASON: reason, CANCEL_BY: by})
 
     def message(self) -> Message:
-        """The Message as it stands now."""
+        """The original Message with the present context and session."""
         return self.origin.within(self.context, self.session)
 
 
 class Chain:
-    """The chain of one kind. One mechanism for all six; `KINDS` says what differs."""
+    """The chain of one kind, and which transformers are in it (TRANSFORM-1 §§4, 5). `KINDS` has what differs."""
 
     def __init__(
         self,
@@ -109,113 +62,156 @@ class Chain:
         order: tuple[str, ...] | None = None,
     ) -> None:
         self.kind = KINDS[kind]
-        self.composition = Composition(kind, registry, order)
+        self.registry: Registry[Transformer] = registry
         self._runner = runner
         self._emit = emit
         self._stamp = stamp_key(kind)
         self._stops_on_empty = kind == "utterance"
+        self._order = order
+        """The deployer's explicit list; None means by priority."""
+        self._preference = f"{kind}_transformers"
+        self._denylist = f"blacklisted_{kind}_transformers"
+        self._deployed: Members = ()
+        self._version = -1
+        """The version of the registry that `_deployed` was made from."""
 
-    async def run(self, flow: Flow, trace: TurnTrace, members: Chained | None = None) -> None:
-        """Take `flow` through `members`, or else through the chain its session is to have.
+    def reorder(self, order: tuple[str, ...] | None) -> None:
+        """Use another explicit order, or None for the priorities, from the next run on."""
+        self._order = order
+        self._version = -1
 
-        A transformer that fails, is late or returns the wrong shape counts as if it had returned its input.
-        Ends early when one cancels, or when no utterance is left.
+    def deployed(self) -> Members:
+        """The chain of a session without preferences."""
+        if self._version != self.registry.version:
+            self._version = self.registry.version
+            if self._order is None:
+                self._deployed = tuple(sorted(self.registry, key=lambda entry: entry.plugin.priority))
+            else:
+                self._deployed = self._named(self._order)
+        return self._deployed
+
+    def effective(self, session: Session, denials: Denials) -> Members:
+        """The chain of this session: its preference, else the deployed chain, without what is denied.
+
+        A preference for transformers that are not loaded gives an empty chain, never the deployed one.
+        """
+        preferred = session.get(self._preference)
+        chain = self.deployed() if preferred is None else self._named(preferred)
+        if denials and (denied := denials.denied(self._denylist)):
+            chain = tuple(entry for entry in chain if entry.id not in denied)
+        return chain
+
+    def _named(self, ids: tuple[str, ...]) -> Members:
+        found = []
+        for transformer_id in dict.fromkeys(ids):
+            entry = self.registry.get(transformer_id)
+            if entry is None:
+                log.debug("no %s transformer %r is loaded", self.registry.kind, transformer_id)
+            else:
+                found.append(entry)
+        return tuple(found)
+
+    async def run(self, flow: Flow, trace: TurnTrace, members: Members | None = None) -> None:
+        """Take `flow` through `members`, by default the effective chain of its session.
+
+        A transformer that fails, is late or returns a malformed result counts as if it had returned its input. The run
+        ends early when one cancels, or when no utterance is left.
         """
         chain = self.effective(flow.session, flow.denials) if members is None else members
         at = 0
-        while at < len(chain) and not self._ended(flow):
+        while at < len(chain) and not self._is_over(flow):
             entry = chain[at]
             if entry.mode == "worker":
-                at += await self._run_on_worker(self._workers_from(chain, at), flow, trace)
+                at += await self._run_on_worker(self._worker_segment(chain, at), flow, trace)
                 continue
             at += 1
-            if (entry.failures or entry.unloaded) and self._skipped(entry, trace):
+            if (entry.failures or entry.unloaded) and self._skip(entry, trace):
                 continue
             ctx = Ctx(flow.context, flow.session, flow.lang, self.kind.has_lang)
-            arguments = self.kind.given(flow.artifact, ctx)
+            arguments = self.kind.arguments(flow.artifact, ctx)
             if entry.mode == "inline":
                 outcome = self._runner.call_now(entry, *arguments)
             else:
                 try:
                     outcome = await self._runner.call(entry, *arguments)
                 except asyncio.CancelledError:
-                    self._stopped(entry, trace)
+                    self._trace_stopped(entry, trace)
                     raise
-            self._settle(flow, entry, ctx, outcome, trace)
+            self._accept(flow, entry, ctx, outcome, trace)
 
-    def _ended(self, flow: Flow) -> bool:
+    def _is_over(self, flow: Flow) -> bool:
         return flow.cancelled or (self._stops_on_empty and not flow.artifact)
 
-    def _skipped(self, entry: Loaded[Transformer], trace: TurnTrace) -> bool:
+    def _skip(self, entry: Loaded[Transformer], trace: TurnTrace) -> bool:
         if not entry.available(self._runner.clock.monotonic()):
             why = entry.unloaded or f"it failed {entry.failures} times in a row"
             trace.step(self.kind.name, entry.id, "skipped", 0.0, why)
             return True
         return False
 
-    def _workers_from(self, chain: Chained, at: int) -> Chained:
-        """The transformers from `at` on that can share one trip to a worker."""
+    def _worker_segment(self, chain: Members, at: int) -> Members:
+        """The consecutive transformers from `at` on that run on a worker thread."""
         end = at
         while end < len(chain) and chain[end].mode == "worker":
             end += 1
         return chain[at:end]
 
-    async def _run_on_worker(self, segment: Chained, flow: Flow, trace: TurnTrace) -> int:
-        """Run consecutive worker transformers in one hop; how many of them are dealt with."""
-        dealt_with = 0
+    async def _run_on_worker(self, segment: Members, flow: Flow, trace: TurnTrace) -> int:
+        """Run consecutive transformers in one job on a worker thread; how many of them are done."""
+        finished = 0
 
         def accept(entry: Loaded[Transformer], ctx: Ctx, outcome: Outcome) -> None:
-            nonlocal dealt_with
+            nonlocal finished
             self._runner.count_failure(entry, outcome)
-            self._settle(flow, entry, ctx, outcome, trace)
-            dealt_with += 1
+            self._accept(flow, entry, ctx, outcome, trace)
+            finished += 1
 
         def work(job: Job) -> int:
-            nonlocal dealt_with
+            nonlocal finished
             for entry in segment:
-                if not self._skipped(entry, trace):
+                if not self._skip(entry, trace):
                     job.enter(entry, self._runner.clock.monotonic())
                     ctx = Ctx(flow.context, flow.session, flow.lang, self.kind.has_lang)
-                    outcome = self._runner.attempt(entry, *self.kind.given(flow.artifact, ctx))
+                    outcome = self._runner.attempt(entry, *self.kind.arguments(flow.artifact, ctx))
                     if not job.keep(partial(accept, entry, ctx, outcome)):
                         entry.returned_late()
-                        break  # given up: the loop has gone on without this thread
+                        break  # abandoned: the event loop has gone on without this thread
                 else:
-                    dealt_with += 1
-                if self._ended(flow):
+                    finished += 1
+                if self._is_over(flow):
                     break
-            return dealt_with
+            return finished
 
-        def given_up(late: Late) -> int:
-            entry = segment[dealt_with]
+        def abandoned(late: Late) -> int:
+            entry = segment[finished]
             trace.step(self.kind.name, entry.id, "late", entry.limit, str(late))
-            return dealt_with + 1
+            return finished + 1
 
         try:
-            return await self._runner.on_worker(work, given_up)
+            return await self._runner.on_worker(work, abandoned)
         except asyncio.CancelledError:
-            self._stopped(segment[min(dealt_with, len(segment) - 1)], trace)
+            self._trace_stopped(segment[min(finished, len(segment) - 1)], trace)
             raise
 
-    def _stopped(self, entry: Loaded[Transformer], trace: TurnTrace) -> None:
+    def _trace_stopped(self, entry: Loaded[Transformer], trace: TurnTrace) -> None:
         trace.step(self.kind.name, entry.id, "stopped", 0.0, "the turn was stopped while it ran")
 
-    def _settle(self, flow: Flow, entry: Loaded[Transformer], ctx: Ctx, outcome: Outcome, trace: TurnTrace) -> None:
-        """Take over what a transformer did, all of it or nothing."""
+    def _accept(self, flow: Flow, entry: Loaded[Transformer], ctx: Ctx, outcome: Outcome, trace: TurnTrace) -> None:
+        """Apply what a transformer did to `flow`, all of it or nothing."""
         if outcome.error is not None:
             how = "late" if outcome.late else "failed"
             trace.step(self.kind.name, entry.id, how, outcome.seconds, outcome.failure)
             return
         before = flow.artifact
-        # Taken once: whoever kept the context may still be writing to it.
+        # Read once: a plugin that kept its context may still write to it.
         session, emitted = ctx._session, tuple(ctx._emitted or ())
         try:
-            artifact = self.kind.taken(before, outcome.value)
+            artifact = self.kind.accept(before, outcome.value)
             if emitted or session is not flow.session:
                 _check(session, emitted)
-        except MalformedResult as misshapen:
-            self._runner.record_failure(entry, str(misshapen))
-            trace.step(self.kind.name, entry.id, "malformed", outcome.seconds, str(misshapen))
+        except MalformedResult as malformed:
+            self._runner.record_failure(entry, str(malformed))
+            trace.step(self.kind.name, entry.id, "malformed", outcome.seconds, str(malformed))
             return
         if entry.failures:
             entry.succeeded()
@@ -226,19 +222,20 @@ class Chain:
         flow.artifact = artifact
         flow.lang = ctx._lang
         if session is not flow.session:
-            self._take_session(flow, entry, session)
+            self._replace_session(flow, entry, session)
         if ctx._cancel_reason is not None:
             flow.cancel(entry.id, ctx._cancel_reason)
             trace.step(self.kind.name, entry.id, "cancelled", outcome.seconds, ctx._cancel_reason)
         elif artifact != before:
-            kept = summarize(before), summarize(artifact)
-            trace.step(self.kind.name, entry.id, "changed", outcome.seconds, changes, *kept)
+            trace.step(
+                self.kind.name, entry.id, "changed", outcome.seconds, changes, summarize(before), summarize(artifact)
+            )
         else:
             trace.step(self.kind.name, entry.id, "changed" if changes else "unchanged", outcome.seconds, changes)
         for topic, data in emitted:
             self._emit(flow.message().forward(topic, data))
 
-    def _take_session(self, flow: Flow, entry: Loaded[Transformer], session: Session) -> None:
+    def _replace_session(self, flow: Flow, entry: Loaded[Transformer], session: Session) -> None:
         if session.session_id != flow.session.session_id:
             log.warning(
                 "%s moved the turn from session %s to %s", entry.id, flow.session.session_id, session.session_id
@@ -248,23 +245,23 @@ class Chain:
 
 
 def _check(session: Session, emitted: Iterable[tuple[str, Frozen]]) -> None:
-    """Raise `MalformedResult` for what a transformer may not leave behind in its context."""
-    if type(session) is not Session:  # to look into another kind of session runs its code
+    """Raise `MalformedResult` for a session or emission that a transformer may not leave in its context."""
+    if type(session) is not Session:  # a subclass could run its own code when read
         raise MalformedResult(f"ctx.session must be a Session, not {type(session).__name__}")
     for topic, _data in emitted:
         if not plugins_may_emit(topic):
-            raise MalformedResult(f"a transformer may not emit {topic}: only Hark says how a turn goes")
+            raise MalformedResult(f"a transformer may not emit {topic}: only Hark itself emits it")
 
 
 def _describe(flow: Flow, ctx: Ctx, session: Session) -> str:
-    """What a transformer changed beside its artifact, in words."""
-    told = []
+    """What a transformer changed besides its artifact, for the trace."""
+    changes = []
     if ctx._lang != flow.lang:
-        told.append(f"lang {flow.lang} → {ctx._lang}")
+        changes.append(f"lang {flow.lang} → {ctx._lang}")
     if session is not flow.session:
         names = [name for name in {*session, *flow.session} if session.get(name) != flow.session.get(name)]
         if names:
-            told.append("session " + ", ".join(sorted(names)))
+            changes.append("session " + ", ".join(sorted(names)))
     if ctx._changes is not None:
-        told.append("context " + ", ".join(sorted(ctx._changes)))
-    return "; ".join(told)
+        changes.append("context " + ", ".join(sorted(ctx._changes)))
+    return "; ".join(changes)

@@ -1,4 +1,4 @@
-"""What the six kinds of chain do not have in common: their artifact, and what a transformer may make of it."""
+"""What differs between the six kinds of chain: the artifact, and which results a transformer may return."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ from hark.model.frozen import Sealed, check_text
 from hark.plugins import Ctx
 from hark.spec.names import TransformerType
 
-Given = Callable[[Any, Ctx], tuple[Any, ...]]
+Arguments = Callable[[Any, Ctx], tuple[Any, ...]]
 """The arguments `transform` is called with."""
 
-Taken = Callable[[Any, Any], Any]
-"""The artifact to go on with, from the previous one and what `transform` returned; raises `MalformedResult`."""
+Accept = Callable[[Any, Any], Any]
+"""The next artifact, from the previous one and the result of `transform`; raises `MalformedResult`."""
 
 
 class MalformedResult(ValueError):
-    """A transformer returned what its kind may not return; its output counts for nothing (TRANSFORM-1 §7)."""
+    """A transformer returned a result its kind may not return; the result is dropped (TRANSFORM-1 §7)."""
 
 
 class ChainKind(msgspec.Struct, frozen=True):
-    """One of the six."""
+    """One of the six kinds."""
 
     name: TransformerType
     has_lang: bool
-    given: Given
-    taken: Taken
+    arguments: Arguments
+    accept: Accept
 
 
 def _artifact(artifact: Any, ctx: Ctx) -> tuple[Any, ...]:
     return artifact, ctx
 
 
-def _take_utterances(_before: tuple[str, ...], result: Any) -> tuple[str, ...]:
-    if type(result) is not list and type(result) is not tuple:  # to look into another kind of list runs its code
+def _accept_utterances(_before: tuple[str, ...], result: Any) -> tuple[str, ...]:
+    if type(result) is not list and type(result) is not tuple:  # a list subclass could run its own code when iterated
         raise MalformedResult(f"transform() must return a list of texts, not {type(result).__name__}")
     for text in result:
         if type(text) is not str:
             raise MalformedResult(f"every utterance must be text, not {type(text).__name__}")
         if not text.isascii():
-            _sayable(text)
+            _check_text(text)
     return tuple(result)
 
 
-def _take_nothing(before: Any, result: Any) -> Any:
+def _accept_nothing(before: Any, result: Any) -> Any:
     if result is not None:
         raise MalformedResult(f"a metadata transformer changes ctx and returns nothing, not {type(result).__name__}")
     return before
 
 
-def _take_match(before: Match, result: Any) -> Match:
+def _accept_match(before: Match, result: Any) -> Match:
     if type(result) is not Match:
         raise MalformedResult(f"transform() must return a Match, not {type(result).__name__}")
     match: Match = result
@@ -70,7 +70,7 @@ def _take_match(before: Match, result: Any) -> Match:
 
 
 def claim_defect(match: Match) -> str | None:
-    """Why a Match that a plugin made is malformed, or None. What is in it must not have code of its own to run."""
+    """Why a plugin's Match is malformed, or None. It must not hold objects that run code of their own when read."""
     if type(match.slots) is not Sealed and type(match.slots) is not Frozen:
         return f"slots must be a dict of text to text, not {type(match.slots).__name__}"
     if match.updated_session is not None and type(match.updated_session) is not Session:
@@ -78,14 +78,14 @@ def claim_defect(match: Match) -> str | None:
     return match.defect()
 
 
-def _take_text(_before: str, result: Any) -> str:
+def _accept_text(_before: str, result: Any) -> str:
     if type(result) is not str:
         raise MalformedResult(f"transform() must return text, not {type(result).__name__}")
-    _sayable(result)
+    _check_text(result)
     return result
 
 
-def _take_audio(_before: Audio, result: Any) -> Audio:
+def _accept_audio(_before: Audio, result: Any) -> Audio:
     if type(result) is not Audio:
         raise MalformedResult(f"transform() must return Audio, not {type(result).__name__}")
     audio: Audio = result
@@ -95,7 +95,7 @@ def _take_audio(_before: Audio, result: Any) -> Audio:
     return audio
 
 
-def _sayable(text: str) -> None:
+def _check_text(text: str) -> None:
     try:
         check_text(text)
     except MalformedMessage as error:
@@ -103,11 +103,11 @@ def _sayable(text: str) -> None:
 
 
 KINDS: Final[dict[TransformerType, ChainKind]] = {
-    "audio": ChainKind("audio", True, _artifact, _take_audio),
-    # Authors get a list of their own, so that changing it in place and then raising leaves no trace.
-    "utterance": ChainKind("utterance", True, lambda utterances, ctx: (list(utterances), ctx), _take_utterances),
-    "metadata": ChainKind("metadata", False, lambda _nothing, ctx: (ctx,), _take_nothing),
-    "intent": ChainKind("intent", False, _artifact, _take_match),
-    "dialog": ChainKind("dialog", True, _artifact, _take_text),
-    "tts": ChainKind("tts", True, _artifact, _take_audio),
+    "audio": ChainKind("audio", True, _artifact, _accept_audio),
+    # Each transformer gets its own list, so that changing it in place and then raising has no effect.
+    "utterance": ChainKind("utterance", True, lambda utterances, ctx: (list(utterances), ctx), _accept_utterances),
+    "metadata": ChainKind("metadata", False, lambda _nothing, ctx: (ctx,), _accept_nothing),
+    "intent": ChainKind("intent", False, _artifact, _accept_match),
+    "dialog": ChainKind("dialog", True, _artifact, _accept_text),
+    "tts": ChainKind("tts", True, _artifact, _accept_audio),
 }

@@ -1,4 +1,4 @@
-"""Answering who asks which transformers are loaded (TRANSFORM-1 §6)."""
+"""Answers queries for the loaded transformers (TRANSFORM-1 §6)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hark.spec import topics
 
 
 class ChainListing:
-    """Tells which transformers this process has loaded for each of its chains.
+    """Answers which transformers this process has loaded in each of its chains.
 
-    Where several processes have the same ones, they name a `group`, and one of them answers.
+    Processes with the same transformers share a `group`: one of them answers.
     """
 
     def __init__(self, bus: Bus, chains: Iterable[Chain], group: str | None = None) -> None:
@@ -31,20 +31,19 @@ class ChainListing:
         ]
 
     def announce(self) -> None:
-        """Say it once unasked, for whoever happens to listen."""
+        """Emit the lists once without a query."""
         for chain in self._chains:
             topic = topics.response_topic(topics.transformer_list(chain.kind.name))
-            self._bus.emit(Message(topic, _slice(chain)))
+            self._bus.emit(Message(topic, _loaded(chain)))
 
     def close(self) -> None:
-        """Answer no longer."""
         for subscription in self._subscriptions:
             subscription.close()
 
     def _answer(self, chain: Chain, query: Message) -> None:
-        self._bus.emit(query.response(_slice(chain)))
+        self._bus.emit(query.response(_loaded(chain)))
 
 
-def _slice(chain: Chain) -> dict[str, object]:
+def _loaded(chain: Chain) -> dict[str, object]:
     priorities = {entry.id: entry.plugin.priority for entry in chain.registry}
     return {"loaded": list(priorities), "priorities": priorities}

@@ -1,4 +1,4 @@
-"""The engines of one kind, in order of preference: the first that can does the work, the next where it fails."""
+"""The engines of one kind in order of preference: the first usable one does the work, the next if it fails."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ LOADING: Final = 120.0
 """Seconds an engine may take to load its model and warm up."""
 
 Note = Callable[[str, str, float, str], None]
-"""Is told of each engine that was tried: who, how it went, how long it took, why."""
+"""Called for each engine that failed: its id, the outcome, the seconds it took, and the reason."""
 
 
 class UnusableResult(ValueError):
-    """An engine returned what its kind may not return; counts as a failure."""
+    """An engine returned a value its kind may not return; counts as a failure."""
 
 
 class EngineResult(msgspec.Struct, frozen=True):
-    """Work that an engine did."""
+    """What an engine returned."""
 
     engine: str
     value: Any
@@ -47,14 +47,14 @@ class Engines(Generic[E]):
         self._hosts: dict[str, PluginHost] = {}
 
     async def add(self, engine: E, settings: dict[str, Any], host: Callable[[E], PluginHost]) -> Refusal | None:
-        """Check, load, warm up and start an engine; why not, if so: then nothing of it is left."""
+        """Check, load, warm up and start an engine. Return a `Refusal`, with everything undone, if that fails."""
         entry = self.registry.check(engine, settings)
-        refusal = entry if isinstance(entry, Refusal) else await self._begin(entry, host)
+        refusal = entry if isinstance(entry, Refusal) else await self._start(entry, host)
         if refusal is not None:
             self.registry.refuse(refusal)
         return refusal
 
-    async def _begin(self, entry: Loaded[E], host: Callable[[E], PluginHost]) -> Refusal | None:
+    async def _start(self, entry: Loaded[E], host: Callable[[E], PluginHost]) -> Refusal | None:
         engine = entry.plugin
         engine.host = self._hosts[entry.id] = host(engine)
         for step in (engine.load, engine.warm_up, engine.begin):
@@ -71,11 +71,11 @@ class Engines(Generic[E]):
             return Refusal(self.registry.kind, entry.id, str(error), error.remedy)
         remedy = ""
         if isinstance(error, ImportError):
-            remedy = f"install what provides {error.name!r}, perhaps by: pip install 'hark[{entry.id}]'"
+            remedy = f"install the package that provides {error.name!r}, perhaps with: pip install 'hark[{entry.id}]'"
         return Refusal(self.registry.kind, entry.id, outcome.failure, remedy, entry.origin)
 
     def usable(self, lang: str | None = None) -> Iterator[Loaded[E]]:
-        """Those that may be asked now, for a language if one is named."""
+        """The engines that may be called now, for a language if one is given."""
         now = self._runner.clock.monotonic()
         for entry in self.registry:
             if entry.available(now) and (lang is None or entry.plugin.serves(lang)):
@@ -84,9 +84,9 @@ class Engines(Generic[E]):
     async def do(
         self, *args: Any, lang: str | None = None, check: Callable[[Any], Any], note: Note | None = None
     ) -> EngineResult | None:
-        """Have the main method of the first engine that can do it called; None when none of them could.
+        """Call the main method of the usable engines in order until one succeeds; None when none does.
 
-        `check` returns what to go on with, or raises `UnusableResult`.
+        `check` returns the value to use, or raises `UnusableResult`.
         """
         for entry in list(self.usable(lang)):
             done = await self.ask(entry, *args, check=check, note=note)
@@ -97,7 +97,7 @@ class Engines(Generic[E]):
     async def ask(
         self, entry: Loaded[E], *args: Any, check: Callable[[Any], Any], note: Note | None = None
     ) -> EngineResult | None:
-        """As `do`, of one of them."""
+        """As `do`, with one engine."""
         outcome = await self._runner.call(entry, *args)
         if outcome.error is None:
             try:
@@ -114,7 +114,7 @@ class Engines(Generic[E]):
         return None
 
     async def close(self) -> None:
-        """Stop and unload all of them."""
+        """Stop and unload all engines."""
         for entry in list(self.registry):
             engine = entry.plugin
             for step in (engine.end, engine.unload):

@@ -1,4 +1,4 @@
-"""A moment in which nobody uses the plugins, so that some of them can be exchanged."""
+"""A gate in front of the plugins: closed for a moment, so that some of them can be replaced."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ from contextlib import asynccontextmanager
 
 
 class Gate:
-    """A way that can be shut for a moment: who is on it gets to its end, who comes meanwhile waits before it."""
+    """Turns enter and leave. While it is `closed()`, no turn is inside, and those that want to enter wait."""
 
-    __slots__ = ("_empty", "_inside", "_one_at_a_time", "_opened", "is_shut")
+    __slots__ = ("_closing", "_empty", "_inside", "_opened", "is_closed")
 
     def __init__(self) -> None:
         self._inside = 0
         self._opened = asyncio.Event()
         self._empty = asyncio.Event()
-        self._one_at_a_time = asyncio.Lock()
-        self.is_shut = False
-        """Whether whoever comes has to wait."""
+        self._closing = asyncio.Lock()
+        self.is_closed = False
+        """Whether `enter` waits."""
 
     async def enter(self) -> None:
-        """Step on the way, as soon as it is open."""
-        while self.is_shut:
+        """Enter as soon as the gate is open."""
+        while self.is_closed:
             await self._opened.wait()
         self._inside += 1
 
     def leave(self) -> None:
-        """Be through."""
+        """Leave; each `enter` has one `leave`."""
         self._inside -= 1
-        if self.is_shut and not self._inside:
+        if self.is_closed and not self._inside:
             self._empty.set()
 
     @asynccontextmanager
-    async def shut(self) -> AsyncIterator[None]:
-        """Let nobody in and wait until everybody is through; open again at the end."""
-        async with self._one_at_a_time:
+    async def closed(self) -> AsyncIterator[None]:
+        """Close the gate and wait until it is empty; open it again at the end of the block."""
+        async with self._closing:
             self._opened.clear()
-            self.is_shut = True
+            self.is_closed = True
             try:
                 if self._inside:
                     self._empty.clear()
                     await self._empty.wait()
                 yield
             finally:
-                self.is_shut = False
+                self.is_closed = False
                 self._opened.set()

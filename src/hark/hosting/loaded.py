@@ -1,4 +1,4 @@
-"""A plugin that was accepted, with everything that is known about its behaviour."""
+"""A loaded plugin: how it is called, its limits, and its record of failures."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ from hark.plugins import Plugin
 P = TypeVar("P", bound=Plugin)
 
 Mode = Literal["inline", "worker", "loop"]
-"""Where its main method runs: on the spot, on a worker thread, or as a task on the event loop."""
+"""Where its main method runs: on the calling thread, on a worker thread, or as a task on the event loop."""
 
 TOO_MANY_ABANDONED: Final = 3
+"""Calls that have not returned at the same time, after which a plugin is unloaded."""
 
 OVERRUNS: Final = 3
-DEMOTED_AT_ONCE: Final = 0.25
+"""Slow calls after which a quick plugin is moved to a worker thread."""
 
-_counting: Final = Lock()
+DEMOTED_AT_ONCE: Final = 0.25
+"""Seconds of a single call that move a quick plugin to a worker thread: no busy machine explains them."""
+
+_abandoned_lock: Final = Lock()
 
 
 class Loaded(Generic[P]):
-    """One loaded plugin: how it is called, and whether it can be relied on."""
+    """One loaded plugin with its circuit breaker. `available` says whether it may be called."""
 
     __slots__ = (
         "_failures_allowed",
@@ -57,45 +61,45 @@ class Loaded(Generic[P]):
         self.id = plugin.id
         self.call = call
         self.origin = origin
-        """Where it came from: file and line, or package."""
+        """Where it was loaded from: file and line, or package."""
         self.limit = limit
         """Seconds one call may take."""
         self.mode: Mode = "loop" if inspect.iscoroutinefunction(call) else "inline" if plugin.quick else "worker"
         self.failures = 0
-        """Calls in a row that failed."""
+        """Failures in a row."""
         self.abandoned = 0
-        """Calls that did not come back in time and are still running."""
+        """Calls that exceeded their limit and are still running."""
         self.overruns = 0
         """Calls that took longer than a quick plugin may."""
         self.demoted = ""
-        """Why it no longer runs inline, when it does not keep its promise to be quick."""
+        """Why it no longer runs inline although it is declared quick."""
         self.unloaded = ""
         """Why it is out of service for the life of this process."""
         self.open_until = 0.0
-        """While the breaker is open: when the next try is allowed."""
+        """When a call is tried again while the breaker is open."""
         self.stall = ""
-        """The stack the watchdog last saw it block the event loop with."""
+        """The stack with which the watchdog last saw it block the event loop."""
         self._failures_allowed = failures_allowed
         self._retry_after = retry_after
 
-    def allow(self, limit: float, failures_allowed: int, retry_after: float) -> None:
-        """Set other limits; they hold from the next call on."""
+    def set_limits(self, limit: float, failures_allowed: int, retry_after: float) -> None:
+        """Use other limits from the next call on."""
         self.limit = limit
         self._failures_allowed = failures_allowed
         self._retry_after = retry_after
 
     def available(self, now: float) -> bool:
-        """Whether it may be called: not unloaded, and not resting after too many failures in a row."""
+        """Whether it may be called: it is not unloaded, and the breaker is not open."""
         if self.unloaded:
             return False
         return self.failures < self._failures_allowed or now >= self.open_until
 
     def succeeded(self) -> None:
-        """A call went well: the count of failures starts over."""
+        """Reset the count of failures."""
         self.failures = 0
 
     def failed(self, now: float) -> bool:
-        """A call went wrong; true when the breaker opens with it."""
+        """Count a failure; true when it opens the breaker."""
         self.failures += 1
         if self.failures >= self._failures_allowed:
             self.open_until = now + self._retry_after
@@ -103,22 +107,21 @@ class Loaded(Generic[P]):
         return False
 
     def was_abandoned(self) -> None:
-        """A call is still running somewhere and was given up; too many of those at once and the plugin is out."""
-        with _counting:
+        """Count a call that is still running after its limit; too many at once unload the plugin."""
+        with _abandoned_lock:
             self.abandoned += 1
             if self.abandoned >= TOO_MANY_ABANDONED:
                 self.unloaded = f"{self.abandoned} of its calls have not returned"
 
-    def came_back(self) -> None:
-        """A call that was given up has returned after all, on its own thread."""
-        with _counting:
+    def returned_late(self) -> None:
+        """An abandoned call has returned after all, on its own thread."""
+        with _abandoned_lock:
             self.abandoned -= 1
 
     def overran(self, seconds: float) -> bool:
-        """A quick call was slow; true when it runs on a worker from now on.
+        """Count a slow call of a quick plugin; true when it runs on a worker thread from now on.
 
-        Any thread may be kept from running for a while by a busy machine: it takes a few overruns, or one that no
-        machine explains, to break the promise.
+        A busy machine can delay any thread for a while, so a single overrun does not demote a plugin.
         """
         self.overruns += 1
         if self.overruns < OVERRUNS and seconds < DEMOTED_AT_ONCE:

@@ -1,4 +1,4 @@
-"""The host a plugin is given: its way to bus, clock, log and disk."""
+"""The host of a plugin: its access to bus, clock, log and disk, and the topics it may not emit."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ RUNTIME_TOPICS: Final = frozenset(
         topics.SPEECH_RENDERED,
     }
 )
-"""Topics that say how a turn goes. Whoever could emit them could end somebody else's."""
+"""Topics that only Hark emits: a plugin that could emit them could end the turns of others."""
 
 
 def plugins_may_emit(topic: str) -> bool:
-    """Whether a plugin may emit `topic`: not what the frame says about turns, and no dispatch, which is a claim's."""
+    """Whether a plugin may emit `topic`: neither a topic of Hark's own nor a dispatch, which follows from a claim."""
     return topic not in RUNTIME_TOPICS and not is_dispatch_topic(topic)
 
 
 def check_emittable(topic: str, plugin_id: str) -> None:
-    """Raise `PermissionError` when `topic` is the frame's to emit."""
+    """Raise `PermissionError` when plugins may not emit `topic`."""
     if not plugins_may_emit(topic):
-        raise PermissionError(f"{plugin_id} may not emit {topic}: only Hark says how a turn goes")
+        raise PermissionError(f"{plugin_id} may not emit {topic}: only Hark itself emits it")
 
 
 def with_stamp(stamps: Any, transformer_id: str) -> tuple[str, ...]:
-    """Who worked on a Message, with one more; what came from outside and is no list of names counts for nothing."""
+    """The ids of the transformers a Message passed, with one more; a value from outside that is no list is dropped."""
     return (*stamps, transformer_id) if type(stamps) is tuple else (transformer_id,)
 
 
 class PluginHost:
-    """See `hark.plugins.Host` for what it promises."""
+    """The `hark.plugins.Host` of one plugin. Everything the plugin started through it ends with `close`."""
 
     def __init__(
         self, plugin: Plugin, bus: Bus, runner: Runner, data_root: Path | None, langs: Collection[str] = ("en-US",)
@@ -67,28 +67,25 @@ class PluginHost:
         self._timers: set[Timer] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._hung: list[Loaded[Plugin]] = []
-        """Timers whose call was given up and still runs."""
+        """Timers whose call was abandoned and still runs."""
         self._closed = False
         self.log = logging.getLogger(f"hark.plugin.{plugin.id}")
 
     @property
     def clock(self) -> Clock:
-        """As promised by `Host`."""
         return self._runner.clock
 
     @property
     def data_dir(self) -> Path:
-        """As promised by `Host`."""
         if self._data_root is None:
             raise RuntimeError(f"{self._plugin.id}: this assistant keeps no state on disk")
         directory = self._data_root / self._plugin.id
-        for folder in (self._data_root, directory):  # what people do at home is nobody else's business
+        for folder in (self._data_root, directory):  # it may hold what users said
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return directory
 
     @property
     def has_data(self) -> bool:
-        """As promised by `Host`."""
         return self._data_root is not None and (self._data_root / self._plugin.id).is_dir()
 
     def on(
@@ -98,34 +95,31 @@ class PluginHost:
         *,
         shared: bool = False,
     ) -> None:
-        """As promised by `Host`."""
         name = f"{self._plugin.id} on {topic if isinstance(topic, str) else ', '.join(topic)}"
         self._check_open()
         entry = Loaded(self._plugin, listener, limit=60.0)
-        in_turn = asyncio.Lock()
+        one_at_a_time = asyncio.Lock()
 
         async def call(message: Message) -> None:
-            async with in_turn:
-                if not entry.unloaded:  # the thread it hung in last time is the last one it gets
-                    self._judge(entry, await self._runner.call(entry, message))
+            async with one_at_a_time:
+                if not entry.unloaded:  # it still occupies the threads of earlier calls
+                    self._count_success(entry, await self._runner.call(entry, message))
 
         def call_now(message: Message) -> asyncio.Task[None] | None:
             if entry.mode == "inline":
-                self._judge(entry, self._runner.call_now(entry, message))
+                self._count_success(entry, self._runner.call_now(entry, message))
                 return None
-            # Demoted: it keeps one at a time, in order.
-            return self._begin(call(message), f"on {message.type}")
+            # Demoted to a worker thread: still one call at a time, in order.
+            return self._start_task(call(message), f"on {message.type}")
 
-        heard = call_now if entry.mode == "inline" else call
+        deliver = call_now if entry.mode == "inline" else call
         group = f"plugin.{self._plugin.id}" if shared else None
-        self._subscriptions.append(self._bus.on(topic, heard, name=name, group=group))
+        self._subscriptions.append(self._bus.on(topic, deliver, name=name, group=group))
 
     def emit(self, topic: str, data: Mapping[str, Any] | None = None, *, session: Session | None = None) -> None:
-        """As promised by `Host`."""
         self.send(Message(topic, data or {}, session=session))
 
     def send(self, message: Message, *, passing_on: bool = False) -> None:
-        """As promised by `Host`."""
         plugin = self._plugin
         check_emittable(message.type, plugin.id)
         if passing_on:
@@ -137,20 +131,18 @@ class PluginHost:
         elif not isinstance(plugin, PipelinePlugin):
             other = message.context.get(SKILL_ID)
             if other is not None and other != plugin.id and message.utterance_id is not None:
-                self.log.warning("%s sends %s out of a turn that was dispatched to %s", plugin.id, message.type, other)
+                self.log.warning("%s sends %s in a turn that was dispatched to %s", plugin.id, message.type, other)
             message = message.carrying(**{SKILL_ID: plugin.id})
         self._bus.post(message)
 
     def speak(self, text: str, *, session: Session | None = None, lang: str | None = None) -> None:
-        """As promised by `Host`."""
         data = {"utterance": text} if lang is None else {"utterance": text, "lang": lang}
         self.emit(topics.UTTERANCE_SPEAK, data, session=session)
 
     def task(self, work: Coroutine[Any, Any, None], name: str = "") -> None:
-        """As promised by `Host`."""
-        self._begin(work, name)
+        self._start_task(work, name)
 
-    def _begin(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+    def _start_task(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         if self._closed and inspect.iscoroutine(work):
             work.close()
         self._check_open()
@@ -160,16 +152,15 @@ class PluginHost:
 
         def ended(task: asyncio.Task[None]) -> None:
             self._tasks.discard(task)
-            if inspect.iscoroutine(work):  # cancelled before it began: Python would complain that nobody awaited it
+            if inspect.iscoroutine(work):  # cancelled before it began: Python would warn that it was never awaited
                 work.close()
 
         task.add_done_callback(ended)
         return task
 
     def after(self, seconds: float, call: Callable[[], object]) -> Timer:
-        """As promised by `Host`."""
         self._check_open()
-        if seconds != seconds:  # NaN is neither before nor after anything: it would upset every timer there is
+        if seconds != seconds:  # NaN compares with nothing: it would corrupt the order of all timers
             raise ValueError("a timer needs a number of seconds")
         entry = Loaded(self._plugin, call, limit=60.0)
 
@@ -182,7 +173,7 @@ class PluginHost:
             self._timers.discard(timer)
             self._hung = [one for one in self._hung if one.abandoned]
             if len(self._hung) >= TOO_MANY_ABANDONED:
-                self.log.error("%d of its timers have not come back: this one is not called", len(self._hung))
+                self.log.error("%d of its timers have not returned: this one is not called", len(self._hung))
             else:
                 self.task(run(), "timer")
 
@@ -191,7 +182,7 @@ class PluginHost:
         return timer
 
     async def close(self) -> None:
-        """End everything the plugin started, and let it start nothing more."""
+        """End everything the plugin started; it can start nothing more."""
         self._closed = True
         for subscription in self._subscriptions:
             subscription.close()
@@ -201,8 +192,8 @@ class PluginHost:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise RuntimeError(f"{self._plugin.id} has been stopped: it can start nothing any more")
+            raise RuntimeError(f"{self._plugin.id} has been stopped: it can start nothing more")
 
-    def _judge(self, entry: Loaded[Plugin], outcome: Outcome) -> None:
+    def _count_success(self, entry: Loaded[Plugin], outcome: Outcome) -> None:
         if outcome.error is None and entry.failures:
             entry.succeeded()

@@ -1,4 +1,4 @@
-"""The loaded plugins of one kind, what is checked before a plugin is accepted, and why the others are not loaded."""
+"""The loaded plugins of one kind, why others are not loaded, and the checks a plugin has to pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ from hark.plugins.handlers import handlers_of
 from hark.spec import is_pipeline_id, is_skill_id, is_transformer_id
 from hark.spec.names import TRANSFORMER_TYPES
 
-_ARGUMENTS: Final = {
+log = logging.getLogger("hark.hosting")
+
+P = TypeVar("P", bound=Plugin)
+
+# The main method of each kind of plugin with the arguments it is called with.
+_TRANSFORM: Final = {
     "audio": ("audio", "ctx"),
     "utterance": ("utterances", "ctx"),
     "metadata": ("ctx",),
@@ -29,7 +34,7 @@ _ARGUMENTS: Final = {
     "tts": ("audio", "ctx"),
 }
 _MATCH: Final = ("utterances", "lang", "session")
-_ENGINES: Final = {
+_ENGINE_METHODS: Final = {
     "stt": ("transcribe", ("audio", "lang")),
     "tts": ("synthesize", ("text", "lang", "voice")),
     "vad": ("detector", ()),
@@ -41,15 +46,152 @@ _DOTTED: Final = "letters, digits, '_' and '-', with '.' between words"
 
 
 class InvalidPlugin(ValueError):
-    """A plugin cannot be loaded; the text says why, `remedy` what to do about it."""
+    """A plugin cannot be loaded; the message says why, `remedy` what to do about it."""
 
     def __init__(self, reason: str, remedy: str) -> None:
         super().__init__(reason)
         self.remedy = remedy
 
 
+class Refusal(msgspec.Struct, frozen=True):
+    """Why a plugin is not loaded, where it is, and what to do about it."""
+
+    kind: str
+    name: str
+    reason: str
+    remedy: str = ""
+    where: str = ""
+
+    def __str__(self) -> str:
+        parts = (f"{self.kind} {self.name} is not loaded: {self.reason}", self.where, self.remedy)
+        return " · ".join(part for part in parts if part)
+
+
+class CallLimits(msgspec.Struct, frozen=True):
+    """The limits of one kind of plugin: seconds for each call, and failures in a row before it is disabled."""
+
+    seconds: float = 10.0
+    failures_allowed: int = 5
+    retry_after: float = 60.0
+
+
+class Registry(Generic[P]):
+    """The plugins of one kind. Adding never raises: an invalid plugin is recorded as a `Refusal`."""
+
+    def __init__(self, kind: str, limits: CallLimits | None = None) -> None:
+        self.kind = kind
+        self.refusals: list[Refusal] = []
+        self.version = 0
+        """Counts changes, so that a chain knows when to compose itself again."""
+        self._limits = limits or CallLimits()
+        self._loaded: dict[str, Loaded[P]] = {}
+
+    def add(self, plugin: P, settings: dict[str, Any] | None = None, *, limit: float | None = None) -> Loaded[P] | None:
+        """Check and register a plugin; None when it was refused."""
+        entry = self.check(plugin, settings, limit=limit)
+        if isinstance(entry, Refusal):
+            self.refuse(entry)
+            return None
+        self.register(entry)
+        return entry
+
+    def check(
+        self,
+        plugin: P,
+        settings: dict[str, Any] | None = None,
+        *,
+        limit: float | None = None,
+        leaving: Collection[str] = (),
+    ) -> Loaded[P] | Refusal:
+        """Check a plugin and fill its settings without registering it; ids in `leaving` count as free."""
+        name = type(plugin).__qualname__
+        try:
+            name = str(getattr(plugin, "id", None) or name)
+            call = main_method(plugin)
+            if plugin.id in self._loaded and plugin.id not in leaving:
+                other = self._loaded[plugin.id].origin
+                raise InvalidPlugin(
+                    f"another {self.kind} has the id {plugin.id!r} already: {other}", "rename one of the two"
+                )
+            plugin.settings = settings_for(plugin, settings or {})
+            plugin.host = None  # type: ignore[assignment]  # until it starts; a class that forbids it fails now
+        except BaseException as error:  # reading an attribute of a plugin may raise anything
+            invalid = (
+                error
+                if isinstance(error, InvalidPlugin)
+                else InvalidPlugin(f"checking it failed: {error_text(error)}", "")
+            )
+            return Refusal(self.kind, name, str(invalid), invalid.remedy, line_of(type(plugin)))
+        limits = self._limits
+        return Loaded(
+            plugin,
+            call,
+            origin=where_is(type(plugin)),
+            limit=limits.seconds if limit is None else limit,
+            failures_allowed=limits.failures_allowed,
+            retry_after=limits.retry_after,
+        )
+
+    def register(self, entry: Loaded[P]) -> None:
+        """Register a plugin that passed `check`."""
+        self._loaded[entry.id] = entry
+        self.version += 1
+
+    def reorder(self, ids: Sequence[str]) -> None:
+        """Put the loaded plugins into this order; those not named come last."""
+        known = {plugin_id: self._loaded[plugin_id] for plugin_id in ids if plugin_id in self._loaded}
+        self._loaded = known | self._loaded
+        self.version += 1
+
+    def set_limits(self, limits: CallLimits, single: Mapping[str, float]) -> None:
+        """Use other limits, for loaded plugins and later ones; `single` has the seconds of some, by id."""
+        self._limits = limits
+        for entry in self:
+            entry.set_limits(single.get(entry.id, limits.seconds), limits.failures_allowed, limits.retry_after)
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Record and log why a plugin is not loaded."""
+        self.refusals.append(refusal)
+        log.warning("%s", refusal)
+
+    def remove(self, plugin_id: str) -> None:
+        """Remove a plugin, if it is loaded."""
+        if self._loaded.pop(plugin_id, None) is not None:
+            self.version += 1
+
+    def get(self, plugin_id: str) -> Loaded[P] | None:
+        """The plugin with this id."""
+        return self._loaded.get(plugin_id)
+
+    def __contains__(self, plugin_id: object) -> bool:
+        return plugin_id in self._loaded
+
+    def __iter__(self) -> Iterator[Loaded[P]]:
+        return iter(self._loaded.values())
+
+    def __len__(self) -> int:
+        return len(self._loaded)
+
+
+def where_is(cls: type) -> str:
+    """File and line of a class, as its methods tell: reading its source would slow down every start."""
+    codes = [member.__code__ for member in vars(cls).values() if isinstance(member, FunctionType)]
+    if not codes:
+        return str(getattr(sys.modules.get(cls.__module__), "__file__", cls.__module__))
+    first = min(codes, key=lambda code: code.co_firstlineno)
+    return f"{first.co_filename}:{first.co_firstlineno}"
+
+
+def line_of(cls: type) -> str:
+    """File and line of a class, read from its source."""
+    try:
+        return f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}"
+    except Exception:  # the source may be missing or unreadable in many ways
+        return where_is(cls)
+
+
 def main_method(plugin: Plugin) -> Callable[..., Any]:
-    """The method the frame calls, after everything about the plugin has been checked; raises `InvalidPlugin`."""
+    """The method Hark calls, after everything about the plugin has been checked; raises `InvalidPlugin`."""
     method = _main_method(plugin)
     for intent_name in handlers_of(plugin):
         if not is_skill_id(intent_name):
@@ -59,18 +201,18 @@ def main_method(plugin: Plugin) -> Callable[..., Any]:
 
 def _main_method(plugin: Plugin) -> Callable[..., Any]:
     if isinstance(plugin, Transformer):
-        return _transform(plugin)
+        return _transform_method(plugin)
     if isinstance(plugin, PipelinePlugin):
         _check_id(plugin, is_pipeline_id, "letters, digits, '_' and '-' only")
         return _method(plugin, "match", _MATCH, optional="round")
     if isinstance(plugin, Engine):
-        return _work(plugin)
+        return _engine_method(plugin)
     _check_id(plugin, is_skill_id, _DOTTED)
     return plugin.start
 
 
 def wants_round(match: Callable[..., Any]) -> bool:
-    """Whether a matcher named the fourth parameter."""
+    """Whether a matcher declares the fourth parameter, `round`."""
     return len(inspect.signature(match).parameters) == len(_MATCH) + 1
 
 
@@ -79,7 +221,7 @@ def settings_for(plugin: Plugin, table: dict[str, Any]) -> Any:
     shape = type(plugin).Settings
     if not (isinstance(shape, type) and is_dataclass(shape) and shape.__dataclass_params__.frozen):  # type: ignore[attr-defined]
         raise InvalidPlugin(
-            "its Settings are no frozen dataclass", "write @dataclass(frozen=True) above class Settings"
+            "its Settings is not a frozen dataclass", "write @dataclass(frozen=True) above class Settings"
         )
     known = [field.name for field in fields(shape)]
     for key in table:
@@ -94,24 +236,28 @@ def settings_for(plugin: Plugin, table: dict[str, Any]) -> Any:
         raise InvalidPlugin(
             f"its settings are wrong: {error}", f"correct [plugins.{plugin.id}] in the settings file"
         ) from None
-    except Exception as error:  # an annotation that means nothing, a `__post_init__` that raises
-        raise InvalidPlugin(f"its settings cannot be made: {error_text(error)}", f"mend {shape.__qualname__}") from None
+    except Exception as error:  # an annotation that cannot be resolved, a `__post_init__` that raises
+        raise InvalidPlugin(
+            f"its settings cannot be created: {error_text(error)}", f"fix {shape.__qualname__}"
+        ) from None
 
 
-def _transform(plugin: Transformer) -> Callable[..., Any]:
+def _transform_method(plugin: Transformer) -> Callable[..., Any]:
     _check_id(plugin, is_transformer_id, "letters, digits, '.', '_' and '-' only")
     if getattr(plugin, "type", None) not in TRANSFORMER_TYPES:
-        raise InvalidPlugin("it does not say which chain it belongs to", "subclass one of the six transformer classes")
+        raise InvalidPlugin(
+            "it does not declare which chain it belongs to", "subclass one of the six transformer classes"
+        )
     if type(plugin.priority) is not int:
         raise InvalidPlugin(f"its priority is {plugin.priority!r}", "priority is a whole number, 50 unless it matters")
-    return _method(plugin, "transform", _ARGUMENTS[plugin.type])
+    return _method(plugin, "transform", _TRANSFORM[plugin.type])
 
 
-def _work(engine: Engine) -> Callable[..., Any]:
+def _engine_method(engine: Engine) -> Callable[..., Any]:
     _check_id(engine, is_transformer_id, "letters, digits, '.', '_' and '-' only")
     if getattr(engine, "kind", None) not in ENGINE_KINDS:
-        raise InvalidPlugin("it does not say what kind of engine it is", "subclass one of the six engine classes")
-    name, arguments = _ENGINES[engine.kind]
+        raise InvalidPlugin("it does not declare its kind of engine", "subclass one of the six engine classes")
+    name, arguments = _ENGINE_METHODS[engine.kind]
     method = _method(engine, name, arguments, yields=engine.kind == "microphone")
     if engine.kind == "player" and not inspect.iscoroutinefunction(method):
         raise InvalidPlugin("its play() cannot be stopped", "write: async def play(self, audio)")
@@ -140,7 +286,7 @@ def _method(
     try:
         parameters = list(inspect.signature(method).parameters.values())
     except (TypeError, ValueError):
-        raise InvalidPlugin(f"its {name} does not say what it takes", f"write: {wanted}") from None
+        raise InvalidPlugin(f"its {name} does not declare its parameters", f"write: {wanted}") from None
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required_others = [
         p for p in parameters if p not in positional and p.default is p.empty and p.kind is p.KEYWORD_ONLY
@@ -150,147 +296,5 @@ def _method(
         fits = positional[-1].name == optional
     if not fits or required_others or len(positional) != len(parameters):
         got = ", ".join(["self", *map(str, parameters)])
-        raise InvalidPlugin(f"its {name}({got}) does not take what it is called with", f"write: {wanted}")
+        raise InvalidPlugin(f"its {name}({got}) does not take the arguments it is called with", f"write: {wanted}")
     return method
-
-
-log = logging.getLogger("hark.hosting")
-
-P = TypeVar("P", bound=Plugin)
-
-
-class Refusal(msgspec.Struct, frozen=True):
-    """A plugin that was not let in: what it is, why not, where it is, and what to do."""
-
-    kind: str
-    name: str
-    reason: str
-    remedy: str = ""
-    where: str = ""
-
-    def __str__(self) -> str:
-        parts = (f"{self.kind} {self.name} is not loaded: {self.reason}", self.where, self.remedy)
-        return " · ".join(part for part in parts if part)
-
-
-class CallLimits(msgspec.Struct, frozen=True):
-    """What a kind of plugin is allowed."""
-
-    seconds: float = 10.0
-    failures_allowed: int = 5
-    retry_after: float = 60.0
-
-
-class Registry(Generic[P]):
-    """The plugins of one kind. Adding never raises: what does not fit is kept as a `Refusal`."""
-
-    def __init__(self, kind: str, limits: CallLimits | None = None) -> None:
-        self.kind = kind
-        self.refusals: list[Refusal] = []
-        self.version = 0
-        """Counts changes, so that whoever composed something from here knows when to do it again."""
-        self._limits = limits or CallLimits()
-        self._loaded: dict[str, Loaded[P]] = {}
-
-    def add(self, plugin: P, settings: dict[str, Any] | None = None, *, limit: float | None = None) -> Loaded[P] | None:
-        """Check a plugin and let it in; None when it was refused."""
-        entry = self.judge(plugin, settings, limit=limit)
-        if isinstance(entry, Refusal):
-            self.refuse(entry)
-            return None
-        self.put(entry)
-        return entry
-
-    def judge(
-        self,
-        plugin: P,
-        settings: dict[str, Any] | None = None,
-        *,
-        limit: float | None = None,
-        leaving: Collection[str] = (),
-    ) -> Loaded[P] | Refusal:
-        """Check a plugin without letting it in. The ids of those who are `leaving` count as free."""
-        name = type(plugin).__qualname__
-        try:
-            name = str(getattr(plugin, "id", None) or name)
-            call = main_method(plugin)
-            if plugin.id in self._loaded and plugin.id not in leaving:
-                other = self._loaded[plugin.id].origin
-                raise InvalidPlugin(
-                    f"another {self.kind} has the id {plugin.id!r} already: {other}", "rename one of the two"
-                )
-            plugin.settings = settings_for(plugin, settings or {})
-            plugin.host = None  # type: ignore[assignment]  # until it starts; one that refuses it is found out now
-        except BaseException as error:  # whatever is looked at, a plugin may have made it raise
-            unfit = (
-                error
-                if isinstance(error, InvalidPlugin)
-                else InvalidPlugin(f"looking at it failed: {error_text(error)}", "")
-            )
-            return Refusal(self.kind, name, str(unfit), unfit.remedy, line_of(type(plugin)))
-        limits = self._limits
-        return Loaded(
-            plugin,
-            call,
-            origin=where_is(type(plugin)),
-            limit=limits.seconds if limit is None else limit,
-            failures_allowed=limits.failures_allowed,
-            retry_after=limits.retry_after,
-        )
-
-    def put(self, entry: Loaded[P]) -> None:
-        """Let in what `judge` found nothing against."""
-        self._loaded[entry.id] = entry
-        self.version += 1
-
-    def arrange(self, ids: Sequence[str]) -> None:
-        """Put those that are loaded into this order; what is not named comes last."""
-        known = {plugin_id: self._loaded[plugin_id] for plugin_id in ids if plugin_id in self._loaded}
-        self._loaded = known | self._loaded
-        self.version += 1
-
-    def allow(self, limits: CallLimits, single: Mapping[str, float]) -> None:
-        """Set other limits, for those that are loaded and those to come; `single` are the seconds of some of them."""
-        self._limits = limits
-        for entry in self:
-            entry.allow(single.get(entry.id, limits.seconds), limits.failures_allowed, limits.retry_after)
-
-    def refuse(self, refusal: Refusal) -> None:
-        """Keep the reason why something is not here."""
-        self.refusals.append(refusal)
-        log.warning("%s", refusal)
-
-    def remove(self, plugin_id: str) -> None:
-        """Forget a plugin."""
-        if self._loaded.pop(plugin_id, None) is not None:
-            self.version += 1
-
-    def get(self, plugin_id: str) -> Loaded[P] | None:
-        """The plugin with this id."""
-        return self._loaded.get(plugin_id)
-
-    def __contains__(self, plugin_id: object) -> bool:
-        return plugin_id in self._loaded
-
-    def __iter__(self) -> Iterator[Loaded[P]]:
-        return iter(self._loaded.values())
-
-    def __len__(self) -> int:
-        return len(self._loaded)
-
-
-def where_is(cls: type) -> str:
-    """File and line of a class, as far as its methods tell; reading its source would cost every start."""
-    codes = [member.__code__ for member in vars(cls).values() if isinstance(member, FunctionType)]
-    if not codes:
-        return str(getattr(sys.modules.get(cls.__module__), "__file__", cls.__module__))
-    first = min(codes, key=lambda code: code.co_firstlineno)
-    return f"{first.co_filename}:{first.co_firstlineno}"
-
-
-def line_of(cls: type) -> str:
-    """File and line of a class exactly, for somebody who has to mend it."""
-    try:
-        return f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}"
-    except Exception:  # reading somebody's source can go wrong in many ways, none of them worth a start
-        return where_is(cls)

@@ -1,4 +1,4 @@
-"""The one place that runs plugin code: with a time limit, failures caught, recorded and named."""
+"""The one place that runs plugin code: with a time limit, and with failures caught, counted and logged by name."""
 
 from __future__ import annotations
 
@@ -19,23 +19,26 @@ log = logging.getLogger("hark.hosting")
 T = TypeVar("T")
 
 QUICK_LIMIT: Final = 0.020
-"""Seconds a quick plugin may take before it is moved to a worker."""
+"""Seconds a call of a quick plugin may take."""
+
+CANCEL_TIMEOUT: Final = 2.0
+"""Seconds a cancelled task is given to clean up."""
 
 _LONGEST: Final = 2_000
-"""Characters of what a plugin says went wrong; a trace keeps a thousand of them."""
+"""Characters that are kept of a plugin's text; a trace keeps a thousand of them."""
 
 _FRAMES: Final = 10
-"""Frames of a stack that are worth a log entry, counted from where it happened."""
+"""Frames of a stack that are logged, counted from where the exception was raised."""
 
 _traceback_of: Final[Any] = BaseException.__dict__["__traceback__"].__get__
-"""Reads the traceback itself, whatever a subclass has made of looking at it."""
+"""Reads the traceback although a subclass may have overridden the attribute."""
 
-_UNSEEN: Final = 0.1
-"""Seconds until the next look at a worker that has not begun, or is between two plugins."""
+_RECHECK: Final = 0.1
+"""Seconds until a thread that has not begun, or is between two plugins, is checked again."""
 
 
 class Outcome(msgspec.Struct):
-    """How a call went: a value, or an error; never both."""
+    """How a call ended: with a value or with an error."""
 
     value: Any
     error: BaseException | None
@@ -44,22 +47,22 @@ class Outcome(msgspec.Struct):
     @property
     def late(self) -> bool:
         """Whether the plugin overran its limit."""
-        return type(self.error) is Late  # not isinstance: it believes what an object says about itself
+        return type(self.error) is Late  # not isinstance: a plugin's object may override __class__
 
     @property
     def failure(self) -> str:
-        """The error in words, empty when there was none."""
+        """The error as text, empty when there was none."""
         if self.late:
             return str(self.error)
         return "" if self.error is None else describe_error(self.error)
 
 
 class Late(TimeoutError):
-    """The plugin did not return within its limit; whatever it returns later is ignored."""
+    """The plugin did not return within its limit; what it returns later is ignored."""
 
 
 def sendable_text(text: str) -> str:
-    """What a plugin wrote, as plain text that can be sent and kept: not for ever, and without half characters."""
+    """A plugin's text as a plain `str` that JSON can carry: of limited length, without lone surrogates."""
     plain = str.__str__(text)
     if len(plain) > _LONGEST:
         plain = f"{plain[:_LONGEST]}... ({len(plain)} characters)"
@@ -67,18 +70,18 @@ def sendable_text(text: str) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """An exception in one line, as text that can be sent."""
+    """Type and message of an exception, as text that JSON can carry."""
     name = "an exception"
     try:
         name = type(error).__name__
-        said = sendable_text(str(error))
-    except BaseException:  # its words are somebody's code as well
-        said = "it cannot say what went wrong"
-    return sendable_text(f"{name}: {said}" if said else name)
+        message = sendable_text(str(error))
+    except BaseException:  # `__str__` is a plugin's code as well
+        message = "its message could not be read"
+    return sendable_text(f"{name}: {message}" if message else name)
 
 
 def describe_error(error: BaseException) -> str:
-    """As `error_text`, with the place it was raised at."""
+    """As `error_text`, with the file and line where it was raised."""
     trace = _traceback_of(error)
     place = ""
     while trace is not None:
@@ -88,10 +91,10 @@ def describe_error(error: BaseException) -> str:
 
 
 def error_stack(error: BaseException) -> str:
-    """Where an exception came from, for the log.
+    """The stack of an exception, for the log.
 
-    Made by hand: `traceback` asks the exception for its words, which runs its code, and before Python 3.11.9 two
-    threads that use it at once can get each other a SystemError.
+    Not by `traceback`: that formats the exception, which runs its code, and before Python 3.11.9 two threads that use
+    it at the same time can get a SystemError.
     """
     frames: list[str] = []
     trace = _traceback_of(error)
@@ -103,39 +106,41 @@ def error_stack(error: BaseException) -> str:
 
 
 class Runner:
-    """Calls plugins: inline, on a worker or on the loop, as `Loaded.mode` says."""
+    """Calls plugins: inline, on a worker thread or on the event loop, as `Loaded.mode` says."""
 
-    def __init__(self, clock: Clock, workers: WorkerThreads | None = None) -> None:
+    def __init__(self, clock: Clock, threads: WorkerThreads | None = None) -> None:
         self.clock = clock
-        self.workers = workers or WorkerThreads()
+        self.threads = threads or WorkerThreads()
         self.inline_now: Loaded[Any] | None = None
-        """The plugin that runs inline at this moment, for the watchdog."""
+        """The plugin that is running inline, for the watchdog."""
         self._tasks: set[asyncio.Task[Any]] = set()
 
     @property
     def busy(self) -> int:
-        """How many calls are under way, on workers or on the loop."""
-        return self.workers.busy + len(self._tasks)
+        """How many calls are running, on threads or on the event loop."""
+        return self.threads.busy + len(self._tasks)
 
     def call_now(self, entry: Loaded[Any], *args: Any) -> Outcome:
-        """Call a quick plugin on the spot."""
-        around, self.inline_now = self.inline_now, entry
+        """Call a quick plugin on this thread, and count a failure."""
+        outer, self.inline_now = self.inline_now, entry
         outcome = self.attempt(entry, *args)
-        self.inline_now = around
+        self.inline_now = outer
         if outcome.error is not None:
             self.count_failure(entry, outcome)
         if outcome.seconds > QUICK_LIMIT and entry.mode == "inline" and entry.overran(outcome.seconds):
-            log.warning("%s is not quick: %s; it runs on a worker from now on%s", entry.id, entry.demoted, entry.stall)
+            log.warning(
+                "%s is not quick: %s; it runs on a worker thread from now on%s", entry.id, entry.demoted, entry.stall
+            )
         return outcome
 
     def attempt(self, entry: Loaded[Any], *args: Any) -> Outcome:
-        """Call a plugin on the present thread and keep its failure from spreading; to count it is the caller's."""
+        """Call a plugin on this thread and catch its failure; the caller counts it."""
         monotonic = self.clock.monotonic
         began = monotonic()
         try:
             value = entry.call(*args)
             if type(value) is CoroutineType:
-                # A plain method that returns a coroutine: nobody runs it, or knows how long it would take.
+                # A plain method that returns a coroutine: the limit of a plain call cannot bound it.
                 value.close()
                 raise TypeError(f"{entry.id} returned a coroutine; declare it async def")
         except BaseException as error:
@@ -143,12 +148,12 @@ class Runner:
         return Outcome(value, None, monotonic() - began)
 
     def count_failure(self, entry: Loaded[Any], outcome: Outcome) -> None:
-        """Log and count a call that went wrong. Whether one went well says who looks at its result."""
+        """Log and count a call that failed. A success is counted by the caller, which checks the value first."""
         if outcome.error is not None:
-            self._note_failure(entry, outcome.failure)
+            self.record_failure(entry, outcome.failure)
 
     async def call(self, entry: Loaded[Any], *args: Any) -> Outcome:
-        """Call a plugin wherever it belongs and wait for it, at most as long as its limit."""
+        """Call a plugin where its mode says and wait for it, at most as long as its limit; count a failure."""
         if entry.mode == "inline":
             return self.call_now(entry, *args)
         if entry.mode == "loop":
@@ -161,39 +166,39 @@ class Runner:
                 entry.returned_late()
             return outcome
 
-        patient = entry.limit == float("inf")
-        return await self.on_worker(work, lambda late: Outcome(None, late, entry.limit), patient)
+        unlimited = entry.limit == float("inf")
+        return await self.on_worker(work, lambda late: Outcome(None, late, entry.limit), unlimited)
 
-    async def on_worker(self, work: Callable[[Job], T], given_up: Callable[[Late], T], patient: bool = False) -> T:
-        """Do `work`, which may call several plugins one after the other, on a worker.
+    async def on_worker(self, work: Callable[[Job], T], abandoned: Callable[[Late], T], unlimited: bool = False) -> T:
+        """Run `work`, which may call several plugins in turn, on a worker thread.
 
-        It says which plugin it calls by `job.enter`. When one overruns its limit the job is abandoned and the
-        result is `given_up(late)`. What has no limit is `patient`: it must not keep the others from a thread.
+        It names the plugin it is about to call by `job.enter`. When one exceeds its limit the job is abandoned and
+        the result is `abandoned(late)`. `unlimited` work gets a thread beside the pool.
         """
-        job = self.workers.submit(work, patient)
+        job = self.threads.submit(work, unlimited)
         timer: Timer | None = None
 
-        def look() -> None:
+        def check_limit() -> None:
             nonlocal timer
             entry, began, call = job.current()
-            left = _UNSEEN if entry is None else began + entry.limit - self.clock.monotonic()
+            left = _RECHECK if entry is None else began + entry.limit - self.clock.monotonic()
             if left > 0 or not job.abandon(call):
-                timer = self.clock.after(left if left > 0 else _UNSEEN, look)
+                timer = self.clock.after(left if left > 0 else _RECHECK, check_limit)
                 return
-            self.workers.abandoned(job)
+            self.threads.abandoned(job)
             late = Late(f"took longer than {entry.limit:g} s")
             entry.was_abandoned()
-            self._note_failure(entry, str(late))
-            if not job.done.done():  # whoever waited may have been cancelled a moment ago
-                job.done.set_result(given_up(late))
+            self.record_failure(entry, str(late))
+            if not job.done.done():  # the waiting task may have been cancelled a moment ago
+                job.done.set_result(abandoned(late))
 
-        look()
+        check_limit()
         try:
             result: T = await job.done
             return result
         except asyncio.CancelledError:
             if job.abandon():
-                self.workers.abandoned(job)
+                self.threads.abandoned(job)
                 entry, _, _ = job.current()
                 if entry is not None:
                     entry.was_abandoned()
@@ -203,7 +208,7 @@ class Runner:
                 timer.cancel()
 
     async def guard(self, work: Coroutine[Any, Any, T], who: str) -> T | None:
-        """Await plugin code that has no limit; its failure is logged under `who`, and None comes back."""
+        """Await plugin code without a limit; a failure is logged under `who`, and the result is None."""
         try:
             return await work
         except BaseException as error:  # also SystemExit: leaving a task it would end the loop
@@ -221,8 +226,8 @@ class Runner:
 
         def finished(ended: asyncio.Task[Outcome]) -> None:
             if not done.done():
-                gone = ended.cancelled()
-                done.set_result(Outcome(None, RuntimeError("cancelled itself"), 0.0) if gone else ended.result())
+                cancelled = ended.cancelled()
+                done.set_result(Outcome(None, RuntimeError("cancelled itself"), 0.0) if cancelled else ended.result())
 
         task.add_done_callback(finished)
 
@@ -251,33 +256,26 @@ class Runner:
             return Outcome(None, error, monotonic() - began)
         return Outcome(value, None, monotonic() - began)
 
-    def note_misshape(self, entry: Loaded[Any], what: str) -> None:
-        """A plugin returned what it may not: log it and count it, as if it had raised."""
-        self._note_failure(entry, what)
-
-    def _note_failure(self, entry: Loaded[Any], what: str) -> None:
-        log.warning("%s failed: %s", entry.id, what)
+    def record_failure(self, entry: Loaded[Any], reason: str) -> None:
+        """Log and count a failure: the plugin raised, was late, or returned a value it may not return."""
+        log.warning("%s failed: %s", entry.id, reason)
         if entry.failed(self.clock.monotonic()):
             log.error("%s failed %d times in a row and is disabled for a while", entry.id, entry.failures)
         if entry.unloaded:
             log.error("%s is unloaded: %s", entry.id, entry.unloaded)
 
 
-CANCEL_TIMEOUT: Final = 2.0
-"""Seconds a task is given to clean up after itself."""
-
-
-async def cancel_all(tasks: Iterable[asyncio.Task[Any]], clock: Clock, patience: float = CANCEL_TIMEOUT) -> None:
-    """Cancel `tasks` and wait for their end, but not for ever: a task can refuse, and nothing can force it."""
-    ending = [task for task in tasks if not task.done()]
-    for task in ending:
+async def cancel_all(tasks: Iterable[asyncio.Task[Any]], clock: Clock, timeout: float = CANCEL_TIMEOUT) -> None:
+    """Cancel `tasks` and wait until they end, at most `timeout` seconds: a task can ignore its cancellation."""
+    running = [task for task in tasks if not task.done()]
+    for task in running:
         task.cancel()
-    if not ending:
+    if not running:
         return
     try:
-        async with clock.timeout(patience):
-            await asyncio.wait(ending)
+        async with clock.timeout(timeout):
+            await asyncio.wait(running)
     except TimeoutError:
-        for task in ending:
+        for task in running:
             if not task.done():
                 log.error("%s did not end when it was cancelled and is abandoned", task.get_name())

@@ -1,4 +1,4 @@
-"""Threads for plugin code that may block. Ours, and daemons: an executor would wait for them at exit."""
+"""Daemon threads for plugin code that may block. Not an executor: that would wait for them at exit."""
 
 from __future__ import annotations
 
@@ -12,68 +12,79 @@ _MAX_THREADS: Final = 256
 
 
 class Job:
-    """A piece of work on its way through a worker.
+    """Work for one thread, which may call several plugins in turn.
 
-    The loop may give it up at any moment. From then on nothing it does counts: whoever wants to keep a result
-    does so inside `keep`, which tells the truth about that.
+    The event loop may abandon it at any moment. From then on none of its results count, so the work accepts them
+    inside `keep`, which refuses once the job is abandoned.
     """
 
-    __slots__ = ("_began", "_busy_with", "_calls", "_finished", "_lock", "abandoned", "done", "lent", "patient", "work")
+    __slots__ = (
+        "_began",
+        "_calls",
+        "_finished",
+        "_lock",
+        "_plugin",
+        "abandoned",
+        "detached",
+        "done",
+        "unlimited",
+        "work",
+    )
 
-    def __init__(self, work: Callable[[Job], Any], done: asyncio.Future[Any], patient: bool = False) -> None:
+    def __init__(self, work: Callable[[Job], Any], done: asyncio.Future[Any], unlimited: bool = False) -> None:
         self.work = work
         self.done = done
-        self.patient = patient
-        """Whether it may take for ever; its thread then counts as lent."""
-        self.lent = False
+        self.unlimited = unlimited
+        """Whether it has no time limit; its thread is then detached from the pool."""
+        self.detached = False
         self.abandoned = False
-        self._busy_with: Any = None
+        self._plugin: Any = None
         self._began = 0.0
         self._calls = 0
         self._lock = threading.Lock()
         self._finished = False
 
     def enter(self, plugin: Any, now: float) -> None:
-        """Say that `plugin` is about to be called."""
+        """Record that `plugin` is about to be called."""
         with self._lock:
-            self._busy_with, self._began = plugin, now
+            self._plugin, self._began = plugin, now
             self._calls += 1
 
     def current(self) -> tuple[Any, float, int]:
-        """The plugin that runs now, since when, and which call that is; None between plugins or before the first."""
+        """The plugin that is being called, since when, and the number of the call; None between calls."""
         with self._lock:
-            return self._busy_with, self._began, self._calls
+            return self._plugin, self._began, self._calls
 
     def keep(self, accept: Callable[[], None]) -> bool:
-        """Say that the plugin returned, and call `accept` unless the job was given up; true when it was called."""
+        """The plugin returned: call `accept` unless the job was abandoned; true when it was called."""
         with self._lock:
             if self.abandoned:
                 return False
-            self._busy_with = None
+            self._plugin = None
             accept()
             return True
 
     def abandon(self, call: int | None = None) -> bool:
-        """Give the job up; false when that is too late: its work, or the call that was looked at, is over."""
+        """Abandon the job; false when its work, or the call with this number, is over already."""
         with self._lock:
-            over = call is not None and (self._busy_with is None or self._calls != call)
+            over = call is not None and (self._plugin is None or self._calls != call)
             if self._finished or self.abandoned or over:
                 return False
             self.abandoned = True
             return True
 
     def finish(self) -> bool:
-        """Say that the work is finished; false when the job was given up meanwhile."""
+        """Record that the work is finished; false when the job was abandoned meanwhile."""
         with self._lock:
             self._finished = True
             return not self.abandoned
 
 
 class WorkerThreads:
-    """A pool that grows with what is waiting, and replaces threads that are lost to code that never returns.
+    """A pool that grows with the queue, and replaces threads that are lost to code that never returns.
 
-    Threads that do patient work are lent, beside the number there may be: however many of them block, there are
-    threads for work that is to be done in time.
+    A thread that takes a job without a time limit is detached: it does not count against the most threads there may
+    be, so that however many such jobs block, there are threads for the others.
     """
 
     def __init__(self, max_threads: int = _MAX_THREADS) -> None:
@@ -83,23 +94,23 @@ class WorkerThreads:
         self._threads = 0
         self._idle = 0
         self._waiting = 0
-        self._lent = 0
+        self._detached = 0
         self._closed = False
 
     @property
-    def threads(self) -> int:
-        """How many threads are in service, abandoned and lent ones not counted."""
+    def count(self) -> int:
+        """How many threads are in service; abandoned and detached ones do not count."""
         return self._threads
 
     @property
     def busy(self) -> int:
-        """How many jobs are under way or waiting, abandoned ones not counted."""
+        """How many jobs are running or waiting; abandoned ones do not count."""
         with self._lock:
-            return self._threads - self._idle + self._waiting + self._lent
+            return self._threads - self._idle + self._waiting + self._detached
 
-    def submit(self, work: Callable[[Job], Any], patient: bool = False) -> Job:
-        """Have `work` done on a thread; `job.done` gets its result or exception, on the calling loop."""
-        job = Job(work, asyncio.get_running_loop().create_future(), patient)
+    def submit(self, work: Callable[[Job], Any], unlimited: bool = False) -> Job:
+        """Run `work` on a thread; `job.done` gets its result or exception, on the calling event loop."""
+        job = Job(work, asyncio.get_running_loop().create_future(), unlimited)
         with self._lock:
             self._waiting += 1
         self._queue.put(job)
@@ -107,16 +118,16 @@ class WorkerThreads:
         return job
 
     def abandoned(self, job: Job) -> None:
-        """Count out the thread of a job that was given up; another takes its place when needed."""
+        """Write off the thread of an abandoned job; another is started when needed."""
         with self._lock:
-            if job.lent:
-                self._lent -= 1
+            if job.detached:
+                self._detached -= 1
             else:
                 self._threads -= 1
         self._grow()
 
     def close(self) -> None:
-        """Let every idle thread end; busy ones end with their work or with the process."""
+        """End every idle thread; busy ones end with their work or with the process."""
         with self._lock:
             self._closed = True
             threads = self._threads
@@ -124,7 +135,7 @@ class WorkerThreads:
             self._queue.put(None)
 
     def _grow(self) -> None:
-        """One more thread, if something waits that no idle one will take and there may be more."""
+        """Start one more thread, if a job waits that no idle thread will take and the limit allows it."""
         with self._lock:
             if self._waiting <= self._idle or self._threads >= self._max:
                 return
@@ -143,30 +154,30 @@ class WorkerThreads:
             if job is None:
                 break
             if not job.abandoned:
-                self._lend_to(job)
+                self._detach_for(job)
                 self._do(job)
-            if job.abandoned or not self._returned(job):
-                return  # counted out already
-            del job  # or the plugin it called would be kept until the next one comes
+            if job.abandoned or not self._reattached(job):
+                return  # this thread does not count any more
+            del job  # else it would keep its plugin alive until the next job
         with self._lock:
             self._threads -= 1
 
-    def _lend_to(self, job: Job) -> None:
-        if not job.patient:
+    def _detach_for(self, job: Job) -> None:
+        if not job.unlimited:
             return
         with self._lock:
-            # Given up at this very moment: then it is counted out as any other.
-            job.lent = not job.abandoned
-            if job.lent:
+            # A job that was abandoned at this moment has been written off as an ordinary one.
+            job.detached = not job.abandoned
+            if job.detached:
                 self._threads -= 1
-                self._lent += 1
+                self._detached += 1
         self._grow()
 
-    def _returned(self, job: Job) -> bool:
-        """Take a thread back that was lent; false when there is no service to come back to."""
-        if job.lent:
+    def _reattached(self, job: Job) -> bool:
+        """Return a detached thread to the pool; false when the pool is closed."""
+        if job.detached:
             with self._lock:
-                self._lent -= 1
+                self._detached -= 1
                 if self._closed:
                     return False
                 self._threads += 1
@@ -195,4 +206,4 @@ def _post(job: Job, result: Any, error: BaseException | None) -> None:
     try:
         job.done.get_loop().call_soon_threadsafe(settle)
     except RuntimeError:
-        return  # the loop is closed: nobody waits any more
+        return  # the loop is closed

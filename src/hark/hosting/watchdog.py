@@ -1,4 +1,4 @@
-"""Noticing that the event loop stands still, and saying whose fault it is."""
+"""A watchdog that notices a blocked event loop and names the plugin that blocks it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hark.hosting.runner import Runner
 log = logging.getLogger("hark.watchdog")
 
 STALLED: Final = 1.0
-"""Seconds without a sign of life from the loop before somebody is named."""
+"""Seconds without a callback on the event loop after which it counts as blocked."""
 
 
 class Watchdog:
-    """A thread that looks at the event loop from outside.
+    """A thread that checks whether the event loop still runs callbacks.
 
-    Python can neither kill a thread nor interrupt code that blocks the loop. What can be done is done: the plugin
-    is named with its stack, in the log and in the trace of its turn.
+    Python can neither kill a thread nor interrupt code that blocks the loop, so the watchdog names the plugin with its
+    stack, in the log and in the trace of its turn.
     """
 
     def __init__(self, runner: Runner, stalled: float = STALLED) -> None:
@@ -31,44 +31,42 @@ class Watchdog:
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
         self._end = threading.Event()
-        self._beat = runner.clock.monotonic()
-        self._asked = False
+        self._last_callback = runner.clock.monotonic()
+        self._pending = False
         self._reported = False
         self.stalls = 0
-        """How often the loop stood still."""
+        """How often the event loop was blocked."""
 
     def start(self) -> None:
-        """Begin to watch."""
         threading.Thread(target=self._watch, name="hark-watchdog", daemon=True).start()
 
     def stop(self) -> None:
-        """Watch no longer."""
         self._end.set()
 
-    def look(self) -> str | None:
-        """Look once; when the loop has stood still too long, the culprit and its stack, once for each stall."""
+    def check(self) -> str | None:
+        """Check once; when the loop is blocked, the report that was logged, once for each stall."""
         now = self._runner.clock.monotonic()
-        if not self._asked:
-            self._asked = True
+        if not self._pending:
+            self._pending = True
             self._loop.call_soon_threadsafe(self._alive)
             return None
-        if now - self._beat < self._stalled or self._reported:
+        if now - self._last_callback < self._stalled or self._reported:
             return None
         if self._is_waiting():
-            # Not its own fault: another thread, loading a model say, keeps Python to itself, or the machine is busy.
-            log.debug("the event loop has not been given any time for %.1f s", now - self._beat)
+            # Another thread holds the interpreter lock, loading a model say, or the machine is busy.
+            log.debug("the event loop has not been scheduled for %.1f s", now - self._last_callback)
             return None
         self._reported = True
         self.stalls += 1
-        return self._report(now - self._beat)
+        return self._report(now - self._last_callback)
 
     def _alive(self) -> None:
-        self._beat = self._runner.clock.monotonic()
-        self._asked = False
+        self._last_callback = self._runner.clock.monotonic()
+        self._pending = False
         self._reported = False
 
     def _is_waiting(self) -> bool:
-        """Whether the loop has nothing to do but to wait for something to happen."""
+        """Whether the loop is waiting for events."""
         frame = sys._current_frames().get(self._loop_thread)
         return frame is not None and frame.f_code.co_filename == selectors.__file__
 
@@ -81,7 +79,7 @@ class Watchdog:
             entry.stall = f"\nit blocked the event loop here:\n{stack}"
         else:
             task = asyncio.current_task(self._loop)
-            culprit = task.get_name() if task is not None else "something outside any task"
+            culprit = task.get_name() if task is not None else "code outside any task"
         report = f"the event loop was blocked for {seconds:.1f} s in {culprit}\n{stack}"
         log.error("%s", report)
         return report
@@ -89,6 +87,6 @@ class Watchdog:
     def _watch(self) -> None:
         while not self._end.wait(self._stalled / 4):
             try:
-                self.look()
+                self.check()
             except RuntimeError:
                 return  # the loop is closed

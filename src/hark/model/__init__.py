@@ -1,4 +1,4 @@
-"""The values that flow: all of them immutable, none of them global."""
+"""The values that flow through the assistant; all of them are immutable."""
 
 from hark.model.audio import Audio
 from hark.model.clock import Clock, SystemClock, Timer

@@ -10,6 +10,10 @@ from typing import Final
 
 import msgspec
 
+_FULL_SCALE: Final = 32_768
+_SAMPLED: Final = 4_096
+"""Samples of each channel that are enough to estimate the peak of a long sound."""
+
 
 class Audio(msgspec.Struct, frozen=True):
     """Raw little-endian PCM samples; the three format fields always describe `samples` as it is."""
@@ -21,7 +25,7 @@ class Audio(msgspec.Struct, frozen=True):
 
     @property
     def seconds(self) -> float:
-        """How long it plays."""
+        """The length of the sound."""
         return len(self.samples) / (self.sample_rate * self.sample_width * self.channels)
 
     def defect(self) -> str | None:
@@ -41,7 +45,7 @@ class Audio(msgspec.Struct, frozen=True):
 
 
 def int16_samples(samples: bytes) -> array[int]:
-    """The numbers in 16-bit little-endian samples; half a sample at the end is left out."""
+    """16-bit little-endian samples as numbers; half a sample at the end is dropped."""
     numbers = array("h")
     numbers.frombytes(samples if len(samples) % 2 == 0 else samples[:-1])
     if sys.byteorder == "big":
@@ -50,7 +54,7 @@ def int16_samples(samples: bytes) -> array[int]:
 
 
 def int16_bytes(numbers: array[int]) -> bytes:
-    """16-bit little-endian samples of these numbers."""
+    """Numbers as 16-bit little-endian samples."""
     if sys.byteorder == "big":
         numbers = array("h", numbers)
         numbers.byteswap()
@@ -66,7 +70,7 @@ def as_16_bits(audio: Audio) -> Audio:
         wide = bytearray(2 * len(audio.samples))
         wide[1::2] = bytes(byte ^ 0x80 for byte in audio.samples)
     else:
-        # Of a little-endian number the last two bytes are the big half.
+        # The last two bytes of a little-endian number are its most significant ones.
         wide = bytearray(2 * (len(audio.samples) // width))
         wide[0::2] = audio.samples[width - 2 :: width]
         wide[1::2] = audio.samples[width - 1 :: width]
@@ -74,7 +78,7 @@ def as_16_bits(audio: Audio) -> Audio:
 
 
 def as_mono(audio: Audio) -> Audio:
-    """The same sound on one channel, the mean of all of them, with samples of 16 bits."""
+    """The same sound on one channel, the mean of all channels, with samples of 16 bits."""
     audio = as_16_bits(audio)
     count = audio.channels
     if count == 1:
@@ -84,13 +88,8 @@ def as_mono(audio: Audio) -> Audio:
     return Audio(int16_bytes(mixed), audio.sample_rate)
 
 
-_FULL: Final = 32_768
-_LOOKED_AT: Final = 4_096
-"""Samples that are enough to tell how loud a long piece of sound is, roughly."""
-
-
 class Level(msgspec.Struct, frozen=True):
-    """Loudness from 0 to 1: `rms` is what is heard, `peak` the loudest sample."""
+    """Loudness from 0 to 1: `rms` of all samples, `peak` of the loudest one."""
 
     rms: float = 0.0
     peak: float = 0.0
@@ -107,21 +106,21 @@ def level(samples: bytes) -> Level:
     peak = _peak(numbers)
     if not peak:
         return SILENCE
-    return Level(sqrt(sum(map(mul, numbers, numbers)) / len(numbers)) / _FULL, peak / _FULL)
+    return Level(sqrt(sum(map(mul, numbers, numbers)) / len(numbers)) / _FULL_SCALE, peak / _FULL_SCALE)
 
 
 def describe_audio(audio: Audio) -> str:
-    """A piece of sound in words: how long, in which format, how loud."""
+    """Length, format and peak of a sound, as text."""
     channels = {1: "mono", 2: "stereo"}.get(audio.channels, f"{audio.channels} channels")
     form = f"{audio.sample_rate} Hz, {8 * audio.sample_width} bits, {channels}"
-    peak = max(map(_peak, _looked_at(audio)), default=0) / _FULL
+    peak = max(map(_peak, _sampled(audio)), default=0) / _FULL_SCALE
     return f"{audio.seconds:.2f} s of sound, {form}, " + (f"peak {peak:.2f}" if peak else "silent")
 
 
-def _looked_at(audio: Audio) -> list[array[int]]:
-    """Some samples of each channel. It is done to every sound on its way, so slicing does the work, not Python."""
+def _sampled(audio: Audio) -> list[array[int]]:
+    """Some samples of each channel. By slices: this runs for every sound that is traced."""
     numbers, count = int16_samples(as_16_bits(audio).samples), audio.channels
-    step = count * max(1, len(numbers) // (count * _LOOKED_AT))
+    step = count * max(1, len(numbers) // (count * _SAMPLED))
     return [numbers[channel::step] for channel in range(count)]
 
 

@@ -1,4 +1,4 @@
-"""Time as an argument: the only module besides test clocks that asks the machine what time it is."""
+"""Time as an argument: the only module, besides test clocks, that reads the time of the machine."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Protocol
 
 
 class Timer(Protocol):
-    """A call that is to come, and can be called off."""
+    """A scheduled call."""
 
     def cancel(self) -> None:
-        """Make sure the call never comes; no effect once it came."""
+        """Cancel the call; no effect once it was made."""
 
 
 class Clock(ABC):
@@ -22,7 +22,7 @@ class Clock(ABC):
 
     @abstractmethod
     def wall(self) -> float:
-        """Unix seconds, for what other machines and people read."""
+        """Unix seconds, for times that other machines and users read."""
 
     @abstractmethod
     def monotonic(self) -> float:
@@ -58,7 +58,6 @@ class SystemClock(Clock):
     monotonic = staticmethod(time.monotonic)
 
     def after(self, seconds: float, callback: Callable[[], object]) -> Timer:
-        """As promised by `Clock`."""
         return asyncio.get_running_loop().call_later(seconds, callback)
 
 
@@ -75,10 +74,10 @@ class Timeout:
 
     async def __aenter__(self) -> Timeout:
         if self._task is not None:
-            raise RuntimeError("a timeout bounds one block, once")
+            raise RuntimeError("a timeout can be entered once")
         self._task = asyncio.current_task()
         if self._task is None:
-            raise RuntimeError("a timeout needs a task to bound")
+            raise RuntimeError("a timeout needs a running task")
         self._cancelling = self._task.cancelling()
         if self._seconds is not None:
             self._timer = self._clock.after(self._seconds, self._expire)
@@ -91,7 +90,7 @@ class Timeout:
             self._timer.cancel()
         if not self._expired or self._task is None:
             return
-        # Somebody else may have cancelled the task as well: then their cancellation goes on.
+        # The task may have been cancelled by other code as well: then that cancellation goes on.
         ours = self._task.uncancel() <= self._cancelling
         if ours and kind is not None and issubclass(kind, asyncio.CancelledError):
             raise TimeoutError(f"took longer than {self._seconds} s") from error

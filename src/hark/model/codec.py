@@ -20,7 +20,7 @@ _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[{]}"))
 
 
 class _Envelope(msgspec.Struct):
-    """The three keys that count; msgspec ignores any other, as MSG-1 §2 asks."""
+    """The three keys of the envelope; msgspec ignores others, as MSG-1 §2 requires."""
 
     type: str
     data: dict[str, Any] = {}
@@ -32,21 +32,21 @@ _encode = msgspec.json.Encoder().encode
 
 
 def decode(raw: bytes | bytearray | memoryview | str) -> Message:
-    """The Message in `raw`. Of a key that is there twice, the last one counts."""
+    """The Message in `raw`. If a key occurs twice, the last one counts."""
     try:
         octets = raw.encode() if isinstance(raw, str) else bytes(raw)
         if octets.startswith(_BOM):
             octets = octets[3:]
         if not octets.isascii():
-            octets.decode()  # msgspec does not look into the keys it ignores
-        # msgspec stops at Python's recursion limit, which depends on who calls; ours does not. Most messages have too
-        # few brackets to nest too deep, and to take them out is the fastest way to count them.
+            octets.decode()  # msgspec does not validate the keys it ignores
+        # msgspec stops at Python's recursion limit, which depends on the caller's stack; this limit does not. Most
+        # messages have too few brackets to nest too deep; removing them is the fastest way to count them.
         brackets = len(octets) - len(octets.replace(b"{", b"").replace(b"[", b""))
         if brackets > MAX_DEPTH and _depth(octets) > MAX_DEPTH:
             raise MalformedMessage(f"nested deeper than {MAX_DEPTH} levels")
         envelope = _decode(octets)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise MalformedMessage(f"no Message: {error}") from None
+        raise MalformedMessage(f"not a Message: {error}") from None
     return from_wire(envelope.type, envelope.data, envelope.context)
 
 
@@ -56,8 +56,8 @@ def encode(message: Message) -> bytes:
 
 
 def _depth(octets: bytes) -> int:
-    """How deep the brackets outside of strings nest, right at least as far as `octets` is JSON."""
-    # Without escapes every quote opens or closes a string, so every other piece between quotes is outside of one.
+    """How deep the brackets outside strings nest, as far as `octets` is JSON."""
+    # Without escapes every quote opens or closes a string, so every other piece between quotes is outside a string.
     unescaped = octets.replace(b"\\\\", b"").replace(b'\\"', b"")
     outside = b"".join(unescaped.split(b'"')[::2])
     return max(accumulate(array("b", outside.translate(_STEPS, _NO_BRACKETS))), default=0)

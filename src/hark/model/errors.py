@@ -1,10 +1,10 @@
-"""What can be wrong with a value."""
+"""The exceptions for malformed values."""
 
 from __future__ import annotations
 
 
 class MalformedMessage(ValueError):
-    """Not a Message: the reason is for a log line, and the thing itself is dropped (MSG-1 §6.1)."""
+    """Not a Message; the text says why. Such input is logged and dropped (MSG-1 §6.1)."""
 
 
 class MalformedSession(ValueError):

@@ -1,4 +1,4 @@
-"""JSON that nobody can change: frozen once where it enters, shared ever after."""
+"""Immutable JSON: frozen once where it enters the process, then shared."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import msgspec
 from hark.model.errors import MalformedMessage
 
 MAX_DEPTH: Final = 100
-"""How deep a Message may nest, its envelope included: no message needs more, and recursion must not be a weapon."""
+"""How deep a Message may nest, its envelope included: a limit against messages that exhaust the stack."""
 
-# Longer integers than this cannot be read back: both Python and msgspec stop at 4300 digits.
+# Python and msgspec do not read integers of more than 4300 digits.
 _HUGE: Final = 10**4300
 
 
 class Sealed(dict[str, Any]):
-    """A mapping that refuses every write; what it holds is up to who made it."""
+    """A mapping that refuses every write; its values may be mutable."""
 
     __slots__ = ()
 
@@ -44,7 +44,7 @@ class Sealed(dict[str, Any]):
 class Frozen(Sealed):
     """A JSON object that refuses every write: nested objects are `Frozen`, nested arrays are tuples.
 
-    `freeze` makes one of anything; the constructor is for values that are frozen already.
+    `freeze` converts any JSON value; the constructor is for values that are frozen already.
     """
 
     __slots__ = ()
@@ -54,15 +54,15 @@ EMPTY: Final = Frozen()
 
 
 def freeze(value: Any, depth: int = 1) -> Any:
-    """`value` as frozen JSON; raises `MalformedMessage`, saying what is wrong, for anything JSON cannot say.
+    """`value` as frozen JSON; raises `MalformedMessage` for anything JSON cannot represent.
 
-    `depth` is the number of objects and arrays the value will stand in; data and context stand in the envelope.
+    `depth` is the number of objects and arrays around the value; data and context are inside the envelope.
     """
     return _freeze(value, depth)
 
 
 def freeze_object(value: Any) -> Frozen:
-    """As `freeze`, for what has to be a JSON object."""
+    """As `freeze`, for a JSON object."""
     if type(value) is Frozen:
         return value
     if not isinstance(value, (dict, Mapping)):
@@ -71,7 +71,7 @@ def freeze_object(value: Any) -> Frozen:
 
 
 def adopt(value: Any) -> Any:
-    """As `freeze`, for what a JSON decoder has just made: nothing is left to check, and nobody else holds it."""
+    """As `freeze`, without checks, for the fresh result of a JSON decoder."""
     kind = type(value)
     if kind is dict:
         return Frozen({key: item if type(item) in _LEAVES else adopt(item) for key, item in value.items()})
@@ -81,7 +81,7 @@ def adopt(value: Any) -> Any:
 
 
 def thaw(value: Any) -> Any:
-    """A copy of frozen JSON made of plain dicts and lists, free to be changed."""
+    """A mutable copy of frozen JSON, made of plain dicts and lists."""
     if isinstance(value, dict):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -90,7 +90,7 @@ def thaw(value: Any) -> Any:
 
 
 def check_text(text: str) -> str:
-    """`text`, unless it holds a lone surrogate, which UTF-8 cannot carry."""
+    """`text`; raises `MalformedMessage` if it has a lone surrogate, which UTF-8 cannot encode."""
     if not text.isascii():
         try:
             text.encode()
@@ -110,7 +110,7 @@ def _freeze(value: Any, depth: int) -> Any:
         return _check_number(value, kind)
     if depth >= MAX_DEPTH:
         raise MalformedMessage(f"nested deeper than {MAX_DEPTH} levels")
-    if kind is Frozen and _is_sound(value, depth):
+    if kind is Frozen and _is_frozen_json(value, depth):
         return value
     if isinstance(value, dict):
         return _freeze_mapping(value, depth)
@@ -143,14 +143,14 @@ def _text_key(key: object) -> str:
     return check_text(str.__str__(key))
 
 
-def _is_sound(value: Any, depth: int) -> bool:
-    """Whether what is frozen already may stand at this depth as it is, shared."""
+def _is_frozen_json(value: Any, depth: int) -> bool:
+    """Whether a frozen value can be shared at this depth: it is JSON and not nested too deep."""
     if depth >= MAX_DEPTH:
         return False
     for item in value.values() if type(value) is Frozen else value:
         kind = type(item)
         if kind is Frozen or kind is tuple:
-            if not _is_sound(item, depth + 1):
+            if not _is_frozen_json(item, depth + 1):
                 return False
         elif kind not in _LEAVES:
             return False
@@ -158,7 +158,7 @@ def _is_sound(value: Any, depth: int) -> bool:
 
 
 def _freeze_other(value: Any, depth: int) -> Any:
-    # A subclass (an enum of strings, say) becomes the plain value it stands for, whatever its str() or int() say.
+    # A subclass, such as an enum of strings, becomes its plain value, whatever its str() or int() return.
     if isinstance(value, str):
         return check_text(str.__str__(value))
     if isinstance(value, int):
@@ -169,7 +169,7 @@ def _freeze_other(value: Any, depth: int) -> Any:
         try:
             return _freeze(msgspec.to_builtins(value), depth)
         except (TypeError, ValueError) as error:
-            raise MalformedMessage(f"JSON cannot say this {type(value).__name__}: {error}") from None
+            raise MalformedMessage(f"JSON cannot represent this {type(value).__name__}: {error}") from None
     if isinstance(value, Mapping):
         return _freeze_mapping(value, depth)
-    raise MalformedMessage(f"JSON cannot say a {type(value).__name__}")
+    raise MalformedMessage(f"JSON cannot represent a {type(value).__name__}")

@@ -15,7 +15,7 @@ from hark.model.session_codec import IntentContext as IntentContext
 log = logging.getLogger("hark.context")
 
 MAX_ENTRIES: Final = 1024
-"""How many entries a session keeps, unless a deployment says otherwise."""
+"""How many entries a session keeps by default."""
 
 
 def is_live(entry: ContextEntry | None, now: float) -> bool:
@@ -39,7 +39,7 @@ def private_key(owner: str, key: str) -> str:
 
 
 def prune(context: IntentContext, now: float) -> IntentContext:
-    """`context` without what is dead, marked for removal or badly keyed."""
+    """`context` without entries that are expired, marked for removal or have a malformed key."""
     if not context or all(is_live(entry, now) and is_key(key) for key, entry in context.items()):
         return context
     for key in context:
@@ -49,7 +49,7 @@ def prune(context: IntentContext, now: float) -> IntentContext:
 
 
 def tick(context: IntentContext, before: IntentContext) -> IntentContext:
-    """One turn has passed: entries that stand as they stood `before` the match round lose one of their turns."""
+    """One turn has passed: entries that are the same as `before` the match round lose one turn."""
     ticked: dict[str, ContextEntry | None] = {}
     for key, entry in context.items():
         if entry is not None and entry.turns_remaining is not None and before.get(key) == entry:
@@ -58,7 +58,7 @@ def tick(context: IntentContext, before: IntentContext) -> IntentContext:
 
 
 def evict(context: IntentContext, limit: int = MAX_ENTRIES) -> IntentContext:
-    """At most `limit` entries: those nearest to their end go first, turns before time (CONTEXT-1 §2)."""
+    """At most `limit` entries: those nearest to their expiry are evicted first, turns before time (CONTEXT-1 §2)."""
     excess = len(context) - limit
     if excess <= 0:
         return context
@@ -80,7 +80,7 @@ def _remaining(entry: ContextEntry | None) -> tuple[int, float]:
 
 
 def delta(base: IntentContext, now: IntentContext) -> IntentContext:
-    """What changed from `base` to `now`: new and changed entries, and None for every key that is gone."""
+    """The difference from `base` to `now`: new and changed entries, and None for every removed key."""
     if base is now:
         return EMPTY
     changes = {key: entry for key, entry in now.items() if key not in base or base[key] != entry}

@@ -1,4 +1,4 @@
-"""Language tags, and the one place that decides which language an utterance is in."""
+"""Language tags, and the one place that decides the language of an utterance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _is_tag(text: str) -> bool:
 
 
 def is_tag(text: object) -> bool:
-    """Whether `text` has the form of a BCP-47 tag; whether such a language exists is not asked."""
+    """Whether `text` has the form of a BCP-47 tag; whether such a language exists is not checked."""
     return isinstance(text, str) and len(text) <= _LONGEST and _is_tag(text)
 
 

@@ -1,4 +1,4 @@
-"""A claim on an utterance."""
+"""The claim of a plugin on an utterance."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hark.spec.topics import dispatch_topic, is_topic
 
 
 class Match(msgspec.Struct, frozen=True):
-    """Who handles this utterance, in which language, with which slots (PIPELINE-1 §4.1).
+    """Which skill handles this utterance, in which language, with which slots (PIPELINE-1 §4.1).
 
-    Anything at all can be put into one; `defect` says whether it is a claim.
+    The constructor checks nothing; `defect` does.
     """
 
     skill_id: str
@@ -27,16 +27,16 @@ class Match(msgspec.Struct, frozen=True):
     utterance: str
     slots: Mapping[str, str] = EMPTY
     updated_session: Session | None = None
-    """The whole session as it shall be from here on, or None to leave it alone."""
+    """The session to continue with, or None to leave it unchanged."""
     note: str = ""
-    """What speaks for the claim, for `hark why`; it is told there and sent to nobody."""
+    """Why the plugin claimed it, for the trace (`hark why`); it is not sent on the bus."""
 
     def __post_init__(self) -> None:
         slots = self.slots
         if type(slots) is dict:
             msgspec.structs.force_setattr(self, "slots", Sealed(slots))
         elif isinstance(slots, dict) and not isinstance(slots, Sealed):
-            # `dict.items` takes what is in there, whatever a subclass has made of looking at it.
+            # `dict.items` reads the items although a subclass may have overridden access.
             msgspec.structs.force_setattr(self, "slots", Sealed(dict.items(slots)))
 
     @property
@@ -53,7 +53,7 @@ class Match(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, slots=Sealed({**self.slots, **slots}))
 
     def defect(self) -> str | None:
-        """Why this claim is malformed and counts as a decline, or None when it is well-formed."""
+        """Why this claim is malformed, and so counts as a decline; None when it is well-formed."""
         skill_id, intent_name, lang, utterance = self.skill_id, self.intent_name, self.lang, self.utterance
         if not (type(skill_id) is type(intent_name) is type(lang) is type(utterance) is str):
             return _not_text(skill_id=skill_id, intent_name=intent_name, lang=lang, utterance=utterance)
@@ -74,7 +74,7 @@ def _dispatchable(skill_id: str, intent_name: str) -> bool:
     return ":" not in skill_id and ":" not in intent_name and is_topic(dispatch_topic(skill_id, intent_name))
 
 
-# What a plugin puts into a claim may be anything, so these take objects and say type names: a repr could raise.
+# A plugin may put anything into a claim, so these functions name types: a repr could raise.
 
 
 def _not_text(**fields: object) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from hark.model.errors import MalformedMessage
 from hark.model.frozen import EMPTY, Frozen, adopt, freeze, freeze_object
-from hark.model.session import Session, json_type, read_json, wire_form
+from hark.model.session import Session, read_json, wire_form
 from hark.model.session_codec import json_type
 from hark.spec.names import DEFAULT_SESSION_ID, DESTINATION, SESSION, SESSION_ID, SOURCE, UTTERANCE_ID
 from hark.spec.topics import is_topic, response_topic
@@ -20,72 +20,17 @@ log = logging.getLogger("hark.message")
 _PAIR: Final = (SOURCE, DESTINATION)
 
 
-def sendable(context: Frozen) -> Frozen:
-    """`context` as it may be sent: an empty name is left out, anything but one name is refused (MSG-1 §3.3)."""
-    if _is_settled(context):
-        return context
-    for key in _PAIR:
-        value = context.get(key)
-        if value and type(value) is not str:
-            raise MalformedMessage(f"{key} is one name, not {json_type(value)}: send one Message to each")
-    return settled(context)
-
-
-def settled(context: Frozen) -> Frozen:
-    """`context` with each of the pair one name or absent; of a list, an older form, the first name counts."""
-    if _is_settled(context):
-        return context
-    changed = dict(context)
-    settle(changed)
-    return Frozen(changed)
-
-
-def settle(context: dict[str, Any]) -> None:
-    """As `settled`, in place, for a context that nobody has seen yet."""
-    if _is_settled(context):
-        return
-    for key in _PAIR:
-        value = context.pop(key, None)
-        names = value if isinstance(value, (list, tuple)) else (value,)
-        name = next((item for item in names if item and isinstance(item, str)), None)
-        if name is not None:
-            context[key] = name
-        else:
-            log.debug("%s counts as absent, it is %s", key, json_type(value))
-
-
-def _is_settled(context: dict[str, Any]) -> bool:
-    source, destination = context.get(SOURCE, SOURCE), context.get(DESTINATION, DESTINATION)
-    return type(source) is type(destination) is str and source != "" and destination != ""
-
-
-def swapped(context: Frozen) -> Frozen:
-    """`context` for the way back: a half that has nothing to receive keeps the value it had (MSG-1 §5.2)."""
-    source, destination = context.get(SOURCE), context.get(DESTINATION)
-    if source is None and destination is None:
-        return context
-    changed = dict(context)
-    if destination is not None:
-        changed[SOURCE] = destination
-    if source is not None:
-        changed[DESTINATION] = source
-    return Frozen(changed)
-
-
 _KEEP: Final[Any] = object()
 
 
 class _Broken(msgspec.Struct, frozen=True):
-    """A carrier that is no object. It is kept, so that nothing takes it for an absent one (SESSION-1 §2.5)."""
+    """A carrier that is no object, kept so that it is not taken for an absent one (SESSION-1 §2.5)."""
 
     carrier: Any
 
 
 class _Draft:
-    """The parts of a Message, while they are being put together.
-
-    A part that came from the wire is a plain dict until somebody asks for it.
-    """
+    """The parts of a Message while they are assigned. A part from the wire is a plain dict until it is first read."""
 
     __slots__ = ("_context", "_data", "_session", "type")
 
@@ -96,7 +41,7 @@ class _Draft:
 
 
 class Message(_Draft):
-    """A topic, its `data`, and the `context` of the conversation it belongs to (MSG-1). Never changed; derived from.
+    """A topic, its `data`, and the `context` of the conversation it belongs to (MSG-1). Immutable.
 
     `context` holds every context key but `session`, which is `message.session`.
     """
@@ -116,15 +61,15 @@ class Message(_Draft):
         if SESSION in context:
             context = dict(context)
             carrier = context.pop(SESSION)
-            session = session if session is not None else _carried(carrier)
+            session = session if session is not None else _session_from(carrier)
         payload = freeze_object(data)
-        return _make(_checked_topic(type), payload, sendable(freeze_object(context)), _checked_session(session))
+        return _make(_checked_topic(type), payload, _checked_routing(freeze_object(context)), _checked_session(session))
 
     def __setattr__(self, name: str, _value: object) -> None:
-        raise AttributeError(f"a Message does not change ({name}); derive another one")
+        raise AttributeError(f"a Message is immutable ({name}): derive another one")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a Message does not change ({name}); derive another one")
+        raise AttributeError(f"a Message is immutable ({name}): derive another one")
 
     @property
     def data(self) -> Frozen:
@@ -137,7 +82,7 @@ class Message(_Draft):
 
     @property
     def context(self) -> Frozen:
-        """What belongs to the conversation and survives every derivation, `session` apart."""
+        """What belongs to the conversation and is kept by every derivation; without `session`."""
         context = self._context
         if type(context) is not Frozen:
             context = adopt(context)
@@ -155,13 +100,13 @@ class Message(_Draft):
 
     @property
     def malformed_session(self) -> str | None:
-        """The JSON type of a `session` that was no object; such a Message is not for handling (SESSION-1 §2.5)."""
+        """The JSON type of a `session` that was no object: such a Message must not be handled (SESSION-1 §2.5)."""
         session = self._session
         return json_type(session.carrier) if type(session) is _Broken else None
 
     @property
     def session_id(self) -> str:
-        """The conversation this belongs to; no session means the device's own."""
+        """The conversation this belongs to; without a session, the device's own."""
         session = self._session
         if type(session) is dict:
             session_id = session.get(SESSION_ID)
@@ -182,7 +127,7 @@ class Message(_Draft):
 
     def reply(self, type: str, data: Mapping[str, Any] = EMPTY) -> Message:
         """As `forward`, on the way back: `source` and `destination` swapped (MSG-1 §5.2)."""
-        return _derive(self, type, data, swapped(self.context))
+        return _derive(self, type, data, _swapped(self.context))
 
     def response(self, data: Mapping[str, Any] = EMPTY) -> Message:
         """The answer to a request, on its topic plus `.response` (MSG-1 §5.3)."""
@@ -204,17 +149,17 @@ class Message(_Draft):
                     merged.pop(key, None)
                 else:
                     merged[key] = freeze(value, 2)
-            merged = sendable(Frozen(merged))
+            merged = _checked_routing(Frozen(merged))
         return _make(self.type, self._data, merged, carried)
 
     def within(self, context: Frozen, session: Session | None) -> Message:
         """The same Message in another context, with another session."""
         old = self._context
-        # A null is no absence here: it would reach the wire.
+        # A null differs from an absent key: it would reach the wire.
         if context.get(SOURCE, _KEEP) != old.get(SOURCE, _KEEP) or (
             context.get(DESTINATION, _KEEP) != old.get(DESTINATION, _KEEP)
         ):
-            context = settled(context)
+            context = _with_single_names(context)
         return _make(self.type, self._data, context, session)
 
     def with_data(self, data: Mapping[str, Any]) -> Message:
@@ -245,19 +190,19 @@ class Message(_Draft):
         return self
 
 
-# A `Message` refuses every assignment; a part that is opened goes round that.
+# A `Message` refuses every assignment; parts that are frozen on first read bypass that.
 _set_data: Final[Any] = _Draft.__dict__["_data"].__set__
 _set_context: Final[Any] = _Draft.__dict__["_context"].__set__
 _set_session: Final[Any] = _Draft.__dict__["_session"].__set__
 
 
 def from_wire(topic: str, data: dict[str, Any], context: dict[str, Any]) -> Message:
-    """The Message a decoded envelope stands for; takes over the two dicts and opens them on first use."""
+    """The Message a decoded envelope stands for; takes over the two dicts and freezes them on first read."""
     session = context.pop(SESSION, None)
     if session is not None and type(session) is not dict:
         session = _Broken(adopt(session))
-    settle(context)
-    return _make(topic if topic in _SEEN else _checked_topic(topic), data, context, session)
+    _normalize_names(context)
+    return _make(topic if topic in _VALID_TOPICS else _checked_topic(topic), data, context, session)
 
 
 def to_wire(message: Message) -> dict[str, Any]:
@@ -276,7 +221,7 @@ def to_wire(message: Message) -> dict[str, Any]:
 
 
 def _make(topic: str, data: dict[str, Any], context: dict[str, Any], session: Any) -> Message:
-    # Made as what can be written, then turned into what cannot: half the time of going round `__setattr__`.
+    # Assigned as a mutable class, then turned into the immutable one: half the time of bypassing `__setattr__`.
     draft: Any = _Draft()
     draft.type = topic
     draft._data = data
@@ -291,9 +236,9 @@ def _derive(message: Message, topic: str, data: Mapping[str, Any], context: dict
     session = message._session
     if type(session) is _Broken:
         session = None
-    if type(topic) is not str or topic not in _SEEN:
+    if type(topic) is not str or topic not in _VALID_TOPICS:
         topic = _checked_topic(topic)
-    # Written out: most Messages of a turn are made here, and a call costs as much as what it does.
+    # `_make` inlined: most Messages of a turn are made here, and a call costs as much as its body.
     draft: Any = _Draft()
     draft.type = topic
     draft._data = data if type(data) is Frozen else freeze_object(data)
@@ -303,20 +248,20 @@ def _derive(message: Message, topic: str, data: Mapping[str, Any], context: dict
     return draft  # type: ignore[no-any-return]
 
 
-_MANY: Final = 4096
-_LONG: Final = 200
+_MOST_CACHED: Final = 4096
+_LONGEST_CACHED: Final = 200
 
-_SEEN: Final[set[str]] = set()
-"""Topics that were found to be in order: few, and used again and again."""
+_VALID_TOPICS: Final[set[str]] = set()
+"""Topics that passed the check: few, and used again and again."""
 
 
 def _checked_topic(topic: str) -> str:
     if not is_topic(topic):
         shown = repr(topic[:100]) if isinstance(topic, str) else f"a {type(topic).__name__}"
-        raise MalformedMessage(f"{shown} is no topic: words of letters, digits, '_', '-' joined by '.'")
+        raise MalformedMessage(f"{shown} is not a topic: words of letters, digits, '_', '-' joined by '.'")
     plain = topic if type(topic) is str else str.__str__(topic)
-    if len(_SEEN) < _MANY and len(plain) < _LONG:
-        _SEEN.add(plain)
+    if len(_VALID_TOPICS) < _MOST_CACHED and len(plain) < _LONGEST_CACHED:
+        _VALID_TOPICS.add(plain)
     return plain
 
 
@@ -326,8 +271,8 @@ def _checked_session(session: object) -> Session | None:
     raise MalformedMessage(f"a session is a Session, not {type(session).__name__}")
 
 
-def _carried(carrier: Any) -> Session | None:
-    """The session in a context that somebody writes."""
+def _session_from(carrier: Any) -> Session | None:
+    """The session in a context given to the constructor."""
     if carrier is None or isinstance(carrier, Session):
         return carrier
     if not isinstance(carrier, Mapping):
@@ -338,3 +283,58 @@ def _carried(carrier: Any) -> Session | None:
 def _parts(message: Message) -> tuple[Any, ...]:
     session = message.session
     return message.type, message.data, message.context, message._session if session is None else session
+
+
+# The pair `source` and `destination` by which a Message is routed (MSG-1 §3): each is one name, or absent.
+
+
+def _checked_routing(context: Frozen) -> Frozen:
+    """`context` as it may be sent: an empty name is left out, anything but one name is refused (MSG-1 §3.3)."""
+    if _is_routable(context):
+        return context
+    for key in _PAIR:
+        value = context.get(key)
+        if value and type(value) is not str:
+            raise MalformedMessage(f"{key} is one name, not {json_type(value)}: send one Message to each")
+    return _with_single_names(context)
+
+
+def _with_single_names(context: Frozen) -> Frozen:
+    """`context` with each of the pair one name or absent; of a list, which older programs send, the first name."""
+    if _is_routable(context):
+        return context
+    changed = dict(context)
+    _normalize_names(changed)
+    return Frozen(changed)
+
+
+def _normalize_names(context: dict[str, Any]) -> None:
+    """As `_with_single_names`, in place, for a context that is not shared yet."""
+    if _is_routable(context):
+        return
+    for key in _PAIR:
+        value = context.pop(key, None)
+        names = value if isinstance(value, (list, tuple)) else (value,)
+        name = next((item for item in names if item and isinstance(item, str)), None)
+        if name is not None:
+            context[key] = name
+        else:
+            log.debug("%s counts as absent, it is %s", key, json_type(value))
+
+
+def _is_routable(context: dict[str, Any]) -> bool:
+    source, destination = context.get(SOURCE, SOURCE), context.get(DESTINATION, DESTINATION)
+    return type(source) is type(destination) is str and source != "" and destination != ""
+
+
+def _swapped(context: Frozen) -> Frozen:
+    """`context` for the way back: a half that has nothing to receive keeps the value it had (MSG-1 §5.2)."""
+    source, destination = context.get(SOURCE), context.get(DESTINATION)
+    if source is None and destination is None:
+        return context
+    changed = dict(context)
+    if destination is not None:
+        changed[SOURCE] = destination
+    if source is not None:
+        changed[DESTINATION] = source
+    return Frozen(changed)

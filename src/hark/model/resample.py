@@ -1,4 +1,4 @@
-"""Sound with another number of samples a second."""
+"""Resampling: sound at another sample rate."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from hark.model.audio import Audio, as_16_bits, as_mono, int16_bytes, int16_samp
 _LOBES: Final = 10
 """Zero crossings of the filter on each side: more are sharper, and slower."""
 _PASSED: Final = 0.92
-"""Up to which part of the lower of the two bands nothing is lost."""
+"""The part of the lower band that is passed without loss."""
 _MOST_PHASES: Final = 1_000
-"""Rates without a common measure, such as 44100 and 16001, would need a filter for every sample."""
+"""Most filters of a bank: rates without a common divisor, such as 44100 and 16001, would need one for every sample."""
 _AT_ONCE: Final = 4_096
-"""Samples that are made in one go: each has a filter of its own in memory meanwhile."""
+"""Samples that are computed at once: each needs its filter in memory."""
 
 Bank = tuple[int, int, int, tuple[tuple[float, ...], ...]]
 """Steps up, steps down, samples to each side, and the filter for each position between two samples."""
 
 
 def resample_mono(audio: Audio, rate: int = 16_000) -> Audio:
-    """The sound as everything that listens wants it: one channel, 16 bits, 16 kHz."""
+    """The sound with one channel and 16 bits at `rate`: by default the format that engines listen to."""
     return resample(as_mono(audio), rate)
 
 
@@ -49,23 +49,23 @@ def resample(audio: Audio, rate: int) -> Audio:
 
 
 class Resampler:
-    """Resamples one channel as it comes: `feed` it pieces of any length, and `finish` for what is left at the end.
+    """Resamples one channel as a stream: `feed` it pieces of any length, then `finish` for the rest.
 
-    A windowed-sinc filter for each position between two samples. Where an engine has brought numpy along it does the
-    sums, thirty times as fast; the numbers are the same.
+    A windowed-sinc filter for each position between two samples. If an engine has imported numpy, it computes the sums,
+    thirty times as fast; the result is the same.
     """
 
     def __init__(self, source: int, target: int) -> None:
         self._up, self._down, self._reach, self._bank = _bank(source, target)
         self._held = array("h", bytes(2 * self._reach))
-        """What is still needed: before the first sample there is silence."""
+        """The samples that are still needed; before the first one there is silence."""
         self._at = 0
-        """Where the next sample lies, in steps of a sample of the source divided by `up`, from the reach on."""
+        """The position of the next sample, in steps of a source sample divided by `up`, counted from the reach."""
         self._taken = 0
         self._given = 0
 
     def feed(self, samples: bytes) -> bytes:
-        """The sound so far of which enough is known."""
+        """The part of the sound that can be computed so far."""
         return int16_bytes(self.take(int16_samples(samples)))
 
     def finish(self) -> bytes:
@@ -114,7 +114,7 @@ class Resampler:
 def _with_numpy(
     numpy: Any, held: array[int], bank: Any, at: int, up: int, down: int, width: int, count: int
 ) -> array[int] | None:
-    if not hasattr(numpy, "lib"):  # it is being imported at this moment
+    if not hasattr(numpy, "lib"):  # it is being imported just now
         return None
     window = numpy.lib.stride_tricks.sliding_window_view(numpy.frombuffer(held, dtype=numpy.int16), width)
     filters = numpy.asarray(bank)
@@ -131,7 +131,7 @@ def _bank(source: int, target: int) -> Bank:
     common = gcd(source, target)
     up, down = target // common, source // common
     if up > _MOST_PHASES:
-        # Off by less than a sample in a million; where it is that much more, there are that many positions.
+        # The nearest ratio with that many filters is off by less than a sample in a million.
         near = Fraction(source, target).limit_denominator(_MOST_PHASES)
         down, up = (near.numerator, near.denominator) if near else (down, up)
     cutoff = min(1.0, up / down) * _PASSED

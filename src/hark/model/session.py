@@ -11,26 +11,21 @@ from hark.model.errors import MalformedMessage, MalformedSession
 from hark.model.frozen import EMPTY, Frozen, Sealed, freeze
 from hark.model.session_codec import (
     EMPTY_IS_OMITTED,
-    FIELDS,
     NOWHERE,
     SESSION_DEPTH,
     WIRE_TYPES,
     SessionFields,
     json_fields,
-    json_type,
     read,
 )
 from hark.spec.names import DEFAULT_SESSION_ID, SESSION_ID
-
-__all__ = ["EMPTY_IS_OMITTED", "FIELDS", "Session", "json_type"]
 
 
 class Session(SessionFields):
     """What a conversation carries along (SESSION-1).
 
-    It reads tolerantly, writes minimally, and drops nothing it does not know. A field that was omitted reads as None,
-    or as its empty value where the field is a record of state. Nothing is ever changed: `replace` and `without` return
-    another snapshot.
+    It reads tolerantly, writes minimally, and keeps fields it does not know. An omitted field reads as None, or as its
+    empty value if the field records state. Sessions are immutable: `replace` and `without` return another one.
     """
 
     __slots__ = ()
@@ -42,19 +37,19 @@ class Session(SessionFields):
         return _make(_written({}, fields), EMPTY)
 
     def __setattr__(self, name: str, _value: object) -> None:
-        raise AttributeError(f"a Session does not change; session.replace({name}=...) returns another one")
+        raise AttributeError(f"a Session is immutable; session.replace({name}=...) returns another one")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a Session does not change; session.without({name!r}) returns another one")
+        raise AttributeError(f"a Session is immutable; session.without({name!r}) returns another one")
 
     @classmethod
     def read(cls, carrier: Mapping[str, Any]) -> Session:
-        """The session a wire object stands for; a field that is null or of the wrong type counts as omitted."""
+        """The session in a wire object; a field that is null or of the wrong type counts as omitted."""
         return read_json(carrier if type(carrier) is Frozen else json_fields(carrier))
 
     @property
     def session_id(self) -> str:
-        """Which conversation this is; the one of the device itself is `default`."""
+        """The id of the conversation; the device's own is `default`."""
         session_id: str = self._fields.get(SESSION_ID, DEFAULT_SESSION_ID)
         return session_id
 
@@ -70,7 +65,7 @@ class Session(SessionFields):
         return self._fields.get(name, default)
 
     def present(self, names: Iterable[str]) -> dict[str, Any]:
-        """Those of the named fields that are present, with their values."""
+        """The named fields that are present, with their values."""
         fields = self._fields
         return {name: fields[name] for name in names if name in fields}
 
@@ -88,11 +83,11 @@ class Session(SessionFields):
         return _make(fields, self._exact_without(names))
 
     def trusted(self, **changes: Any) -> Session:
-        """As `replace`, without checking: for values that come from another session or are typed already."""
+        """As `replace`, without checks: for values that are typed already."""
         return _make({**self._fields, **changes}, self._exact_without(changes) if self._exact else EMPTY)
 
     def taking(self, other: Session, names: Iterable[str]) -> Session:
-        """This session with some fields exactly as `other` carries them: present where they are, else omitted."""
+        """This session with some fields as `other` has them: present there, or omitted."""
         names = tuple(names)
         exact = self._exact
         if exact or other._exact:
@@ -100,7 +95,7 @@ class Session(SessionFields):
         return _make(_taken(self._fields, other._fields, names), exact)
 
     def wire(self) -> Frozen:
-        """The object that is written to the wire: the present fields, as they came where nobody changed them."""
+        """The object that is written to the wire: the present fields, unchanged ones exactly as they were read."""
         wire: Frozen = freeze(msgspec.to_builtins(wire_form(self)), SESSION_DEPTH - 1)
         return wire
 
@@ -136,7 +131,7 @@ class Session(SessionFields):
 
 
 def read_json(carrier: Mapping[str, Any]) -> Session:
-    """As `Session.read`, for a carrier that is known to be JSON."""
+    """As `Session.read`, for a carrier that is JSON already."""
     return _make(*read(carrier))
 
 
@@ -146,7 +141,7 @@ def wire_form(session: Session) -> Mapping[str, Any]:
 
 
 def _make(fields: dict[str, Any], exact: Mapping[str, Any]) -> Session:
-    # Made as what can be written, then turned into what cannot: half the time of going round `__setattr__`.
+    # Assigned as a mutable class, then turned into the immutable one: half the time of bypassing `__setattr__`.
     session: Any = SessionFields()
     session._fields = fields
     session._exact = exact
@@ -166,7 +161,7 @@ def _taken(mine: Mapping[str, Any], theirs: Mapping[str, Any], names: Iterable[s
 
 
 def _written(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """`fields` with what an author sets; raises for what would be malformed on the wire."""
+    """`fields` with checked changes; raises `MalformedSession`."""
     written = dict(fields)
     for name, value in changes.items():
         typed = _checked(name, value)
@@ -183,14 +178,14 @@ def _written(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
 
 
 def _checked(name: str, value: Any) -> Any:
-    """`value` as the field `name` holds it, or None for a value that says the same as leaving the field out."""
+    """`value` in the type of the field `name`, or None if it is the same as omitting the field."""
     if value is None:
         raise MalformedSession(f"session field {name!r} cannot be null: leave it out, or use without({name!r})")
     if not name.isidentifier():
-        raise MalformedSession(f"{name[:80]!r} is no name for a session field")
+        raise MalformedSession(f"{name[:80]!r} is not a name for a session field")
     wire = WIRE_TYPES.get(name)
     try:
-        # Frozen first, so that typed values are checked as strictly as what comes from the wire.
+        # Frozen first, so that typed values are checked as strictly as wire values.
         frozen = freeze(value, SESSION_DEPTH)
         if wire is None or (wire is str and type(frozen) is str):
             return frozen

@@ -15,6 +15,8 @@ from hark.model.errors import MalformedMessage
 from hark.model.frozen import EMPTY, Frozen, Sealed, adopt, freeze
 from hark.spec.names import DEFAULT_SESSION_ID, SESSION_ID
 
+log = logging.getLogger("hark.session")
+
 T = TypeVar("T")
 E = TypeVar("E")
 
@@ -25,7 +27,7 @@ _INT64: Final = msgspec.Meta(ge=-(2**63), le=2**63 - 1)
 _LATITUDE: Final = msgspec.Meta(ge=-90, le=90)
 _LONGITUDE: Final = msgspec.Meta(ge=-180, le=180)
 
-# A whole number stays one on the wire. One that no float can hold is no time.
+# An integer stays one on the wire; it must fit into 64 bits.
 Seconds = Annotated[int, _INT64] | float
 
 
@@ -37,7 +39,7 @@ class Handler(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ResponseMode(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who is waiting for the user's next utterance, and until when, in Unix seconds."""
+    """The skill that waits for the user's next utterance, and until when, in Unix seconds."""
 
     skill_id: str
     expires_at: Seconds
@@ -52,7 +54,7 @@ class Location(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 
 class ContextEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One thing to remember. A `value` of None makes it a flag (CONTEXT-1 §2)."""
+    """One entry of the intent context. A `value` of None makes it a flag (CONTEXT-1 §2)."""
 
     value: str | None
     expires_at: Seconds | None = None
@@ -63,14 +65,14 @@ Texts = tuple[str, ...]
 Handlers = tuple[Handler, ...]
 Entries = dict[str, ContextEntry | None]
 IntentContext = Mapping[str, ContextEntry | None]
-"""What is remembered, by key; None in place of an entry marks a key that is to be removed."""
+"""Entries by key; None in place of an entry marks a key for removal."""
 
 NOWHERE: Final = Location()
-"""A location that says nothing, which is as good as none."""
+"""A location without content, which counts as omitted."""
 
 
 class Field(Generic[T, E]):
-    """A session field as an attribute: its value where it is present, else `empty`."""
+    """A session field as an attribute: its value if present, else `empty`."""
 
     name: str
 
@@ -79,7 +81,7 @@ class Field(Generic[T, E]):
         self.resolution = resolution
         self.empty: E = empty
         self.omits_empty = omits_empty
-        """Whether `[]` on the wire says the same as leaving the field out (SESSION-1 §3.4)."""
+        """Whether `[]` on the wire means the same as omitting the field (SESSION-1 §3.4)."""
 
     def __set_name__(self, _owner: type, name: str) -> None:
         self.name = name
@@ -108,14 +110,14 @@ def _handlers() -> Field[Handlers, Handlers]:
 
 
 class SessionFields:
-    """Every field a specification claims, but `session_id`."""
+    """Every field that a specification defines, except `session_id`."""
 
     __slots__ = ("_exact", "_fields")
 
     _fields: dict[str, Any]
-    """The fields that are present, typed; one that no specification claims is frozen JSON."""
+    """The present fields, typed; a field that no specification defines is frozen JSON."""
     _exact: Mapping[str, Any]
-    """How fields came that hold more than the typed value can; nobody has changed them since."""
+    """The wire form of unchanged fields that have more in it than the typed value."""
 
     lang = _text()
     secondary_langs = _texts()
@@ -158,13 +160,10 @@ WIRE_TYPES: Final[Mapping[str, Any]] = {
     "session_id": Annotated[str, msgspec.Meta(min_length=1)],
     **{name: field.wire for name, field in FIELDS.items()},
 }
-"""The form in which a field says something: `read` takes any other one by its tolerant path."""
-
-
-log = logging.getLogger("hark.session")
+"""The strict type of each field; `read` accepts other forms by its tolerant path."""
 
 SESSION_DEPTH: Final = 3
-"""What a session field stands in: the envelope, the context, the session."""
+"""The nesting around a session field: envelope, context, session."""
 
 _CARRIER: Final[Any] = typing.TypedDict("_CARRIER", WIRE_TYPES, total=False)  # type: ignore[misc]
 
@@ -183,7 +182,7 @@ def json_type(value: object) -> str:
 
 
 def read(carrier: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """The fields of a carrier that is JSON, and the exact form of those that hold more than the typed value can."""
+    """The typed fields of a JSON carrier, and the wire form of those that have more in it than the typed value."""
     exact: Mapping[str, Any] = EMPTY
     try:
         fields: dict[str, Any] = msgspec.convert(carrier, _CARRIER)
@@ -206,7 +205,7 @@ def read(carrier: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]
 
 
 def json_fields(carrier: Mapping[Any, Any]) -> dict[str, Any]:
-    """Of any mapping at all, the part that JSON can say, frozen."""
+    """The part of any mapping that is JSON, frozen."""
     with suppress(MalformedMessage):
         whole: Frozen = freeze(carrier, SESSION_DEPTH - 1)
         return whole
@@ -215,7 +214,7 @@ def json_fields(carrier: Mapping[Any, Any]) -> dict[str, Any]:
         try:
             fields.update(freeze({name: value}, SESSION_DEPTH - 1))
         except MalformedMessage as error:
-            log.warning("session: a field counts as omitted, because it is no JSON: %s", error)
+            log.warning("session: a field counts as omitted, because it is not JSON: %s", error)
     return fields
 
 
@@ -240,7 +239,7 @@ def _read_tolerantly(carrier: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
 
 
 def _salvage(name: str, value: Any) -> tuple[Any, Any]:
-    """What can be read of a field that is not in its strict form, and the form to pass on if that holds more."""
+    """The typed value of a field that is not in its strict form, and its wire form if that has more in it."""
     if isinstance(value, dict) and name == "location":
         return _salvage_location(value)
     if isinstance(value, dict) and name == "intent_context":
@@ -263,7 +262,7 @@ def _listed(value: Any, record: type[msgspec.Struct]) -> Any:
 
 
 def _salvage_location(value: Mapping[str, Any]) -> tuple[Any, Any]:
-    # A bad key is dropped alone; keys nobody listed are tolerated without meaning (SESSION-1 §3.5).
+    # A malformed key is dropped alone; unlisted keys are kept without meaning (SESSION-1 §3.5).
     kept = dict(value)
     for key in Location.__struct_fields__:
         try:
@@ -311,4 +310,4 @@ def _log_omitted(name: str, value: Any, error: object = None) -> None:
 @lru_cache(maxsize=1024)
 def _log_unknown(name: str) -> None:
     # Once per name: such a field is carried on every Message of its conversation.
-    log.debug("session: field %s is not known here and is carried along", name)
+    log.debug("session: field %s is unknown and is passed on", name)

@@ -19,9 +19,9 @@ _OWN_ENTRIES: Final = ("active_handlers", "converse_handlers")
 
 
 def fold(store: Session, carrier: Session) -> Session:
-    """The default session as an utterance finds it: what the carrier has replaces, what it omits stays.
+    """The default session with the fields of an utterance's carrier; omitted fields keep their stored value.
 
-    SESSION-2 §5.1. The three language signals speak of one utterance, so the stored ones never outlive theirs.
+    SESSION-2 §5.1. The three language signals belong to one utterance, so the stored ones are always dropped.
     """
     remembered = intent_context.apply(store.intent_context, carrier.intent_context)
     folded = store.taking(carrier, (*_SIGNALS, *carrier))
@@ -29,12 +29,12 @@ def fold(store: Session, carrier: Session) -> Session:
 
 
 class Denials(msgspec.Struct, frozen=True):
-    """The nine denylists of a round: they can only grow (ruling R3)."""
+    """The nine denylists of a match round: they can only grow (ruling R3)."""
 
     lists: Mapping[str, tuple[str, ...]] = EMPTY
     """What the session denies, by field."""
     deployed: Mapping[str, tuple[str, ...]] = EMPTY
-    """What the deployment denies; in force, but never written into anybody's session."""
+    """What the settings deny, by field; in force, but never written into a session."""
 
     @classmethod
     def of(cls, session: Session) -> Denials:
@@ -42,7 +42,7 @@ class Denials(msgspec.Struct, frozen=True):
         return cls(Sealed(session.present(DENYLISTS)))
 
     def grown(self, session: Session) -> Denials:
-        """These and those of `session` together."""
+        """These denylists joined with those of `session`."""
         live = session.present(DENYLISTS)
         if not live or live == self.lists:
             return self
@@ -75,12 +75,12 @@ class Denials(msgspec.Struct, frozen=True):
 
 
 def commit(updated: Session, round_session: Session) -> Session:
-    """`updated` as the session of the round, with the fifteen fields no plugin can change put back (ruling R5)."""
+    """`updated` as the session of the round, with the fifteen fields that no plugin can change restored (ruling R5)."""
     return updated.taking(round_session, REIMPOSED)
 
 
 def activate(session: Session, skill_id: str, intent_name: str, now: float, cap: int = converse.CAP) -> Session:
-    """`session` with the skill that is being called at the head of the two lists of handlers.
+    """`session` with the called skill at the head of the two lists of handlers.
 
     `converse_handlers` by every call (CONVERSE-1 §3.1), `active_handlers` unless the intent name is reserved and does
     not push (PIPELINE-1 §7.1, §7.3).
@@ -93,15 +93,15 @@ def activate(session: Session, skill_id: str, intent_name: str, now: float, cap:
 
 
 class SessionChanges(msgspec.Struct, frozen=True):
-    """What a handler changed in its session, as far as it may: the difference, never the whole."""
+    """What a handler changed in its session, as far as it is allowed to."""
 
     fields: Mapping[str, Any]
     removed: tuple[str, ...]
     context: IntentContext
     own_entries: Mapping[str, Handlers]
     skill_id: str
-    waited: ResponseMode | None = None
-    """The question the handler had open; another one is not its to close."""
+    question: ResponseMode | None = None
+    """The question that was open at the dispatch; the handler cannot close another one."""
 
     @classmethod
     def between(cls, dispatched: Session, done: Session, skill_id: str) -> SessionChanges | None:
@@ -128,8 +128,8 @@ class SessionChanges(msgspec.Struct, frozen=True):
             return None
         return cls(fields, tuple(removed), context, own, skill_id, dispatched.response_mode)
 
-    def onto(self, session: Session) -> Session:
-        """`session`, which may have moved on meanwhile, with these changes applied."""
+    def applied_to(self, session: Session) -> Session:
+        """`session`, which may have changed meanwhile, with these changes applied."""
         changes = dict(self.fields)
         for name, mine in self.own_entries.items():
             changes[name] = (*mine, *_entries_of_others(session.get(name, ()), self.skill_id))
@@ -137,7 +137,7 @@ class SessionChanges(msgspec.Struct, frozen=True):
             merged = intent_context.apply(session.intent_context, self.context)
             changes["intent_context"] = intent_context.evict(merged)
         removed = self.removed
-        if "response_mode" in removed and session.response_mode != self.waited:
+        if "response_mode" in removed and session.response_mode != self.question:
             removed = tuple(name for name in removed if name != "response_mode")
         return session.without(*removed).trusted(**changes)
 
@@ -151,7 +151,7 @@ def _entries_of_others(handlers: Handlers, skill_id: str) -> Handlers:
 
 
 def three_way_merge(current: Session, base: Session, now: Session) -> Session:
-    """`current` with what changed from `base` to `now`; fields that did not change keep what they are in `current`.
+    """`current` with what changed from `base` to `now`; other fields stay as they are in `current`.
 
     The intent context is merged entry by entry, so that two turns on one session do not undo each other.
     """

@@ -15,17 +15,17 @@ _FLOAT: Final = 3
 _EXTENSIBLE: Final = 0xFFFE
 _FORMAT: Final = struct.Struct("<HHIIHH")
 _UNKNOWN: Final = (0, 0xFFFFFFFF)
-"""Sizes that writers of streams put where they do not know how much will come."""
+"""Sizes that are written for streams of unknown length."""
 
 
 class MalformedWav(ValueError):
-    """These bytes are no WAV file that can be read; the text says why."""
+    """These bytes are not a WAV file that can be read; the message says why."""
 
 
 def read_wav(data: bytes) -> Audio:
-    """The sound in a WAV file, with samples of 16 bits whatever its own are. Raises `MalformedWav`.
+    """The sound in a WAV file, converted to samples of 16 bits. Raises `MalformedWav`.
 
-    Files that end too early are read as far as they go.
+    A truncated file is read as far as it goes.
     """
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
         raise MalformedWav("it does not begin as a WAV file does")
@@ -52,7 +52,7 @@ def write_wav(audio: Audio) -> bytes:
 
 
 def wav_header(audio: Audio) -> bytes:
-    """What comes before the samples in a WAV file of unknown length, for streams in the format of `audio`."""
+    """The header of a WAV stream of unknown length, in the format of `audio`."""
     whole = write_wav(Audio(b"", audio.sample_rate, audio.sample_width, audio.channels))
     unknown = struct.pack("<I", _UNKNOWN[1])
     return whole[:4] + unknown + whole[8:-4] + unknown
@@ -99,6 +99,6 @@ def _sound(body: bytes, kind: int, channels: int, rate: int, width: int) -> Audi
 
 
 def _short(number: float) -> int:
-    if number != number:  # not a number: no sound either
+    if number != number:  # NaN counts as silence
         return 0
     return round(max(-1.0, min(1.0, number)) * 32_767)

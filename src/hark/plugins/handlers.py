@@ -1,4 +1,4 @@
-"""Methods that answer: intents, converse, stop, fallback, common query."""
+"""The methods by which a plugin answers: intents, converse, stop, fallback, common query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from hark.plugins.turn import Turn
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_MARK: Final = "__hark_handles__"
+When = Callable[[Any, Sequence[str], str, Session], bool | Awaitable[bool]]
+"""Whether a fallback wants an utterance: a method or function of plugin, utterances, language and session."""
+Wants = Callable[[Any, str, str, Session], bool | Awaitable[bool]]
+"""Whether a skill could answer a question: decided quickly, without looking anything up."""
+
+_HANDLES: Final = "__hark_handles__"
+_FALLBACK: Final = "__hark_fallback__"
+_ANSWERS: Final = "__hark_answers__"
 
 
 def handles(intent_name: str) -> Callable[[F], F]:
@@ -23,34 +30,14 @@ def handles(intent_name: str) -> Callable[[F], F]:
     """
 
     def mark(method: F) -> F:
-        setattr(method, _MARK, intent_name)
+        setattr(method, _HANDLES, intent_name)
         return method
 
     return mark
 
 
-def handlers_of(plugin: object) -> dict[str, Callable[..., Any]]:
-    """The handlers a plugin declares, by intent name."""
-    found: dict[str, Callable[..., Any]] = {}
-    for owner in reversed(type(plugin).__mro__):
-        for name, member in vars(owner).items():
-            intent_name = getattr(member, _MARK, None)
-            if intent_name is not None:
-                found[intent_name] = getattr(plugin, name)
-    return found
-
-
-When = Callable[[Any, Sequence[str], str, Session], bool | Awaitable[bool]]
-"""Whether a fallback wants an utterance: a method or function of plugin, utterances, language and session."""
-Wants = Callable[[Any, str, str, Session], bool | Awaitable[bool]]
-"""Whether a skill could answer a question: quickly, from what it knows at once."""
-
-_FALLBACK: Final = "__hark_fallback__"
-_ANSWERS: Final = "__hark_answers__"
-
-
 class Answer(msgspec.Struct, frozen=True):
-    """What a skill knows about a question, and how sure it is: 0.5 is a reasonable answer, 0.9 a definitive one."""
+    """The answer of a skill to a question; a confidence of 0.5 is a reasonable answer, 0.9 a definitive one."""
 
     text: str
     confidence: float = 0.5
@@ -72,13 +59,13 @@ class AnswerMethod(msgspec.Struct, frozen=True):
 
 
 def fallback(priority: int, *, when: When | None = None) -> Callable[[F], F]:
-    """Let a method try what nobody understood; the lowest `priority` is asked first, 0 to 100 by convention.
+    """Make a method handle utterances no matcher claimed; the lowest `priority` is asked first, by convention 0 to 100.
 
-    `when(self, utterances, lang, session)` tells whether it wants this one; it must be quick and change nothing.
-    Without it the method takes whatever comes.
+    `when(self, utterances, lang, session)` decides whether it wants this one; it must be quick and change nothing.
+    Without it the method takes every utterance.
     """
     if type(priority) is not int:
-        raise TypeError(f"a fallback has a whole number as its priority, not {priority!r}")
+        raise TypeError(f"the priority of a fallback is a whole number, not {priority!r}")
 
     def mark(method: F) -> F:
         setattr(method, _FALLBACK, FallbackMethod(method.__name__, priority, when))
@@ -88,9 +75,9 @@ def fallback(priority: int, *, when: When | None = None) -> Callable[[F], F]:
 
 
 def answers(*, wants: Wants | None = None) -> Callable[[F], F]:
-    """Let a method answer questions: `def know(self, question, lang, session) -> Answer | None`, plain or async.
+    """Make a method answer questions: `def know(self, question, lang, session) -> Answer | None`, plain or async.
 
-    `wants(self, question, lang, session)` decides from what is known at once whether it is worth asking.
+    `wants(self, question, lang, session)` decides quickly, without looking anything up, whether it is worth asking.
     """
 
     def mark(method: F) -> F:
@@ -101,27 +88,38 @@ def answers(*, wants: Wants | None = None) -> Callable[[F], F]:
 
 
 class ConversationPlugin(Plugin):
-    """What a skill may do beside handling its intents. Everything here has a default: nothing."""
+    """What a skill may do beside handling its intents; by default, nothing."""
 
     def can_converse(self, utterances: Sequence[str], lang: str, session: Session) -> bool | Awaitable[bool]:  # noqa: ARG002
-        """Whether the skill, having been called a while ago, wants this utterance. May be `async`.
+        """Whether the skill, which was called recently, wants this utterance. May be `async`.
 
         It must decide without saying or changing anything, and it must be quick; `converse` does the work.
         """
         return False
 
     def converse(self, turn: Turn) -> Any:
-        """Handle what `can_converse` said yes to; a handler like any other."""
+        """Handle an utterance that `can_converse` accepted; a handler like any other."""
 
     def can_stop(self, session: Session) -> bool | Awaitable[bool]:  # noqa: ARG002
-        """Whether there is something to stop in this session that the frame does not know of.
+        """Whether there is something to stop in this session besides handlers, open questions and `turn.task`s.
 
-        Running handlers, open questions and `turn.task`s it knows.
+        Hark stops those itself.
         """
         return False
 
     def stopped(self, turn: Turn) -> Any:
-        """The user stopped the skill in this session. Its handlers and tasks there have been cancelled already."""
+        """Called when the user stopped the skill in this session; its handlers and tasks are cancelled already."""
+
+
+def handlers_of(plugin: object) -> dict[str, Callable[..., Any]]:
+    """The handlers a plugin declares, by intent name."""
+    found: dict[str, Callable[..., Any]] = {}
+    for owner in reversed(type(plugin).__mro__):
+        for name, member in vars(owner).items():
+            intent_name = getattr(member, _HANDLES, None)
+            if intent_name is not None:
+                found[intent_name] = getattr(plugin, name)
+    return found
 
 
 def converses(plugin: object) -> bool:
@@ -141,18 +139,18 @@ def answer_methods_of(plugin: object) -> tuple[AnswerMethod, ...]:
 
 
 def capabilities_of(plugin: object) -> tuple[str, ...]:
-    """What a plugin does beside its intents, in the words of `ovos.skill.loaded`."""
+    """What a plugin does beside its intents, as `ovos.skill.loaded` names it."""
     has = {
         "converse": converses(plugin),
         "stop": isinstance(plugin, ConversationPlugin),
         "fallback": bool(fallbacks_of(plugin)),
         "common_query": bool(answer_methods_of(plugin)),
     }
-    return tuple(name for name, there in has.items() if there)
+    return tuple(name for name, present in has.items() if present)
 
 
 def _marked(plugin: object, mark: str) -> list[Any]:
     members = {name: member for owner in reversed(type(plugin).__mro__) for name, member in vars(owner).items()}
     found = {name: getattr(member, mark, None) for name, member in members.items()}
-    # Under the name it has in the class, which is not the function's own where somebody wrapped it.
+    # By the name in the class: a wrapped function may have another name of its own.
     return [msgspec.structs.replace(one, method=name) for name, one in found.items() if one is not None]

@@ -1,4 +1,4 @@
-"""Pipeline plugins: who claims an utterance."""
+"""Pipeline plugins, which claim utterances."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hark.plugins.plugin import Plugin
 from hark.spec import topics
 
 ANY_LANGUAGE: Final = "und"
-"""The tag of an intent that is bound to no language."""
+"""The tag of an intent that works in every language."""
 
 
 class Declined(msgspec.Struct, frozen=True):
@@ -26,9 +26,9 @@ class Declined(msgspec.Struct, frozen=True):
 
 
 class Later(msgspec.Struct, frozen=True):
-    """From a `quick` matcher: what it saw needs a closer look, that may wait. `Later(lambda: self.look(...))`.
+    """From a `quick` matcher: decide asynchronously. `Later(lambda: self.look(...))`.
 
-    So a matcher that polls costs nothing where it can tell at once that it has no business here.
+    So a matcher that polls costs nothing for utterances it can decline at once.
     """
 
     look: Callable[[], Awaitable[Match | Declined | None]]
@@ -54,22 +54,24 @@ class PollFn(Protocol):
 
 
 class Round(msgspec.Struct, frozen=True):
-    """The match round a matcher is asked in, for those that poll or are configured for each pipeline entry."""
+    """The match round, for matchers that poll or are configured per pipeline entry."""
 
     entry: str
     """The pipeline entry that led here; several may lead to one plugin."""
     config: Frozen
-    """What the settings say for this entry."""
+    """The configuration of this entry in the settings."""
     message: Message
     """The entry Message as the chains left it."""
     poll: PollFn
-    """`await round.poll(topic, data, candidates, window)`: the candidates' answers, in the order of `candidates` or,
-    with `rank`, highest first; None instead of candidates lets anybody answer. It ends early when all have answered,
-    or when `enough` says so, asked after each answer and after `look_after` seconds. `each` sends every candidate a
-    Message that names it. A `.ping` is answered by a `.pong`, a `.request` or anything else by `.response`, unless
-    `answer_topic` says otherwise."""
+    """`await round.poll(topic, data, candidates, window)`: the answers within `window` seconds.
+
+    They come in the order of `candidates` or, with `rank`, highest first; if `candidates` is None, any plugin may
+    answer. It ends early when all have answered, or when `enough` returns true, called after each answer and after
+    `look_after` seconds. `each` sends every candidate a Message that names it. A `.ping` is answered by a `.pong`,
+    anything else by `.response`, unless `answer_topic` is given.
+    """
     denied: Mapping[str, Sequence[str]] = EMPTY
-    """What the deployment denies to this session beyond the session's own denylists, by session field."""
+    """What the settings deny to this session beyond its own denylists, by session field."""
 
 
 class PipelinePlugin(Plugin):
@@ -82,21 +84,21 @@ class PipelinePlugin(Plugin):
     def match(
         self, utterances: Sequence[str], lang: str, session: Session
     ) -> Match | Declined | Later | Awaitable[Match | Declined | None] | None:
-        """A claim, or None (or `Declined`) to let the next plugin try. First claim wins; nobody compares scores."""
+        """A claim, or None (or `Declined`) to let the next plugin try. The first claim wins."""
 
     def claim(self, intent_name: str, *, lang: str, utterance: str, slots: Mapping[str, str] | None = None) -> Match:
         """A claim for one of this plugin's own `@handles` methods."""
         return Match(self.id, intent_name, lang, utterance, Frozen(slots or {}))
 
-    def known_intents(self, session_id: str) -> Iterable[Mapping[str, str]]:  # noqa: ARG002 - for those who override it
-        """What it could claim for a session, each with `skill_id`, `intent_name` and `lang`, and more if it likes.
+    def known_intents(self, session_id: str) -> Iterable[Mapping[str, str]]:  # noqa: ARG002 - for overrides
+        """The intents it can claim in a session, each with at least `skill_id`, `intent_name` and `lang`.
 
-        Unless it is overridden, those are its own `@handles` methods, in any language (`und`).
+        By default its own `@handles` methods, in any language (`und`).
         """
         return [{"skill_id": self.id, "intent_name": name, "lang": ANY_LANGUAGE} for name in handlers_of(self)]
 
     async def begin(self) -> None:
-        """As promised by `Plugin`; from then on it answers what it can match (PIPELINE-1 §10)."""
+        """As `Plugin.begin`; from then on it answers queries for its intents (PIPELINE-1 §10)."""
         await super().begin()
         self.host.on(topics.pipeline_intents_list(self.id), self._list, shared=True)
 
@@ -105,10 +107,10 @@ class PipelinePlugin(Plugin):
         intents = [
             dict(intent)
             for intent in self.known_intents(query.session_id)
-            if skill_id in (None, intent["skill_id"]) and (lang is None or _is_in(lang, intent["lang"]))
+            if skill_id in (None, intent["skill_id"]) and (lang is None or _speaks(lang, intent["lang"]))
         ]
         self.host.send(query.response({"pipeline_id": self.id, "intents": intents}))
 
 
-def _is_in(wanted: object, lang: str) -> bool:
+def _speaks(wanted: object, lang: str) -> bool:
     return lang == ANY_LANGUAGE or (is_tag(wanted) and canonical(str(wanted)) == lang)

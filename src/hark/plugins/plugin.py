@@ -14,12 +14,52 @@ if TYPE_CHECKING:
     from hark.intents.locale import Renderer
 
 
+class Plugin:
+    """Base of every plugin. It is created without arguments; `settings` and `host` are set before `start`.
+
+    Its options are a nested frozen dataclass `Settings`, whose defaults, types and docstrings are their documentation.
+    """
+
+    id: ClassVar[str]
+    """The unique name of this plugin."""
+
+    quick: ClassVar[bool] = False
+    """Promises that its plain methods are pure, do no I/O and take well under a millisecond: they run inline."""
+
+    @dataclass(frozen=True)
+    class Settings:
+        """No options."""
+
+    settings: Any
+    """The plugin's `Settings`, with values from the settings file."""
+
+    host: Host
+    """Access to the bus, the clock, the log and the disk."""
+
+    dialogs: Renderer | None = None
+    """Where `turn.say` and `turn.render` take phrases from. Skills get theirs from their locale folder."""
+
+    async def start(self) -> None:
+        """Called once, before the first use."""
+
+    async def stop(self) -> None:
+        """Called once, after the last use."""
+
+    async def begin(self) -> None:
+        """Called by Hark to start the plugin; a kind of plugin that does more than `start` overrides it."""
+        await self.start()
+
+    async def end(self) -> None:
+        """Called by Hark to stop the plugin."""
+        await self.stop()
+
+
 class Host(Protocol):
-    """What a plugin may ask of the process that runs it. Everything started here ends when the plugin stops."""
+    """What a plugin can use of the process that runs it. Everything started here ends when the plugin stops."""
 
     @property
     def clock(self) -> Clock:
-        """The time."""
+        """The clock of the assistant: use it for times and for waiting."""
 
     @property
     def log(self) -> logging.Logger:
@@ -27,11 +67,11 @@ class Host(Protocol):
 
     @property
     def data_dir(self) -> Path:
-        """A directory of the plugin's own, made on first use."""
+        """A directory for the plugin's data, created on first use."""
 
     @property
     def has_data(self) -> bool:
-        """Whether that directory is there already; looking makes none."""
+        """Whether `data_dir` exists already; does not create it."""
 
     @property
     def langs(self) -> Collection[str]:
@@ -46,8 +86,8 @@ class Host(Protocol):
     ) -> None:
         """Call `listener` for every Message on `topic` (or on any of several), one at a time and in order.
 
-        Its failures are caught and named. Where several processes have this plugin, each hears everything; of what is
-        `shared` (a question that is to be answered once), each Message reaches one of them.
+        Its failures are caught and logged. If several processes run this plugin, each gets every Message; with
+        `shared`, for questions to be answered once, each Message reaches one of them.
         """
 
     def emit(self, topic: str, data: Mapping[str, Any] | None = None, *, session: Session | None = None) -> None:
@@ -56,55 +96,14 @@ class Host(Protocol):
     def send(self, message: Message, *, passing_on: bool = False) -> None:
         """Emit a Message derived from another one, with this plugin's identity on it.
 
-        `passing_on` is for what the plugin only forwards: that stays somebody else's.
+        With `passing_on`, for what the plugin only forwards, the Message keeps the identity it has.
         """
 
     def speak(self, text: str, *, session: Session | None = None, lang: str | None = None) -> None:
-        """Say something outside a turn, to the device's own session unless told otherwise."""
+        """Say something outside a turn, in the device's own session unless `session` is given."""
 
     def task(self, work: Coroutine[Any, Any, None], name: str = "") -> None:
-        """Run `work` beside everything else; its failure is caught and named."""
+        """Run `work` as a task; its failure is caught and logged."""
 
     def after(self, seconds: float, call: Callable[[], object]) -> Timer:
         """Call `call` once `seconds` have passed."""
-
-
-class Plugin:
-    """Base of everything that is loaded: made without arguments; `settings` and `host` are there at `start`.
-
-    What a deployer may set is a nested frozen dataclass `Settings`, whose defaults, types and docstrings are its
-    documentation.
-    """
-
-    id: ClassVar[str]
-    """The one name this plugin is known by."""
-
-    quick: ClassVar[bool] = False
-    """A promise that its plain methods are pure, do no I/O and take well under a millisecond: they run inline."""
-
-    @dataclass(frozen=True)
-    class Settings:
-        """Nothing to set."""
-
-    settings: Any
-    """The checked values for this plugin's `Settings`."""
-
-    host: Host
-    """The way to the rest of the house."""
-
-    dialogs: Renderer | None = None
-    """What `turn.say` and `turn.render` take their phrases from. Skills have theirs from their locale folder."""
-
-    async def start(self) -> None:
-        """Called once, before the first use."""
-
-    async def stop(self) -> None:
-        """Called once, after the last use."""
-
-    async def begin(self) -> None:
-        """What the frame calls to start the plugin; kinds that have more to do than `start` add it here."""
-        await self.start()
-
-    async def end(self) -> None:
-        """What the frame calls to stop the plugin."""
-        await self.stop()

@@ -13,113 +13,15 @@ from hark.plugins.plugin import Plugin
 from hark.spec.names import RUNTIME_KEYS, TransformerType
 from hark.spec.topics import is_dispatch_topic, is_topic
 
-_GONE: Any = object()
-
-
-class Ctx:
-    """The Message's context during one `transform`.
-
-    Changes are kept aside until `transform` returns; if it raises, they vanish. The stamps that say who worked on a
-    Message, and the keys of a cancellation, are written by the frame: a transformer can neither forget nor forge them.
-    """
-
-    # Slots with one underscore are read by the frame when the transform was accepted.
-    __slots__ = ("_cancel_reason", "_changes", "_context", "_emitted", "_has_lang", "_lang", "_session")
-
-    def __init__(self, context: Frozen, session: Session, lang: str | None, has_lang: bool) -> None:
-        self._context = context
-        self._session = session
-        self._lang = lang
-        self._has_lang = has_lang
-        self._changes: dict[str, Any] | None = None
-        self._emitted: list[tuple[str, Frozen]] | None = None
-        self._cancel_reason: str | None = None
-
-    @property
-    def lang(self) -> str | None:
-        """The language of the artifact, or None when nobody stated it. Setting it states it; None takes it back."""
-        return self._lang
-
-    @lang.setter
-    def lang(self, tag: str | None) -> None:
-        if not self._has_lang:
-            raise AttributeError("metadata and intent transformers have no artifact whose language could be set")
-        if tag is not None and not is_tag(tag):
-            raise ValueError(f"{tag!r} is no BCP-47 language tag")
-        self._lang = tag
-
-    @property
-    def session(self) -> Session:
-        """The session as it is now; assign `ctx.session.replace(...)` to change it."""
-        return self._session
-
-    @session.setter
-    def session(self, session: Session) -> None:
-        if not isinstance(session, Session):
-            raise TypeError(f"ctx.session takes a Session, not {type(session).__name__}")
-        self._session = session
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The value of a context key."""
-        if self._changes is not None and key in self._changes:
-            value = self._changes[key]
-            return default if value is _GONE else value
-        return self._context.get(key, default)
-
-    def set(self, key: str, value: Any) -> None:
-        """Set a context key. Keys of your own are best named `<transformer id>.<name>`."""
-        self._write(key, freeze(value, 2))
-
-    def unset(self, key: str) -> None:
-        """Remove a context key."""
-        self._write(key, _GONE)
-
-    def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and self.get(key, _GONE) is not _GONE
-
-    def __iter__(self) -> Iterator[str]:
-        changes = self._changes or {}
-        yield from (key for key in self._context if changes.get(key) is not _GONE)
-        yield from (key for key, value in changes.items() if key not in self._context and value is not _GONE)
-
-    def emit(self, topic: str, data: Mapping[str, Any] = EMPTY) -> None:
-        """Emit a Message, stamped with this transformer's id, once its output is accepted."""
-        if not is_topic(topic) or is_dispatch_topic(topic):
-            raise MalformedMessage(f"{topic!r:.100} is no topic a transformer may emit")
-        if self._emitted is None:
-            self._emitted = []
-        self._emitted.append((topic, freeze_object(data)))
-
-    def cancel(self, reason: str = "other") -> None:
-        """End this utterance here, or for what is being said: this response. See `hark.spec.CANCEL_REASONS`."""
-        if not isinstance(reason, str) or not reason:
-            raise ValueError("a cancellation needs a reason in words")
-        self._cancel_reason = check_text(reason)
-
-    def _write(self, key: str, value: Any) -> None:
-        if not isinstance(key, str) or not key:
-            raise TypeError(f"a context key is non-empty text, not {key!r}")
-        if key in RUNTIME_KEYS:
-            raise PermissionError(f"context key {key!r} is written by the frame; see ctx.session and ctx.cancel")
-        check_text(key)
-        if self._changes is None:
-            self._changes = {}
-        self._changes[key] = value
-
-    def _merged(self) -> dict[str, Any]:
-        """The context with the changes in it."""
-        merged = {**self._context, **(self._changes or {})}
-        return {key: value for key, value in merged.items() if value is not _GONE}
-
 
 class Transformer(Plugin):
-    """What the six kinds have in common. Subclass one of them; `transform` may be `def` or `async def`."""
+    """Base of the six kinds. Subclass one of them; `transform` may be `def` or `async def`."""
 
     type: ClassVar[TransformerType]
-    """Which chain it belongs to; its subclass says so."""
+    """Which chain it belongs to; set by the six classes below."""
 
     priority: ClassVar[int] = 50
-    """Where in the chain: 1 runs first, 100 last."""
+    """Its place in the chain: 1 runs first, 100 last."""
 
 
 class AudioTransformer(Transformer):
@@ -129,7 +31,7 @@ class AudioTransformer(Transformer):
 
     @abstractmethod
     def transform(self, audio: Audio, ctx: Ctx) -> Audio | Awaitable[Audio]:
-        """The audio to go on with."""
+        """The audio that replaces it."""
 
 
 class UtteranceTransformer(Transformer):
@@ -139,7 +41,7 @@ class UtteranceTransformer(Transformer):
 
     @abstractmethod
     def transform(self, utterances: list[str], ctx: Ctx) -> list[str] | Awaitable[list[str]]:
-        """The candidates to go on with; an empty list says there was no speech."""
+        """The candidates that replace them; an empty list means that there was no speech."""
 
 
 class MetadataTransformer(Transformer):
@@ -159,7 +61,7 @@ class IntentTransformer(Transformer):
 
     @abstractmethod
     def transform(self, match: Match, ctx: Ctx) -> Match | Awaitable[Match]:
-        """The match to go on with; it keeps its `skill_id` and `intent_name`."""
+        """The match that replaces it, with the same `skill_id` and `intent_name`."""
 
 
 class DialogTransformer(Transformer):
@@ -169,7 +71,7 @@ class DialogTransformer(Transformer):
 
     @abstractmethod
     def transform(self, text: str, ctx: Ctx) -> str | Awaitable[str]:
-        """The text to go on with."""
+        """The text that replaces it."""
 
 
 class TTSTransformer(Transformer):
@@ -179,4 +81,103 @@ class TTSTransformer(Transformer):
 
     @abstractmethod
     def transform(self, audio: Audio, ctx: Ctx) -> Audio | Awaitable[Audio]:
-        """The audio to go on with."""
+        """The audio that replaces it."""
+
+
+_REMOVED: Any = object()
+
+
+class Ctx:
+    """The Message's context during one `transform`.
+
+    Changes take effect when `transform` returns; if it raises, they are dropped. The keys that list the transformers a
+    Message passed, and those of a cancellation, are written by Hark: a transformer can neither forget nor forge them.
+    """
+
+    # `hark.chains` reads these when it accepts the result of the transformer.
+    __slots__ = ("_cancel_reason", "_changes", "_context", "_emitted", "_has_lang", "_lang", "_session")
+
+    def __init__(self, context: Frozen, session: Session, lang: str | None, has_lang: bool) -> None:
+        self._context = context
+        self._session = session
+        self._lang = lang
+        self._has_lang = has_lang
+        self._changes: dict[str, Any] | None = None
+        self._emitted: list[tuple[str, Frozen]] | None = None
+        self._cancel_reason: str | None = None
+
+    @property
+    def lang(self) -> str | None:
+        """The language of the artifact, or None when it is not stated. Assignable; None withdraws it."""
+        return self._lang
+
+    @lang.setter
+    def lang(self, tag: str | None) -> None:
+        if not self._has_lang:
+            raise AttributeError("metadata and intent transformers have no artifact whose language could be set")
+        if tag is not None and not is_tag(tag):
+            raise ValueError(f"{tag!r} is not a BCP-47 language tag")
+        self._lang = tag
+
+    @property
+    def session(self) -> Session:
+        """The session as it is now; assign `ctx.session.replace(...)` to change it."""
+        return self._session
+
+    @session.setter
+    def session(self, session: Session) -> None:
+        if not isinstance(session, Session):
+            raise TypeError(f"ctx.session takes a Session, not {type(session).__name__}")
+        self._session = session
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a context key."""
+        if self._changes is not None and key in self._changes:
+            value = self._changes[key]
+            return default if value is _REMOVED else value
+        return self._context.get(key, default)
+
+    def set(self, key: str, value: Any) -> None:
+        """Set a context key. Keys of your own are best named `<transformer id>.<name>`."""
+        self._write(key, freeze(value, 2))
+
+    def unset(self, key: str) -> None:
+        """Remove a context key."""
+        self._write(key, _REMOVED)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and self.get(key, _REMOVED) is not _REMOVED
+
+    def __iter__(self) -> Iterator[str]:
+        changes = self._changes or {}
+        yield from (key for key in self._context if changes.get(key) is not _REMOVED)
+        yield from (key for key, value in changes.items() if key not in self._context and value is not _REMOVED)
+
+    def emit(self, topic: str, data: Mapping[str, Any] = EMPTY) -> None:
+        """Emit a Message, stamped with this transformer's id, once its output is accepted."""
+        if not is_topic(topic) or is_dispatch_topic(topic):
+            raise MalformedMessage(f"{topic!r:.100} is not a topic a transformer may emit")
+        if self._emitted is None:
+            self._emitted = []
+        self._emitted.append((topic, freeze_object(data)))
+
+    def cancel(self, reason: str = "other") -> None:
+        """Cancel this utterance; in dialog and tts chains, this response. See `hark.spec.CANCEL_REASONS`."""
+        if not isinstance(reason, str) or not reason:
+            raise ValueError("a cancellation needs a reason")
+        self._cancel_reason = check_text(reason)
+
+    def _write(self, key: str, value: Any) -> None:
+        if not isinstance(key, str) or not key:
+            raise TypeError(f"a context key is non-empty text, not {key!r}")
+        if key in RUNTIME_KEYS:
+            raise PermissionError(f"context key {key!r} is written by Hark; see ctx.session and ctx.cancel")
+        check_text(key)
+        if self._changes is None:
+            self._changes = {}
+        self._changes[key] = value
+
+    def _merged(self) -> dict[str, Any]:
+        """The context with the changes in it."""
+        merged = {**self._context, **(self._changes or {})}
+        return {key: value for key, value in merged.items() if value is not _REMOVED}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,104 +16,15 @@ if TYPE_CHECKING:
     from hark.intents.locale import Rendered
     from hark.plugins.values import Value
 
-
 Check = Callable[[str], bool]
-"""Whether an answer will do."""
+"""Whether an answer is acceptable."""
 
 
-class Asking:
-    """The part of a turn that asks. Every question may be answered by nobody: then it is None that comes back."""
+class Turn:
+    """One call of a handler: slots in; `speak`, `ask` and `remember` out. What it emits belongs to the turn.
 
-    @property
-    @abstractmethod
-    def lang(self) -> str:
-        """The language of the turn."""
-
-    @abstractmethod
-    async def listen(self, question: str, *, timeout: float = 30.0, lang: str | None = None) -> str | None:
-        """Say `question` and wait for what the user says next; None when that is nothing in `timeout` seconds."""
-
-    async def ask(
-        self,
-        question: str,
-        *,
-        timeout: float = 30.0,
-        retries: int = 0,
-        again: str | None = None,
-        check: Check | None = None,
-        lang: str | None = None,
-    ) -> str | None:
-        """The user's answer to `question`, or None when there was none within `timeout` seconds.
-
-        An answer that `check` does not accept, or silence, is followed by the question again (or by `again`), at most
-        `retries` times.
-        """
-        for attempt in range(retries + 1):
-            answer = await self.listen((again or question) if attempt else question, timeout=timeout, lang=lang)
-            if answer is not None and (check is None or check(answer)):
-                return answer
-        return None
-
-    async def ask_yes_no(
-        self, question: str, *, timeout: float = 30.0, retries: int = 1, again: str | None = None
-    ) -> bool | None:
-        """Whether the user said yes or no; None when it was neither."""
-        from hark.intents.answers import yes_or_no  # most plugins never ask
-
-        answer = await self.ask(
-            question,
-            timeout=timeout,
-            retries=retries,
-            again=again,
-            check=lambda said: yes_or_no(said, self.lang) is not None,
-        )
-        return None if answer is None else yes_or_no(answer, self.lang)
-
-    async def ask_choice(
-        self,
-        options: Sequence[str],
-        question: str,
-        *,
-        timeout: float = 30.0,
-        retries: int = 1,
-        again: str | None = None,
-    ) -> str | None:
-        """Which of `options` the user chose: by its number, by its name, or by something like its name."""
-        from hark.intents.answers import choose
-
-        answer = await self.ask(
-            question,
-            timeout=timeout,
-            retries=retries,
-            again=again,
-            check=lambda said: choose(said, options, self.lang) is not None,
-        )
-        chosen = None if answer is None else choose(answer, options, self.lang)
-        return None if chosen is None else options[chosen]
-
-
-class TurnHost(Protocol):
-    """Where a handler runs: what a turn does, it does through this."""
-
-    @property
-    def clock(self) -> Clock:
-        """The time."""
-
-    def emit(self, message: Message) -> None:
-        """Put a Message of the handler on the bus."""
-
-    async def say(self, message: Message, wait: bool) -> None:
-        """Put a speak Message on the bus and, when told to, wait until it was rendered."""
-
-    async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None:
-        """Ask, and wait for the answer."""
-
-    def task(self, turn: Turn, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Run something for the turn's skill in its session, beside the handler."""
-
-
-class Turn(Asking):
-    """One call of a handler: slots in; `speak`, `ask` and `remember` out. What it emits belongs to the turn."""
+    Every question may stay unanswered: then the result is None.
+    """
 
     def __init__(self, message: Message, stage: TurnHost, plugin: Plugin | None = None) -> None:
         self.message = message
@@ -126,13 +36,13 @@ class Turn(Asking):
 
     @property
     def slots(self) -> Mapping[str, str]:
-        """What the utterance filled in; a slot that was not filled is not there."""
+        """The slots the utterance filled; one that was not filled is absent."""
         slots: Mapping[str, str] = self.message.data["slots"]
         return slots
 
     def value(self, slot: str) -> Value | None:
         """The typed value of a slot: a number, a date, a duration; None when it has none. See docs/values.md."""
-        from hark.plugins.values import typed_value  # most handlers take what was said as it is
+        from hark.plugins.values import typed_value  # most handlers use the text of a slot
 
         return typed_value(self.slots, slot)
 
@@ -183,7 +93,7 @@ class Turn(Asking):
         """Say a phrase of the dialog `name` in the turn's language, its slots filled from `values` and `more`.
 
         It is said at once, whether or not the result is awaited, so a plain `def` can say it too. With `wait` it has to
-        be awaited, which returns when it was rendered.
+        be awaited, and returns when the phrase was rendered.
         """
         rendered = self._rendered(name, {**(values or {}), **more})
         data: dict[str, object] = {"utterance": rendered.text, "lang": rendered.lang}
@@ -193,18 +103,73 @@ class Turn(Asking):
         if wait:
             return self._stage.say(message, True)
         self._stage.emit(message)
-        return _Said()
+        return _Done()
 
     def render(self, name: str, values: Mapping[str, Any] | None = None, /, **more: Any) -> str:
-        """What `say` would say."""
+        """The text `say` would say."""
         return self._rendered(name, {**(values or {}), **more}).text
 
     async def listen(self, question: str, *, timeout: float = 30.0, lang: str | None = None) -> str | None:
-        """As promised by `Asking`. Others may speak to the assistant meanwhile; only this session waits."""
+        """Say `question` and wait for the user's next utterance; None when there is none within `timeout` seconds.
+
+        Only this session waits; the assistant goes on serving others.
+        """
         return await self._stage.listen(self, question, timeout, lang)
 
+    async def ask(
+        self,
+        question: str,
+        *,
+        timeout: float = 30.0,
+        retries: int = 0,
+        again: str | None = None,
+        check: Check | None = None,
+        lang: str | None = None,
+    ) -> str | None:
+        """The user's answer to `question`, or None when there was none within `timeout` seconds.
+
+        After silence, or an answer that `check` does not accept, the question is asked again (or `again`), at most
+        `retries` times.
+        """
+        for attempt in range(retries + 1):
+            answer = await self.listen((again or question) if attempt else question, timeout=timeout, lang=lang)
+            if answer is not None and (check is None or check(answer)):
+                return answer
+        return None
+
+    async def ask_yes_no(
+        self, question: str, *, timeout: float = 30.0, retries: int = 1, again: str | None = None
+    ) -> bool | None:
+        """Whether the user said yes or no; None when it was neither."""
+        from hark.intents.answers import yes_or_no  # most plugins never ask
+
+        def is_answer(text: str) -> bool:
+            return yes_or_no(text, self.lang) is not None
+
+        answer = await self.ask(question, timeout=timeout, retries=retries, again=again, check=is_answer)
+        return None if answer is None else yes_or_no(answer, self.lang)
+
+    async def ask_choice(
+        self,
+        options: Sequence[str],
+        question: str,
+        *,
+        timeout: float = 30.0,
+        retries: int = 1,
+        again: str | None = None,
+    ) -> str | None:
+        """Which of `options` the user chose: by its number, by its name, or by a similar name."""
+        from hark.intents.answers import choose
+
+        def is_option(text: str) -> bool:
+            return choose(text, options, self.lang) is not None
+
+        answer = await self.ask(question, timeout=timeout, retries=retries, again=again, check=is_option)
+        chosen = None if answer is None else choose(answer, options, self.lang)
+        return None if chosen is None else options[chosen]
+
     def task(self, work: Coroutine[Any, Any, None], name: str = "") -> None:
-        """Let something go on in this session when the handler is done: a stop ends it, and so does the end of all."""
+        """Run `work` in this session, also after the handler has returned; a stop or a shutdown cancels it."""
         self._stage.task(self, work, name)
 
     def emit(self, topic: str, data: Mapping[str, object] | None = None) -> None:
@@ -220,16 +185,16 @@ class Turn(Asking):
         seconds: float | None = None,
         shared: bool = False,
     ) -> None:
-        """Keep `value` (None: a mere flag) for `turns` utterances or `seconds`, for this skill unless `shared`."""
+        """Keep `value` (None: just a flag) for `turns` utterances or `seconds`, for this skill unless `shared`."""
         if not key or ":" in key:
             raise ValueError(f"a context key is a word without colon, not {key!r}")
         entry = ContextEntry(value, None if seconds is None else self._stage.clock.wall() + seconds, turns)
-        entries = {**self._session.intent_context, self._stored(key, shared): entry}
+        entries = {**self._session.intent_context, self._stored_key(key, shared): entry}
         self._session = self._session.replace(intent_context=entries)
 
     def forget(self, key: str, *, shared: bool = False) -> None:
-        """Drop what was remembered under `key`."""
-        stored = self._stored(key, shared)
+        """Remove what was remembered under `key`."""
+        stored = self._stored_key(key, shared)
         entries = {name: entry for name, entry in self._session.intent_context.items() if name != stored}
         self._session = self._session.trusted(intent_context=Frozen(entries))
 
@@ -246,12 +211,32 @@ class Turn(Asking):
             )
         return dialogs.render(name, self.lang, values)
 
-    def _stored(self, key: str, shared: bool) -> str:
+    def _stored_key(self, key: str, shared: bool) -> str:
         return key if shared else private_key(self.skill_id, key)
 
 
-class _Said:
-    """Awaiting what was said already takes no time."""
+class TurnHost(Protocol):
+    """The host of a turn's handler: what a `Turn` does, it does through this."""
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the assistant."""
+
+    def emit(self, message: Message) -> None:
+        """Put a Message of the handler on the bus."""
+
+    async def say(self, message: Message, wait: bool) -> None:
+        """Put a speak Message on the bus; with `wait`, return when it was rendered."""
+
+    async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None:
+        """Ask, and wait for the answer."""
+
+    def task(self, turn: Turn, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Run something for the turn's skill in its session, beside the handler."""
+
+
+class _Done:
+    """An awaitable that is done already."""
 
     def __await__(self) -> Generator[Any, None, None]:
         return

@@ -22,7 +22,7 @@ Kind = Literal["number", "ordinal", "duration", "when", "date", "time", "colour"
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 Value = int | float | datetime | date | time | timedelta | str | bool
-"""A value as Python has it; a colour is text."""
+"""A typed value; a colour is text."""
 
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?")
 _COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
@@ -35,7 +35,7 @@ _TIMED: Final = {"when", "date", "time"}
 
 
 def canonical(value: Value) -> str:
-    """The text that stands for `value` in a slot; `parse` reads it back."""
+    """The canonical text of `value`; `parse` reads it back."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, timedelta):
@@ -52,10 +52,10 @@ def canonical(value: Value) -> str:
 
 
 def parse(text: str, kind: str | None = None) -> Value | None:
-    """The value a canonical text stands for, or None when it stands for none.
+    """The value of a canonical text, or None when it is not one.
 
-    Without `kind` the form decides, and a number is a number: only `duration` makes it a time span. A kind that is
-    not known here is taken for none.
+    Without `kind` the form decides, and a number is a number: only `duration` makes it a time span. An unknown kind
+    counts as no kind.
     """
     if kind is not None and kind not in KINDS:
         kind = None

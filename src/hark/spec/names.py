@@ -33,12 +33,14 @@ CANCEL_REASON: Final = "cancel_reason"
 CANCEL_BY: Final = "cancel_by"
 CANCEL_KEYS: Final = (CANCELED, CANCEL_REASON, CANCEL_BY)
 CAPTURE_ID: Final = "hark_capture"
-"""Hark's own: of which piece of sound an utterance was made."""
+"""Hark's own: the id of the recording an utterance was recognised from."""
+AGAIN: Final = "hark_again"
+"""Hark's own: this dispatch was emitted before, and may not have reached its handler."""
 
 STAMP_KEYS: Final[Mapping[TransformerType, str]] = {kind: f"{kind}_transformer_ids" for kind in TRANSFORMER_TYPES}
 
 RUNTIME_KEYS: Final = frozenset({SESSION, UTTERANCE_ID, *CANCEL_KEYS, *STAMP_KEYS.values()})
-"""Context keys only Hark writes; a transformer that tries is refused."""
+"""Context keys that only Hark writes; `Ctx` refuses them to transformers."""
 
 # Session fields by role (SESSION-1 §3.4, ruling R5).
 DENYLISTS: Final = (
@@ -53,7 +55,11 @@ REIMPOSED: Final = (*TRANSFORMER_PREFERENCES, *DENYLISTS)
 """The fifteen fields a `Match.updated_session` cannot change."""
 
 HANDLER_WRITES: Final = ("response_mode", "persona_id", "pipeline", "active_handlers", "converse_handlers")
-"""Besides `intent_context`, what a handler may change; of the two handler lists only its own entries."""
+"""The fields a handler may change, besides `intent_context`; of the two handler lists only its own entries."""
+
+_PIPELINE_ID = re.compile(r"[A-Za-z0-9_-]+")
+_TRANSFORMER_ID = re.compile(r"[A-Za-z0-9._-]+")
+_DOTTED = re.compile(r"[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]++)*+")
 
 
 def stamp_key(kind: TransformerType) -> str:
@@ -61,26 +67,21 @@ def stamp_key(kind: TransformerType) -> str:
     return STAMP_KEYS[kind]
 
 
-_PIPELINE_ID = re.compile(r"[A-Za-z0-9_-]+")
-_TRANSFORMER_ID = re.compile(r"[A-Za-z0-9._-]+")
-_DOTTED = re.compile(r"[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]++)*+")
-
-
 def is_pipeline_id(text: object) -> bool:
-    """Letters, digits, `_` and `-` only: it becomes one segment of a topic (PIPELINE-1 §3)."""
+    """Whether `text` has only letters, digits, `_` and `-`: it becomes one segment of a topic (PIPELINE-1 §3)."""
     return isinstance(text, str) and _PIPELINE_ID.fullmatch(text) is not None
 
 
 def is_transformer_id(text: object) -> bool:
-    """As a pipeline id, with dots allowed (TRANSFORM-1 §1.1)."""
+    """As `is_pipeline_id`, with dots allowed (TRANSFORM-1 §1.1)."""
     return isinstance(text, str) and _TRANSFORMER_ID.fullmatch(text) is not None
 
 
 def is_skill_id(text: object) -> bool:
-    """Dotted words: the left half of a dispatch topic (MSG-1 §2.1.1)."""
+    """Whether `text` is words joined by single dots: the left half of a dispatch topic (MSG-1 §2.1.1)."""
     return isinstance(text, str) and _DOTTED.fullmatch(text) is not None
 
 
 def is_intent_name(text: object) -> bool:
-    """Dotted words that are not reserved: what a skill may register (PIPELINE-1 §7.3)."""
+    """As `is_skill_id`, and not a reserved name: what a skill may register (PIPELINE-1 §7.3)."""
     return is_skill_id(text) and text not in RESERVED_INTENT_NAMES

@@ -124,16 +124,16 @@ _RESPONSE = ".response"
 
 def is_topic(topic: object) -> bool:
     """Whether `topic` has the shape MSG-1 §2.1 asks of every topic, with at most one colon."""
-    return isinstance(topic, str) and (_is_topic(topic) if len(topic) <= _REMEMBERED else _has_shape(topic))
+    return isinstance(topic, str) and (_is_topic(topic) if len(topic) <= _LONGEST_CACHED else _has_shape(topic))
 
 
 def _has_shape(topic: str) -> bool:
     return _TOPIC.fullmatch(topic) is not None and topic.count(":") <= 1
 
 
-# Topics are few and come again and again. What a stranger sends as one may be a megabyte, which is not worth keeping.
+# The same few topics are checked again and again. An untrusted client may send a megabyte as one: not worth keeping.
 _is_topic = lru_cache(maxsize=4096)(_has_shape)
-_REMEMBERED: Final = 200
+_LONGEST_CACHED: Final = 200
 
 
 def is_dispatch_topic(topic: str) -> bool:
@@ -160,7 +160,7 @@ def response_topic(topic: str) -> str:
 
 
 def answer_topic(topic: str) -> str:
-    """Where a poll or request is answered: a `.ping` by a `.pong`, anything else by its `.response`."""
+    """The topic on which a poll or request is answered: `.pong` for a `.ping`, else `.response`."""
     return topic.removesuffix(".ping") + ".pong" if topic.endswith(".ping") else response_topic(topic)
 
 

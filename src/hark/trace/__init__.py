@@ -1,7 +1,7 @@
-"""What happened, and why: a trace of every turn."""
+"""What happened in each turn, and why."""
 
 from hark.trace.render import render
 from hark.trace.store import SliceStore, TraceStore, join_slices
-from hark.trace.turn_trace import TraceRecord, TraceStep, TurnTrace
+from hark.trace.turn_trace import TraceRecord, TraceStep, TurnTrace, summarize
 
-__all__ = ["SliceStore", "TraceStep", "TraceRecord", "TraceStore", "TurnTrace", "join_slices", "render"]
+__all__ = ["SliceStore", "TraceRecord", "TraceStep", "TraceStore", "TurnTrace", "join_slices", "render", "summarize"]

@@ -1,4 +1,4 @@
-"""A trace, told to a person."""
+"""A trace as text for users."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _ENDS: Final = {
     "cancelled": "A transformer cancelled it.",
     "complete": "Answered.",
     "error": "The handler failed.",
-    "refused": "Refused: its session was no session.",
-    "broken": "It broke inside Hark, and the log says where.",
+    "refused": "Refused: its session was not an object.",
+    "broken": "An error inside Hark; see the log.",
 }
 
 
 def render(trace: TraceRecord) -> str:
-    """Who did what, how long it took, and how it ended, a step a line."""
+    """One line for each step: the time it took, the plugin, the outcome and the reason."""
     heard = " | ".join(trace.utterances) or "(nothing)"
     head = f'"{heard}"  session {trace.session_id}, {trace.lang or "no language"}, turn {trace.utterance_id}'
     lines = [head, *map(_line, trace.steps)]
@@ -27,14 +27,14 @@ def render(trace: TraceRecord) -> str:
 
 
 def _line(step: TraceStep) -> str:
-    told = "  ".join(part for part in (step.detail, _change(step.before, step.after)) if part).replace("\n", " ")
-    return f"  {_time(step.seconds)}  {step.stage:<10} {step.who:<22} {step.outcome:<10} {told}".rstrip()
+    detail = "  ".join(part for part in (step.detail, _change(step.before, step.after)) if part).replace("\n", " ")
+    return f"  {_time(step.seconds)}  {step.stage:<10} {step.who:<22} {step.outcome:<10} {detail}".rstrip()
 
 
 def _change(before: Any, after: Any) -> str:
     if before is None and after is None:
         return ""
-    if before is None or after is None:  # it came from nothing, or became what no trace holds
+    if before is None or after is None:  # only one of the two is known
         return _short(after if before is None else before)
     return f"{_short(before)} → {_short(after)}"
 

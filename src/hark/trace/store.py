@@ -1,4 +1,4 @@
-"""The traces of the last turns."""
+"""The traces of the last turns, and the slices that several processes have of one."""
 
 from __future__ import annotations
 
@@ -12,61 +12,8 @@ from hark.model import Clock
 from hark.trace.turn_trace import TraceRecord, TurnTrace
 
 
-class SliceTrace(TurnTrace):
-    """What one process did in a turn that another has taken in."""
-
-    __slots__ = ("_grown", "_shown")
-
-    def __init__(
-        self,
-        utterance_id: str,
-        wall: float,
-        now: Callable[[], float],
-        grown: Callable[[TurnTrace], None] | None = None,
-    ) -> None:
-        super().__init__(utterance_id, "", (), wall, now)
-        self._grown = grown
-        self._shown = False
-        """Whether somebody knows that there is more to write down."""
-
-    def step(self, *step: Any, **more: Any) -> None:
-        """Note one step."""
-        super().step(*step, **more)
-        if self._grown is not None and not self._shown:
-            self._shown = True
-            self._grown(self)
-
-    def record(self) -> TraceRecord:
-        """A copy that can be written down."""
-        self._shown = False  # before the copy is made: a step that comes meanwhile is told anew
-        return super().record()
-
-
-def join_slices(records: Iterable[TraceRecord]) -> TraceRecord | None:
-    """One story out of the parts that several processes have of it, its steps in the order in which they happened.
-
-    Order goes by the wall clock: between machines, it is as good as their clocks agree.
-    """
-    parts = sorted(records, key=_knows_least)
-    if not parts:
-        return None
-    main = parts[0]
-    steps = [
-        msgspec.structs.replace(step, at=part.wall + step.at - main.wall) if part is not main else step
-        for part in parts
-        if part.utterance_id == main.utterance_id
-        for step in part.steps
-    ]
-    return msgspec.structs.replace(main, steps=sorted(steps, key=lambda step: step.at))
-
-
-def _knows_least(record: TraceRecord) -> tuple[bool, float]:
-    """Whoever took the turn in comes first; it alone knows what was said."""
-    return not record.session_id, record.wall
-
-
 class TraceStore:
-    """The last `size` turns in memory; `on_end` is shown each one as it ends."""
+    """The traces of the last `size` turns; `on_end` is called with each one as it ends."""
 
     def __init__(self, clock: Clock, size: int = 1_000, on_end: Callable[[TurnTrace], None] | None = None) -> None:
         self._clock = clock
@@ -75,17 +22,17 @@ class TraceStore:
         self._turns: OrderedDict[str, TurnTrace] = OrderedDict()
 
     def begin(self, utterance_id: str, session_id: str, utterances: tuple[str, ...]) -> TurnTrace:
-        """A trace for a lifecycle that just opened."""
+        """Start the trace of a turn."""
         trace = TurnTrace(utterance_id, session_id, utterances, self._clock.wall(), self._clock.monotonic)
         self._keep(trace)
         return trace
 
     def of(self, utterance_id: str | None) -> TurnTrace | None:
-        """The trace of a lifecycle, so that another room can add its steps."""
+        """The trace of a turn, so that another service can add its steps."""
         return self._turns.get(utterance_id) if utterance_id is not None else None
 
     def find(self, prefix: str = "") -> TurnTrace | None:
-        """The turn with this `utterance_id`, else the last one whose id begins so."""
+        """The turn with this `utterance_id`, else the last one whose id begins with it."""
         if prefix in self._turns:
             return self._turns[prefix]
         for utterance_id in reversed(self._turns):
@@ -94,7 +41,7 @@ class TraceStore:
         return None
 
     def ended(self, trace: TurnTrace, outcome: str) -> None:
-        """Close a trace."""
+        """End a trace."""
         trace.end(outcome)
         if self._on_end is not None:
             self._on_end(trace)
@@ -112,13 +59,13 @@ class TraceStore:
 
 
 class SliceStore(TraceStore):
-    """What happened in one process to turns that were taken in by another: a slice of each, under the same id.
+    """The slices of one process, for turns that another process takes in: one for each turn, under the same id.
 
-    `on_end` is shown a slice when something was added to it, and again when more was added after it was written down.
+    `on_end` is called when a slice has got a step, and again when it got more after it was recorded.
     """
 
     def of(self, utterance_id: str | None) -> TurnTrace | None:
-        """The slice of a turn; there is one as soon as somebody asks."""
+        """The slice of a turn, created on first use."""
         if utterance_id is None:
             return None
         known = self._turns.get(utterance_id)
@@ -126,3 +73,54 @@ class SliceStore(TraceStore):
             known = SliceTrace(utterance_id, self._clock.wall(), self._clock.monotonic, self._on_end)
             self._keep(known)
         return known
+
+
+class SliceTrace(TurnTrace):
+    """The steps of one process in a turn that another process took in."""
+
+    __slots__ = ("_on_growth", "_reported")
+
+    def __init__(
+        self,
+        utterance_id: str,
+        wall: float,
+        now: Callable[[], float],
+        on_growth: Callable[[TurnTrace], None] | None = None,
+    ) -> None:
+        super().__init__(utterance_id, "", (), wall, now)
+        self._on_growth = on_growth
+        self._reported = False
+        """Whether `on_growth` was called since the last `record`."""
+
+    def step(self, *step: Any, **more: Any) -> None:
+        super().step(*step, **more)
+        if self._on_growth is not None and not self._reported:
+            self._reported = True
+            self._on_growth(self)
+
+    def record(self) -> TraceRecord:
+        self._reported = False  # before the copy is made: a step that comes meanwhile is reported again
+        return super().record()
+
+
+def join_slices(records: Iterable[TraceRecord]) -> TraceRecord | None:
+    """One trace from the slices that several processes have of a turn, its steps in order of time.
+
+    Times are compared by wall clock: between machines the order is as good as their clocks agree.
+    """
+    slices = sorted(records, key=_main_first)
+    if not slices:
+        return None
+    main = slices[0]
+    steps = [
+        msgspec.structs.replace(step, at=part.wall + step.at - main.wall) if part is not main else step
+        for part in slices
+        if part.utterance_id == main.utterance_id
+        for step in part.steps
+    ]
+    return msgspec.structs.replace(main, steps=sorted(steps, key=lambda step: step.at))
+
+
+def _main_first(record: TraceRecord) -> tuple[bool, float]:
+    """The process that took the turn in comes first: only its slice has the session and the utterances."""
+    return not record.session_id, record.wall

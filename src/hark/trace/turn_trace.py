@@ -1,4 +1,4 @@
-"""The story of one turn."""
+"""The trace of one turn: what happened, step by step, and what is kept of it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ import msgspec
 from hark.model import Audio, Match
 from hark.model.audio import describe_audio
 
+_LONGEST: Final = 2_000
+"""Characters up to which a text is kept unchanged."""
+_MOST_TEXTS: Final = 20
+
 
 class TraceStep(msgspec.Struct, frozen=True):
-    """One thing that happened: who did it, how it ended, how long it took."""
+    """One step of a turn: which plugin or part acted, how it ended, how long it took."""
 
     stage: str
-    """Which part of the flow: `utterance`, `match`, `handler`, `dialog`, ..."""
+    """The stage of the turn: `utterance`, `match`, `handler`, `dialog`, ..."""
     who: str
-    """The plugin or part that acted."""
+    """The id of the plugin, or the part of Hark, that acted."""
     outcome: str
     """One word: `changed`, `unchanged`, `declined`, `claimed`, `failed`, `late`, `skipped`, ..."""
     at: float
@@ -25,15 +29,15 @@ class TraceStep(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     """How long it took."""
     detail: str = ""
-    """Why, in a sentence."""
+    """The reason, as text."""
     before: Any = None
-    """What it was given, where it changed something."""
+    """The artifact before the step, if the step changed it."""
     after: Any = None
-    """What it made of it."""
+    """The artifact after the step."""
 
 
 class TurnTrace:
-    """What happened in one lifecycle, step by step. Cheap to write: values are kept by reference, told apart later."""
+    """The steps of one turn. Cheap to write: values are kept by reference and rendered later."""
 
     __slots__ = (
         "_began",
@@ -57,7 +61,7 @@ class TurnTrace:
         self.wall = wall
         self.lang: str | None = None
         self.outcome = ""
-        """How it ended, empty while the turn is open."""
+        """How the turn ended; empty while it is open."""
         self.seconds = 0.0
         self.steps: list[TraceStep] = []
         self._now = now
@@ -73,25 +77,25 @@ class TurnTrace:
         before: Any = None,
         after: Any = None,
     ) -> None:
-        """Note one step."""
+        """Add a step that ends now."""
         self.steps.append(TraceStep(stage, who, outcome, self._now() - self._began, seconds, detail, before, after))
 
     def follows(self, earlier: TurnTrace) -> None:
-        """Put the steps of what led to this turn before its own; their times are before its beginning."""
+        """Put the steps of an earlier trace before those of this turn; their times are negative."""
         back = earlier._began - self._began
         moved = [msgspec.structs.replace(step, at=step.at + back) for step in earlier.steps]
-        self.steps = [*moved, *self.steps]  # another list: somebody may be reading this one
+        self.steps = [*moved, *self.steps]  # another list: a reader may be iterating over this one
 
     def end(self, outcome: str) -> None:
-        """Note how the turn ended; steps may still follow, such as the speech it caused."""
+        """Record how the turn ended; steps may still follow, such as the speech it caused."""
         self.outcome = outcome
         self.seconds = self._now() - self._began
 
     def record(self) -> TraceRecord:
-        """A copy that can be written down."""
+        """A copy as plain data."""
         steps = [
             msgspec.structs.replace(
-                step, detail=_sayable(step.detail), before=_plain(step.before), after=_plain(step.after)
+                step, detail=_encodable(step.detail), before=_plain(step.before), after=_plain(step.after)
             )
             for step in self.steps
         ]
@@ -121,46 +125,41 @@ class TraceRecord(msgspec.Struct):
 
 
 def _plain(value: Any) -> Any:
-    """`value` as something JSON can say, for reading only."""
+    """`value` as JSON, for readers."""
     if isinstance(value, str):
-        return _sayable(value)
+        return _encodable(value)
     if value is None or isinstance(value, (int, float, bool)):
         return value
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     if isinstance(value, dict):
-        return {_sayable(str(key)): _plain(item) for key, item in value.items()}
+        return {_encodable(str(key)): _plain(item) for key, item in value.items()}
     if isinstance(value, Match):
         slots = "".join(f", {name} = {slot}" for name, slot in value.slots.items())
-        return _sayable(f"{value.skill_id}:{value.intent_name}{slots}")
-    return _sayable(str(value))
+        return _encodable(f"{value.skill_id}:{value.intent_name}{slots}")
+    return _encodable(str(value))
 
 
-def _sayable(text: str) -> str:
-    """`text` without half pairs, which UTF-8 cannot carry: plugins may give such words as their reasons."""
+def _encodable(text: str) -> str:
+    """`text` without lone surrogates, which UTF-8 cannot encode: a plugin may use them in its reasons."""
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
-_LONG: Final = 2_000
-"""Characters up to which an artifact is kept as it is."""
-_MANY: Final = 20
-
-
 def summarize(artifact: Any) -> Any:
-    """The artifact itself, unless it is so big that a thousand of them would be felt: then what tells it.
+    """The artifact itself, or a short description of one that is too large to keep in a thousand traces.
 
-    Sound is told in any case: nobody reads samples.
+    Sound is always described.
     """
     kind = type(artifact)
     if kind is str:
-        return artifact if len(artifact) <= _LONG else f"{artifact[:_LONG]}... ({len(artifact)} characters)"
+        return artifact if len(artifact) <= _LONGEST else f"{artifact[:_LONGEST]}... ({len(artifact)} characters)"
     if kind is tuple:
-        if len(artifact) <= _MANY and all(len(text) <= _LONG for text in artifact):
+        if len(artifact) <= _MOST_TEXTS and all(len(text) <= _LONGEST for text in artifact):
             return artifact
-        more = (f"... ({len(artifact)} in all)",) if len(artifact) > _MANY else ()
-        return (*map(summarize, artifact[:_MANY]), *more)
+        more = (f"... ({len(artifact)} in total)",) if len(artifact) > _MOST_TEXTS else ()
+        return (*map(summarize, artifact[:_MOST_TEXTS]), *more)
     if kind is Audio:
         return describe_audio(artifact)
-    if kind is Match and sum(map(len, artifact.slots.values())) > _LONG:
+    if kind is Match and sum(map(len, artifact.slots.values())) > _LONGEST:
         return f"{artifact.topic} with {len(artifact.slots)} slots"
     return artifact

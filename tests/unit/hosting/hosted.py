@@ -31,8 +31,8 @@ def make_runner(max_threads: int = 256) -> tuple[Runner, FakeClock]:
     return Runner(clock, WorkerThreads(max_threads)), clock
 
 
-class Gate:
-    """Blocks the thread that comes through until the test opens it."""
+class Blocker:
+    """A call that blocks its thread until the test sets `opened`."""
 
     def __init__(self, result: Any = "through") -> None:
         self.reached = threading.Event()
@@ -44,7 +44,7 @@ class Gate:
     def __call__(self, *_args: Any) -> Any:
         self.calls += 1
         self.reached.set()
-        assert self.opened.wait(20), "nobody opened the gate"
+        assert self.opened.wait(20), "the test did not release it"
         self.left.set()
         if isinstance(self.result, BaseException):
             raise self.result

@@ -153,7 +153,7 @@ def test_a_plugin_that_cannot_be_made_is_a_refusal(offered: Any, name: str, why:
     offered("hark.skill", it=f"fine_plugins_for_test:{name}")
     refusal = one()
     assert isinstance(refusal, Refusal)
-    assert refusal.reason.startswith(f"making it failed: {why}")
+    assert refusal.reason.startswith(f"creating it failed: {why}")
 
 
 def test_one_bad_package_does_not_hide_the_others(offered: Any) -> None:

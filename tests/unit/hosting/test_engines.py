@@ -110,12 +110,12 @@ async def test_one_that_keeps_failing_is_left_out(stage: Stage) -> None:
     assert len(stage.notes) == 5
 
 
-async def test_a_language_nobody_serves(stage: Stage) -> None:
+async def test_a_language_no_engine_serves(stage: Stage) -> None:
     await stage.add(Parrot())
     assert await stage.transcribe("fr-FR") is None
 
 
-async def test_what_is_missing_is_told_with_its_remedy(stage: Stage) -> None:
+async def test_a_missing_model_is_reported_with_its_remedy(stage: Stage) -> None:
     refusal = await stage.add(Missing())
     assert (refusal.reason, refusal.remedy) == ("its model is not here", "fetch it by hand")
     assert stage.engines.registry.refusals == [refusal]
@@ -127,6 +127,6 @@ async def test_an_engine_without_its_method_is_refused(stage: Stage) -> None:
     assert "does not define transcribe()" in refusal.reason
 
 
-async def test_a_wrong_setting_is_told(stage: Stage) -> None:
+async def test_a_wrong_setting_is_reported(stage: Stage) -> None:
     refusal = await stage.add(Parrot(), sings=True)
     assert "it has no setting 'sings'" in refusal.reason

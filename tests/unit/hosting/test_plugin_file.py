@@ -72,23 +72,23 @@ def test_two_files_of_one_name_are_two(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "text"),
     [
         ("def (:", "importing it failed: SyntaxError"),
         ("raise SystemExit", "importing it failed: SystemExit"),
-        ("import nothing_of_the_kind", "install what provides 'nothing_of_the_kind'"),
+        ("import nothing_of_the_kind", "install the package that provides 'nothing_of_the_kind'"),
         ("number = 3", "it has no plugin class"),
-        (f"{TWO}\n    def __init__(self): raise OSError", "making it failed: OSError"),
+        (f"{TWO}\n    def __init__(self): raise OSError", "creating it failed: OSError"),
     ],
 )
-def test_what_cannot_be_made_is_a_refusal_that_names_the_file(tmp_path: Path, source: str, told: str) -> None:
+def test_what_cannot_be_made_is_a_refusal_that_names_the_file(tmp_path: Path, source: str, text: str) -> None:
     path = tmp_path / "broken.py"
     path.write_text(source.replace("class _Hidden", "class Last"))
     [*_, last] = PluginFile(path).make()
     assert isinstance(last, Refusal)
-    assert told in str(last)
+    assert text in str(last)
     assert str(path) in last.where
-    if "importing" in told:
+    if "importing" in text:
         assert PluginFile(path).module not in sys.modules
 
 
@@ -104,6 +104,6 @@ def test_a_file_that_is_not_there_and_one_that_is_no_python_are_refusals(tmp_pat
 def test_a_file_that_misses_another_file_is_not_called_missing(tmp_path: Path) -> None:
     path = tmp_path / "reads.py"
     path.write_text("open('/nowhere/at/all')")
-    [told] = made(path)
-    assert "importing it failed: FileNotFoundError" in told
-    assert f"{path}:1" in told
+    [text] = made(path)
+    assert "importing it failed: FileNotFoundError" in text
+    assert f"{path}:1" in text

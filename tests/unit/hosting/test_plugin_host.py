@@ -1,4 +1,4 @@
-"""A plugin's way to the rest of the house."""
+"""The host of a plugin."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def test_what_a_matcher_emits_claims_no_identity() -> None:
     await made.bus.close()
 
 
-async def test_speech_outside_a_turn_goes_to_the_device_unless_told_otherwise(hosted: Hosted) -> None:
+async def test_speech_outside_a_turn_goes_to_the_device_by_default(hosted: Hosted) -> None:
     hosted.host.speak("dinner is ready")
     hosted.host.speak("das Essen ist fertig", session=Session("x"), lang="de-DE")
     plain, other = hosted.sent
@@ -268,7 +268,7 @@ async def test_a_plugin_has_a_directory_of_its_own(tmp_path: Path) -> None:
     await made.bus.close()
 
 
-async def test_a_directory_nobody_needs_is_not_made_and_one_that_is_made_is_the_owners_alone(tmp_path: Path) -> None:
+async def test_the_data_directory_is_made_on_first_use_and_private(tmp_path: Path) -> None:
     root = tmp_path / "plugins"
     made = Hosted(plugin(), root)
     assert not made.host.has_data

@@ -31,7 +31,7 @@ def refusal_of(plugin: Any, settings: Any = None) -> str:
     return f"{refusal.reason} | {refusal.remedy}"
 
 
-def test_a_sound_plugin_is_let_in_with_its_settings_and_limits() -> None:
+def test_a_valid_plugin_is_registered_with_its_settings_and_limits() -> None:
     registry: Registry[Any] = Registry("dialog transformer", CallLimits(seconds=3.0))
     plugin = Fine()
     entry = registry.add(plugin)
@@ -95,7 +95,7 @@ def test_a_skill_with_a_bad_id_is_refused(plugin_id: Any) -> None:
     assert "id" in refusal_of(type("Odd", (Plugin,), {"id": plugin_id})())
 
 
-def test_a_plugin_without_an_id_is_told_to_get_one() -> None:
+def test_a_plugin_without_an_id_is_refused_with_a_remedy() -> None:
     class Nameless(DialogTransformer):
         def transform(self, text: str, ctx: Ctx) -> str:
             return text

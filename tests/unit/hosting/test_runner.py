@@ -8,7 +8,7 @@ import threading
 from typing import Any
 
 import pytest
-from hosted import Gate, loaded, make_runner
+from hosted import Blocker, loaded, make_runner
 
 from flow.stage import reached
 from hark.hosting import Late, describe_error
@@ -157,14 +157,14 @@ async def test_guarded_work_fails_alone(caplog: pytest.LogCaptureFixture) -> Non
         raise SystemExit("no")
 
     with caplog.at_level(logging.ERROR, "hark.hosting"):
-        assert await runner.guard(fail(), "somebody") is None
-    assert "somebody failed: SystemExit: no" in caplog.text
+        assert await runner.guard(fail(), "a plugin") is None
+    assert "a plugin failed: SystemExit: no" in caplog.text
 
 
 # Time.
 
 
-async def test_an_async_plugin_is_given_up_at_its_limit() -> None:
+async def test_an_async_plugin_is_abandoned_at_its_limit() -> None:
     runner, clock = make_runner()
     cancelled: list[bool] = []
 
@@ -187,7 +187,7 @@ async def test_an_async_plugin_is_given_up_at_its_limit() -> None:
     assert entry.failures == 1
 
 
-async def test_an_async_plugin_that_ignores_its_cancellation_is_left_behind() -> None:
+async def test_an_async_plugin_that_ignores_its_cancellation_is_abandoned() -> None:
     runner, clock = make_runner()
     go_on = asyncio.Event()
     came_through: list[bool] = []
@@ -212,9 +212,9 @@ async def test_an_async_plugin_that_ignores_its_cancellation_is_left_behind() ->
 
 
 @pytest.mark.parametrize("limit", [0.5, 2.0])
-async def test_a_worker_plugin_is_given_up_at_its_limit(limit: float) -> None:
+async def test_a_worker_plugin_is_abandoned_at_its_limit(limit: float) -> None:
     runner, clock = make_runner()
-    gate = Gate()
+    gate = Blocker()
     entry = loaded(gate, limit=limit)
     call = asyncio.ensure_future(runner.call(entry))
     await settle()
@@ -232,7 +232,7 @@ async def test_a_worker_plugin_is_given_up_at_its_limit(limit: float) -> None:
 @pytest.mark.parametrize("result", ["fine after all", ValueError("and now this")])
 async def test_what_a_worker_returns_too_late_changes_nothing(result: Any) -> None:
     runner, clock = make_runner()
-    gate = Gate(result)
+    gate = Blocker(result)
     entry = loaded(gate, limit=1.0)
     call = asyncio.ensure_future(runner.call(entry))
     await settle()
@@ -257,7 +257,7 @@ async def until(holds: Any) -> None:
 
 async def test_the_limit_counts_from_when_the_plugin_starts_not_from_when_it_was_called() -> None:
     runner, clock = make_runner(max_threads=1)
-    gate = Gate()
+    gate = Blocker()
     first = asyncio.ensure_future(runner.call(loaded(gate, limit=100.0)))
     await settle()
     await reached(gate.reached)
@@ -271,7 +271,7 @@ async def test_the_limit_counts_from_when_the_plugin_starts_not_from_when_it_was
 
 async def test_an_abandoned_worker_is_replaced() -> None:
     runner, clock = make_runner(max_threads=1)
-    gate = Gate()
+    gate = Blocker()
     lost = asyncio.ensure_future(runner.call(loaded(gate, limit=1.0)))
     await settle()
     await reached(gate.reached)
@@ -285,7 +285,7 @@ async def test_an_abandoned_worker_is_replaced() -> None:
 
 async def test_a_plugin_with_three_threads_lost_is_unloaded(caplog: pytest.LogCaptureFixture) -> None:
     runner, clock = make_runner()
-    gate = Gate()
+    gate = Blocker()
     entry = loaded(gate, limit=1.0, failures_allowed=99)
     for lost in range(1, 4):
         gate.reached.clear()
@@ -305,7 +305,7 @@ async def test_a_plugin_whose_calls_come_back_late_one_by_one_is_not_unloaded() 
     runner, clock = make_runner()
     entry = loaded(lambda gate: gate(), limit=1.0, failures_allowed=99)
     for _ in range(4):
-        gate = Gate()
+        gate = Blocker()
         call = asyncio.ensure_future(runner.call(entry, gate))
         await settle()
         await reached(gate.reached)
@@ -350,7 +350,7 @@ async def test_a_quick_plugin_that_takes_far_too_long_is_moved_at_once() -> None
 
 async def test_a_cancelled_call_gives_its_worker_up_once() -> None:
     runner, _ = make_runner()
-    gate = Gate()
+    gate = Blocker()
     entry = loaded(gate)
     call = asyncio.ensure_future(runner.call(entry))
     await settle()
@@ -371,14 +371,14 @@ async def test_a_limit_that_is_up_just_after_the_call_was_cancelled_changes_noth
     looks: list[Any] = []
     after = clock.after
     monkeypatch.setattr(clock, "after", lambda seconds, look: looks.append(look) or after(seconds, look))
-    gate = Gate()
+    gate = Blocker()
     entry = loaded(gate, limit=1.0)
     call = asyncio.ensure_future(runner.call(entry))
     await settle()
     await reached(gate.reached)
     call.cancel()
     clock.pass_by(2.0)
-    looks[-1]()  # in the same round of the loop, so nobody has seen the cancellation yet
+    looks[-1]()  # in the same round of the loop, before the cancellation was seen
     await settle()
     assert call.cancelled()
     assert entry.abandoned == 1

@@ -13,7 +13,7 @@ def shorts(*numbers: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("audio", "told"),
+    ("audio", "text"),
     [
         (Audio(shorts(0, 16_384, -8_192, 0), 4), "1.00 s of sound, 4 Hz, 16 bits, mono, peak 0.50"),
         (Audio(shorts(0, -32_768) * 4, 4, channels=2), "1.00 s of sound, 4 Hz, 16 bits, stereo, peak 1.00"),
@@ -23,8 +23,8 @@ def shorts(*numbers: int) -> bytes:
         (Audio(b"", 16_000), "0.00 s of sound, 16000 Hz, 16 bits, mono, silent"),
     ],
 )
-def test_sound_in_words(audio: Audio, told: str) -> None:
-    assert describe_audio(audio) == told
+def test_sound_is_described(audio: Audio, text: str) -> None:
+    assert describe_audio(audio) == text
 
 
 def test_long_sound_is_looked_at_here_and_there() -> None:

@@ -202,7 +202,7 @@ async def story_of_cancellation_right_after_expiry(bound: Bound) -> None:
         try:
             await forever()
         finally:
-            # Expired just now; somebody else cancels while the block is being left.
+            # Expired just now; other code cancels while the block is being left.
             loop.call_soon(task.cancel)
             await asyncio.sleep(0)
 
@@ -253,7 +253,7 @@ STORIES = [value for name, value in list(globals().items()) if name.startswith("
 
 
 async def ending(story: Callable[[Bound], Any], bound: Bound) -> tuple[Any, ...]:
-    async def told() -> tuple[Any, ...]:
+    async def reported() -> tuple[Any, ...]:
         try:
             result = await story(bound)
         finally:
@@ -261,7 +261,7 @@ async def ending(story: Callable[[Bound], Any], bound: Bound) -> tuple[Any, ...]
         return ("returned", result)
 
     left: list[int] = []
-    task = asyncio.create_task(told())
+    task = asyncio.create_task(reported())
     try:
         outcome = await asyncio.wait_for(asyncio.shield(task), 30)
     except BaseException as error:

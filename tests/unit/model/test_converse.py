@@ -21,7 +21,7 @@ def ids(handlers: tuple[Handler, ...]) -> list[str]:
 
 
 @pytest.mark.parametrize(("until", "who"), [(NOW + 0.1, "a"), (NOW, None), (NOW - 1, None)])
-def test_somebody_waits_until_the_time_has_come(until: float, who: str | None) -> None:
+def test_a_skill_waits_until_its_question_expires(until: float, who: str | None) -> None:
     assert converse.waiting_skill(session(waits="a", until=until), NOW) == who
     assert converse.waiting_skill(Session(), NOW) is None
 
@@ -68,13 +68,13 @@ def test_far_too_many_are_brought_down_to_the_cap() -> None:
     ]
 
 
-def test_those_called_too_long_ago_go_but_for_whoever_waits() -> None:
+def test_skills_called_too_long_ago_are_removed_except_one_that_waits() -> None:
     old = session(("a", NOW - 10), ("b", NOW - 10.1), ("c", NOW - 99), waits="c")
     assert ids(converse.pruned(old, NOW, 10.0).converse_handlers) == ["a", "c"]
     assert ids(converse.pruned(old, NOW + 2, 12.5).converse_handlers) == ["a", "b"], "it waits no more"
 
 
-def test_nothing_changes_where_nobody_has_to_go() -> None:
+def test_the_session_is_the_same_when_no_skill_is_removed() -> None:
     kept = session(("a", NOW - 1), ("b", NOW + 99))
     assert converse.pruned(kept, NOW, 10.0) is kept
     assert converse.pruned(kept, NOW + 10_000, None) is kept

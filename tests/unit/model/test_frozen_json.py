@@ -1,4 +1,4 @@
-"""JSON that nobody can change."""
+"""Immutable JSON."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def test_with_data_keeps_topic_context_and_session() -> None:
     assert message.with_data({"m": 2}) == message.forward("a.b", {"m": 2})
 
 
-def test_wire_is_json_that_nobody_can_change() -> None:
+def test_wire_is_immutable_json() -> None:
     session = Session("s", active_handlers=[Handler("a", 1.5)], intent_context={"k": {"value": "v"}})
     wire = Message("a.b", {"n": 1}, session=session).wire()
 

@@ -48,7 +48,7 @@ def test_imposing_what_is_denied_already_changes_nothing() -> None:
     assert Denials.of(Session(blacklisted_skills=["a"])).imposed_on(session) is session
 
 
-def test_a_handler_that_takes_itself_off_the_list_takes_off_nobody_else() -> None:
+def test_a_handler_that_removes_itself_removes_no_other() -> None:
     dispatched = Session("x", active_handlers=[Handler("a", 2), Handler("b", 1)])
     writes = SessionChanges.between(dispatched, dispatched.replace(active_handlers=[]), "a")
 

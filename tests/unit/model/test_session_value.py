@@ -100,7 +100,7 @@ def test_a_time_no_float_can_hold_is_none(at: int) -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", "a.b", "7", "\ud800"])
 def test_a_field_has_a_proper_name(name: str) -> None:
-    with pytest.raises(MalformedSession, match="no name for a session field"):
+    with pytest.raises(MalformedSession, match="not a name for a session field"):
         Session(**{name: 1})
 
 

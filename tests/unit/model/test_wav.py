@@ -67,7 +67,7 @@ def test_the_extensible_format_and_chunks_of_no_interest() -> None:
     assert shorts(read_wav(data)) == [1]
 
 
-def test_a_stream_whose_length_nobody_knew() -> None:
+def test_a_stream_of_unknown_length() -> None:
     assert read_wav(wav_header(SOUND) + SOUND.samples) == SOUND
 
 

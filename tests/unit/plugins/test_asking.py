@@ -6,26 +6,23 @@ from typing import Any
 
 import pytest
 
-from hark.plugins.turn import Asking
+from hark.model import Message
+from hark.plugins import Turn
 
 
-class Asker(Asking):
-    """Asks somebody who says these things, one after the other; None is silence."""
+class Asker(Turn):
+    """A turn whose user says these things, one after the other; None is silence."""
 
     def __init__(self, *says: str | None, lang: str = "en-US") -> None:
-        self._says = list(says)
-        self._lang = lang
+        super().__init__(Message("some.skill:ask", {"lang": lang, "slots": {}}), None)  # type: ignore[arg-type]
+        self.says = list(says)
         self.asked: list[str] = []
         self.how: list[dict[str, Any]] = []
-
-    @property
-    def lang(self) -> str:
-        return self._lang
 
     async def listen(self, question: str, **how: Any) -> str | None:
         self.asked.append(question)
         self.how.append(how)
-        return self._says.pop(0)
+        return self.says.pop(0)
 
 
 async def test_what_is_said_is_the_answer() -> None:

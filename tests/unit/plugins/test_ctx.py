@@ -1,4 +1,4 @@
-"""What a transformer sees and may change beside its artifact."""
+"""The context of a transformer."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from flow.chain_rig import Rig, link
 from hark.model import Frozen, MalformedMessage, Message, Session, decode, encode
 from hark.model.frozen import MAX_DEPTH
 from hark.plugins import Ctx
@@ -139,36 +140,45 @@ def test_a_transformer_emits_on_topics_and_never_a_dispatch(topic: Any) -> None:
         ctx().emit(topic)
 
 
-def test_what_is_emitted_is_frozen_at_once() -> None:
-    made = ctx()
-    data = {"a": [1]}
-    made.emit("test.note", data)
-    data["a"].append(2)
-    assert made._emitted == [("test.note", {"a": (1,)})]
-    with pytest.raises(MalformedMessage):
-        made.emit("test.note", {"a": object()})
-    assert len(made._emitted) == 1
+async def test_what_is_emitted_is_frozen_at_once() -> None:
+    def emit(artifact: Any, ctx: Ctx) -> Any:
+        data = {"a": [1]}
+        ctx.emit("test.note", data)
+        data["a"].append(2)
+        with pytest.raises(MalformedMessage):
+            ctx.emit("test.note", {"a": object()})
+        return artifact
+
+    rig = Rig("dialog", link("dialog", "a", emit))
+    await rig.run()
+    assert [(message.type, message.data) for message in rig.emitted] == [("test.note", {"a": (1,)})]
 
 
 @pytest.mark.parametrize("reason", ["", None, 7, ["other"]])
-def test_a_cancellation_needs_a_reason_in_words(reason: Any) -> None:
-    made = ctx()
-    with pytest.raises(ValueError, match="reason"):
-        made.cancel(reason)
-    assert made._cancel_reason is None
+async def test_a_cancellation_needs_a_reason(reason: Any) -> None:
+    def cancel(artifact: Any, ctx: Ctx) -> Any:
+        with pytest.raises(ValueError, match="reason"):
+            ctx.cancel(reason)
+        return artifact
+
+    rig = Rig("dialog", link("dialog", "a", cancel))
+    assert not (await rig.run()).cancelled
 
 
-def test_the_last_reason_counts() -> None:
-    made = ctx()
-    made.cancel()
-    assert made._cancel_reason == "other"
-    made.cancel("stop_word")
-    assert made._cancel_reason == "stop_word"
+@pytest.mark.parametrize(("reasons", "counts"), [([()], "other"), ([(), ("stop_word",)], "stop_word")])
+async def test_the_last_reason_counts(reasons: list[tuple[str, ...]], counts: str) -> None:
+    def cancel(artifact: Any, ctx: Ctx) -> Any:
+        for reason in reasons:
+            ctx.cancel(*reason)
+        return artifact
+
+    rig = Rig("dialog", link("dialog", "a", cancel))
+    assert (await rig.run()).context["cancel_reason"] == counts
 
 
 @pytest.mark.parametrize(
     "invent", [lambda c: setattr(c, "anything", 1), lambda c: c.__dict__, lambda c: delattr(c, "session")]
 )
-def test_nothing_else_can_be_hung_on_a_context(invent: Callable[[Ctx], Any]) -> None:
+def test_a_context_has_no_other_attributes(invent: Callable[[Ctx], Any]) -> None:
     with pytest.raises(AttributeError):
         invent(ctx())

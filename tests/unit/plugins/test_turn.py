@@ -180,7 +180,7 @@ def test_a_plugin_claims_for_its_own_handlers() -> None:
 
 
 class Speaking(Plugin):
-    """Somebody with dialogs."""
+    """A plugin with dialogs."""
 
     id = "clock.skill"
 
@@ -219,7 +219,7 @@ def test_a_dialog_can_be_rendered_without_being_said(tmp_path: Path) -> None:
     assert (held.emitted, held.said) == ([], [])
 
 
-def test_who_has_no_dialogs_is_told_where_they_belong() -> None:
+def test_without_dialogs_the_error_says_where_they_belong() -> None:
     for plugin in (None, Plugin()):
         with pytest.raises(LookupError, match=r"clock\.skill has no dialogs; put time\.dialog into a locale folder"):
             Held(plugin=plugin).turn.render("time")

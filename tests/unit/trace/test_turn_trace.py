@@ -51,7 +51,7 @@ def test_what_led_to_a_turn_comes_before_its_steps_and_before_its_beginning() ->
     seen = trace.steps
     trace.follows(earlier)
     assert [(step.who, step.at) for step in trace.steps] == [("a", -0.75), ("b", 0.0)]
-    assert len(seen) == 1  # whoever was reading it
+    assert len(seen) == 1  # a reader keeps its list
     assert earlier.steps[0].at == 0.25
 
 
@@ -100,10 +100,9 @@ def test_the_store_keeps_the_last_turns() -> None:
     assert found.utterances == ("text 3",)
 
 
-def test_a_turn_that_fell_out_of_the_store_can_still_be_told_to_its_end() -> None:
-    store = TraceStore(FakeClock(), size=1)
+def test_a_turn_that_fell_out_of_the_store_can_still_be_ended() -> None:
     ended: list[TurnTrace] = []
-    store._on_end = ended.append
+    store = TraceStore(FakeClock(), size=1, on_end=ended.append)
     first = begin(store, 1)
     begin(store, 2)
     first.step("match", "a", "declined")
@@ -122,7 +121,7 @@ def test_the_last_turn_is_found_by_the_beginning_of_its_id() -> None:
     assert TraceStore(FakeClock()).find() is None
 
 
-def test_whoever_wants_to_know_is_shown_each_turn_as_it_ends() -> None:
+def test_on_end_is_called_with_each_turn_as_it_ends() -> None:
     ended: list[str] = []
     store = TraceStore(FakeClock(), on_end=lambda trace: ended.append(trace.outcome))
     store.ended(begin(store), "complete")

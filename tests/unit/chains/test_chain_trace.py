@@ -9,7 +9,7 @@ import pytest
 
 from flow.chain_rig import Rig, link
 from flow.stage import transformer
-from hark.chains import Composition, Flow
+from hark.chains import Flow
 from hark.model import Match, Message, Session
 from hark.model.session_merge import Denials
 from hark.plugins import Ctx
@@ -17,7 +17,7 @@ from hark.spec import topics
 from hark.testing import settle
 
 
-async def test_a_change_is_told_with_before_and_after() -> None:
+async def test_a_change_is_traced_with_before_and_after() -> None:
     rig = Rig("utterance", link("utterance", "shout", lambda texts, ctx: [text.upper() for text in texts]))
     await rig.run(("hello", "hallo"))
     [step] = rig.trace.steps
@@ -61,7 +61,7 @@ async def test_how_long_each_took_is_on_record() -> None:
     assert (step.seconds, step.at) == (0.005, 0.005)
 
 
-async def test_a_failure_is_told_with_its_place() -> None:
+async def test_a_failure_is_traced_with_its_place() -> None:
     def fail(text: str, ctx: Ctx) -> str:
         raise LookupError("no such word")
 
@@ -69,7 +69,7 @@ async def test_a_failure_is_told_with_its_place() -> None:
     await rig.run()
     [step] = rig.trace.steps
     assert step.detail.startswith("LookupError: no such word (")
-    assert "test_chain_story.py:" in step.detail
+    assert "test_chain_trace.py:" in step.detail
 
 
 async def test_what_is_written_to_a_context_after_transform_returned_is_lost() -> None:
@@ -102,7 +102,7 @@ async def test_a_new_transformer_is_in_the_chain_of_the_next_turn() -> None:
 
 def test_the_deployed_chain_is_composed_once_until_something_changes() -> None:
     rig = Rig("dialog", link("dialog", "a"), link("dialog", "b"))
-    composition = Composition("dialog", rig.registry, None)
+    chain = rig.chain
     first = chain.deployed()
     assert chain.deployed() is first
     rig.registry.add(link("dialog", "c"))
@@ -124,7 +124,7 @@ async def test_a_returned_match_that_is_the_one_given_is_not_looked_at_again() -
     assert (await rig.run(given)).artifact is given
 
 
-async def test_a_change_of_the_session_alone_is_told() -> None:
+async def test_a_change_of_the_session_alone_is_traced() -> None:
     def change(text: str, ctx: Ctx) -> str:
         ctx.session = ctx.session.replace(persona_id="butler")
         return text
@@ -135,7 +135,7 @@ async def test_a_change_of_the_session_alone_is_told() -> None:
     assert (step.outcome, step.detail) == ("changed", "session persona_id")
 
 
-async def test_a_change_of_the_language_alone_is_told() -> None:
+async def test_a_change_of_the_language_alone_is_traced() -> None:
     def change(text: str, ctx: Ctx) -> str:
         ctx.lang = None
         return text
@@ -146,7 +146,7 @@ async def test_a_change_of_the_language_alone_is_told() -> None:
     assert (step.outcome, step.detail) == ("changed", "lang en-US → None")
 
 
-async def test_a_cancellation_is_told_with_its_reason() -> None:
+async def test_a_cancellation_is_traced_with_its_reason() -> None:
     def stop(text: str, ctx: Ctx) -> str:
         ctx.cancel("stop_word")
         return text

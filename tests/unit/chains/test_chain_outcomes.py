@@ -1,4 +1,4 @@
-"""What a trace tells of every way a transformer can go, word for word; mutants of the chain survived without this."""
+"""Every outcome of a transformer, in all six kinds and all three modes, with the full step of the trace."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from hark.spec import TransformerType, stamp_key
 from hark.testing import settle
 from hark.trace import summarize
 
-Told = tuple[str, str, str, float, str, Any, Any]
+Steps = tuple[str, str, str, float, str, Any, Any]
 
 
-def told(rig: Rig) -> list[Told]:
+def steps(rig: Rig) -> list[Steps]:
     """The steps of a trace, but for when they were."""
     return [(s.stage, s.who, s.outcome, s.seconds, s.detail, s.before, s.after) for s in rig.trace.steps]
 
@@ -58,15 +58,15 @@ MODES = ["inline", "worker", "loop"]
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", SIX)
-async def test_a_step_that_changed_nothing_is_told_in_full(kind: TransformerType, mode: str) -> None:
+async def test_a_step_that_changed_nothing_is_traced_in_full(kind: TransformerType, mode: str) -> None:
     rig = Rig(kind, made(kind, mode, slow(lambda: rig, lambda artifact, ctx: artifact)))
     await rig.run()
-    assert told(rig) == [(kind, "a", "unchanged", 0.005, "", None, None)]
+    assert steps(rig) == [(kind, "a", "unchanged", 0.005, "", None, None)]
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", [kind for kind in SIX if kind != "metadata"])
-async def test_a_step_that_changed_the_artifact_is_told_in_full(kind: TransformerType, mode: str) -> None:
+async def test_a_step_that_changed_the_artifact_is_traced_in_full(kind: TransformerType, mode: str) -> None:
     def change(artifact: Any, ctx: Ctx) -> Any:
         ctx.set("a.note", 1)
         return list(CHANGED[kind]) if kind == "utterance" else CHANGED[kind]
@@ -74,20 +74,20 @@ async def test_a_step_that_changed_the_artifact_is_told_in_full(kind: Transforme
     rig = Rig(kind, made(kind, mode, slow(lambda: rig, change)))
     flow = await rig.run()
     kept = summarize(ARTIFACTS[kind]), summarize(CHANGED[kind])
-    assert told(rig) == [(kind, "a", "changed", 0.005, "context a.note", *kept)]
+    assert steps(rig) == [(kind, "a", "changed", 0.005, "context a.note", *kept)]
     assert flow.context[stamp_key(kind)] == ("a",)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", SIX)
-async def test_a_step_that_cancelled_is_told_in_full(kind: TransformerType, mode: str) -> None:
+async def test_a_step_that_cancelled_is_traced_in_full(kind: TransformerType, mode: str) -> None:
     def cancel(artifact: Any, ctx: Ctx) -> Any:
         ctx.cancel("policy_block")
         return artifact
 
     rig = Rig(kind, made(kind, mode, slow(lambda: rig, cancel)))
     flow = await rig.run()
-    assert told(rig) == [(kind, "a", "cancelled", 0.005, "policy_block", None, None)]
+    assert steps(rig) == [(kind, "a", "cancelled", 0.005, "policy_block", None, None)]
     keys = ("canceled", "cancel_reason", "cancel_by")
     assert [flow.context[key] for key in keys] == [True, "policy_block", "a"]
 
@@ -104,10 +104,10 @@ WRONG_SHAPES = {
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", SIX)
-async def test_a_step_of_the_wrong_shape_is_told_in_full(kind: TransformerType, mode: str) -> None:
+async def test_a_step_of_the_wrong_shape_is_traced_in_full(kind: TransformerType, mode: str) -> None:
     rig = Rig(kind, made(kind, mode, slow(lambda: rig, lambda artifact, ctx: 7)))
     flow = await rig.run()
-    assert told(rig) == [(kind, "a", "malformed", 0.005, WRONG_SHAPES[kind], None, None)]
+    assert steps(rig) == [(kind, "a", "malformed", 0.005, WRONG_SHAPES[kind], None, None)]
     assert stamp_key(kind) not in flow.context
     assert rig.entries[0].failures == 1
 
@@ -125,7 +125,7 @@ BAD_CLAIMS = [
 
 
 @pytest.mark.parametrize(("claim", "why"), BAD_CLAIMS)
-async def test_what_is_wrong_with_a_changed_match_is_told(claim: Match, why: str) -> None:
+async def test_what_is_wrong_with_a_changed_match_is_traced(claim: Match, why: str) -> None:
     rig = Rig("intent", link("intent", "a", lambda artifact, ctx: claim))
     flow = await rig.run()
     assert [(step.outcome, step.detail) for step in rig.trace.steps] == [("malformed", why)]
@@ -142,7 +142,7 @@ async def test_what_is_wrong_with_a_changed_match_is_told(claim: Match, why: str
     ],
     ids=["a number among texts", "half a text among texts", "half a text", "no sound"],
 )
-async def test_what_is_wrong_inside_an_artifact_is_told(kind: TransformerType, result: Any, why: str) -> None:
+async def test_what_is_wrong_inside_an_artifact_is_traced(kind: TransformerType, result: Any, why: str) -> None:
     rig = Rig(kind, link(kind, "a", lambda artifact, ctx: result))
     flow = await rig.run()
     [step] = rig.trace.steps
@@ -151,19 +151,25 @@ async def test_what_is_wrong_inside_an_artifact_is_told(kind: TransformerType, r
     assert flow.artifact == ARTIFACTS[kind]
 
 
-async def test_a_session_of_another_make_is_named() -> None:
+class OddSession(Session):
+    """A subclass could run its own code when it is read."""
+
+
+async def test_a_session_of_another_class_is_refused() -> None:
     def replace(text: str, ctx: Ctx) -> str:
-        ctx._session = "no session"  # type: ignore[assignment]
+        ctx.session = object.__new__(OddSession)
         return text
 
     rig = Rig("dialog", link("dialog", "a", replace))
     await rig.run()
-    assert [(s.outcome, s.detail) for s in rig.trace.steps] == [("malformed", "ctx.session must be a Session, not str")]
+    assert [(s.outcome, s.detail) for s in rig.trace.steps] == [
+        ("malformed", "ctx.session must be a Session, not OddSession")
+    ]
 
 
 @pytest.mark.parametrize("quick", [True, False], ids=["inline", "worker"])
 @pytest.mark.parametrize("kind", SIX)
-async def test_a_transformer_that_rests_is_told_in_full(kind: TransformerType, quick: bool) -> None:
+async def test_a_transformer_that_is_disabled_is_traced_in_full(kind: TransformerType, quick: bool) -> None:
     def fail(artifact: Any, ctx: Ctx) -> Any:
         raise LookupError
 
@@ -171,11 +177,11 @@ async def test_a_transformer_that_rests_is_told_in_full(kind: TransformerType, q
     for _ in range(3):
         await rig.run()
     assert [step.outcome for step in rig.trace.steps] == ["failed", "failed", "skipped"]
-    assert told(rig)[-1] == (kind, "a", "skipped", 0.0, "it failed 2 times in a row", None, None)
+    assert steps(rig)[-1] == (kind, "a", "skipped", 0.0, "it failed 2 times in a row", None, None)
 
 
-class Gate:
-    """Where a transformer on a worker waits."""
+class Blocker:
+    """A transformer that blocks its thread until the test sets `opened`."""
 
     def __init__(self) -> None:
         self.reached = threading.Event()
@@ -188,22 +194,22 @@ class Gate:
 
 
 @pytest.mark.parametrize("kind", SIX)
-async def test_a_late_step_on_a_worker_is_told_in_full_and_the_next_one_runs(kind: TransformerType) -> None:
-    gate = Gate()
+async def test_a_late_step_on_a_worker_is_traced_in_full_and_the_next_one_runs(kind: TransformerType) -> None:
+    blocker = Blocker()
     rig = Rig(
         kind,
         link(kind, "a", quick=False),
-        link(kind, "b", gate, quick=False),
+        link(kind, "b", blocker, quick=False),
         link(kind, "c", quick=False),
         limits=CallLimits(seconds=2.0),
     )
     run = asyncio.ensure_future(rig.run())
     await settle()
-    await reached(gate.reached)
+    await reached(blocker.reached)
     await rig.clock.advance(3.0)
     flow = await asyncio.wait_for(run, 10)
-    gate.opened.set()
-    assert told(rig) == [
+    blocker.opened.set()
+    assert steps(rig) == [
         (kind, "a", "unchanged", 0.0, "", None, None),
         (kind, "b", "late", 2.0, "took longer than 2 s", None, None),
         (kind, "c", "unchanged", 0.0, "", None, None),
@@ -212,24 +218,24 @@ async def test_a_late_step_on_a_worker_is_told_in_full_and_the_next_one_runs(kin
 
 
 @pytest.mark.parametrize("kind", SIX)
-async def test_a_turn_given_up_names_the_transformer_it_was_in_and_runs_no_further_one(kind: TransformerType) -> None:
-    gate = Gate()
+async def test_a_stopped_turn_names_the_transformer_it_was_in_and_runs_no_further_one(kind: TransformerType) -> None:
+    blocker = Blocker()
     ran: list[str] = []
     rig = Rig(
         kind,
         link(kind, "a", quick=False),
-        link(kind, "b", gate, quick=False),
+        link(kind, "b", blocker, quick=False),
         link(kind, "c", lambda artifact, ctx: ran.append("c"), quick=False),
     )
     run = asyncio.ensure_future(rig.run())
     await settle()
-    await reached(gate.reached)
+    await reached(blocker.reached)
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run
-    gate.opened.set()
+    blocker.opened.set()
     await settle()
-    assert told(rig) == [
+    assert steps(rig) == [
         (kind, "a", "unchanged", 0.0, "", None, None),
         (kind, "b", "stopped", 0.0, "the turn was stopped while it ran", None, None),
     ]
@@ -237,7 +243,7 @@ async def test_a_turn_given_up_names_the_transformer_it_was_in_and_runs_no_furth
 
 
 @pytest.mark.parametrize("kind", SIX)
-async def test_a_turn_given_up_in_an_async_transformer_names_it(kind: TransformerType) -> None:
+async def test_a_stopped_turn_in_an_async_transformer_names_it(kind: TransformerType) -> None:
     started = asyncio.Event()
 
     async def metadata(ctx: Ctx) -> None:
@@ -253,4 +259,4 @@ async def test_a_turn_given_up_in_an_async_transformer_names_it(kind: Transforme
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run
-    assert told(rig) == [(kind, "a", "stopped", 0.0, "the turn was stopped while it ran", None, None)]
+    assert steps(rig) == [(kind, "a", "stopped", 0.0, "the turn was stopped while it ran", None, None)]

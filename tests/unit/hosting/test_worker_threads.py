@@ -1,4 +1,4 @@
-"""The threads plugin code may block."""
+"""The threads for plugin code that may block."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 import pytest
-from hosted import Gate
+from hosted import Blocker
 
 from flow.stage import reached
 from hark.hosting import Job, WorkerThreads
@@ -26,7 +26,7 @@ async def test_work_is_done_on_a_daemon_thread_of_our_own() -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(1), KeyboardInterrupt()])
-async def test_whatever_work_raises_reaches_who_waits_and_the_thread_goes_on(error: BaseException) -> None:
+async def test_whatever_work_raises_reaches_the_waiting_task_and_the_thread_goes_on(error: BaseException) -> None:
     workers = WorkerThreads(max_threads=1)
 
     def fail(_job: Job) -> None:
@@ -42,7 +42,7 @@ async def test_whatever_work_raises_reaches_who_waits_and_the_thread_goes_on(err
 
 async def test_the_pool_grows_with_what_waits_up_to_its_limit() -> None:
     workers = WorkerThreads(max_threads=3)
-    gates = [Gate(n) for n in range(5)]
+    gates = [Blocker(n) for n in range(5)]
     jobs = [workers.submit(lambda _job, gate=gate: gate()) for gate in gates]
     assert workers.count == 3
     for gate in gates:
@@ -69,9 +69,9 @@ async def test_idle_threads_end_when_the_pool_is_closed() -> None:
     assert workers.count == 0
 
 
-async def test_work_that_was_given_up_before_it_began_is_not_begun() -> None:
+async def test_a_job_abandoned_before_it_began_is_not_begun() -> None:
     workers = WorkerThreads(max_threads=1)
-    gate = Gate()
+    gate = Blocker()
     called: list[str] = []
     busy = workers.submit(lambda _job: gate())
     await reached(gate.reached)
@@ -84,9 +84,9 @@ async def test_work_that_was_given_up_before_it_began_is_not_begun() -> None:
     assert called == []
 
 
-async def test_a_result_after_the_loop_is_gone_harms_nobody() -> None:
+async def test_a_result_after_the_loop_is_closed_is_dropped() -> None:
     workers = WorkerThreads()
-    gate = Gate()
+    gate = Blocker()
     loop = asyncio.new_event_loop()
 
     async def submit() -> Job:
@@ -103,7 +103,7 @@ async def test_a_result_after_the_loop_is_gone_harms_nobody() -> None:
 # Jobs.
 
 
-async def test_what_a_job_returns_counts_until_it_is_given_up() -> None:
+async def test_what_a_job_returns_counts_until_it_is_abandoned() -> None:
     kept: list[str] = []
     current = job()
     current.enter("plugin", 1.0)
@@ -115,20 +115,20 @@ async def test_what_a_job_returns_counts_until_it_is_given_up() -> None:
     assert not current.finish()
 
 
-async def test_a_finished_job_cannot_be_given_up() -> None:
+async def test_a_finished_job_cannot_be_abandoned() -> None:
     current = job()
     assert current.finish()
     assert not current.abandon()
     assert not current.abandoned
 
 
-async def test_a_job_is_given_up_once() -> None:
+async def test_a_job_is_abandoned_once() -> None:
     current = job()
     assert current.abandon()
     assert not current.abandon()
 
 
-async def test_a_job_that_has_gone_on_is_not_given_up_for_what_it_did_before() -> None:
+async def test_a_job_is_not_abandoned_for_an_earlier_call() -> None:
     current = job()
     current.enter("a", 0.0)
     _, _, first = current.current()

@@ -1,4 +1,4 @@
-"""Transformers that may block: they share a trip to a worker, and are left behind when they take too long."""
+"""Transformers on worker threads: consecutive ones share a job, and late ones are abandoned."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hark.testing import settle
 
 
 def hops(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Notes every trip to a worker."""
+    """Records every job for a worker thread."""
     made: list[Any] = []
     submit = rig.runner.threads.submit
 
