@@ -13,7 +13,7 @@ from flow.polling import Outsider, dispatched, heard, ids, last_dispatch, with_a
 from flow.stage import MakeAssistant, outcomes, transformer, turn_of
 from hark.app.settings import settings_from
 from hark.builtin.common_query import CommonQuery
-from hark.builtin.common_query.gate import is_question
+from hark.builtin.common_query.plugin import is_question
 from hark.model import Message, Session
 from hark.plugins import Answer, Plugin, Turn, answers, fallback
 from hark.skills import MalformedIntent, Skill, intent

@@ -18,7 +18,7 @@ from flow.stage import (
 from hark.model import Message, Session
 from hark.plugins import Plugin, Turn
 from hark.skills import Skill, intent
-from hark.skills.intent import MalformedIntent
+from hark.skills.decorators import MalformedIntent
 from hark.spec import RESERVED_INTENT_NAMES, topics
 from hark.testing import Assistant, settle
 

@@ -12,7 +12,7 @@ from flow.polling import NOON, Outsider, called, dispatched, heard, ids, last_di
 from flow.stage import MakeAssistant, claims, echo, matcher, outcomes, silent, skill, transformer, turn_of
 from hark.app.settings import settings_from
 from hark.builtin.stop import Stop
-from hark.builtin.stop.hearing import heard as what_is_heard
+from hark.builtin.stop.plugin import stop_request as what_is_heard
 from hark.bus import ask
 from hark.model import Match, Message, Session
 from hark.plugins import Turn

@@ -7,7 +7,7 @@ from hark.builtin.cancel import Cancel
 from hark.builtin.common_query import CommonQuery
 from hark.builtin.converse import Converse
 from hark.builtin.fallback import Fallback
-from hark.builtin.keyword import KeywordMatcher
+from hark.builtin.intent_matchers import KeywordMatcher, TemplateMatcher
 from hark.builtin.normalize import Normalize
 from hark.builtin.skills.calculator import CalculatorSkill
 from hark.builtin.skills.clock import ClockSkill
@@ -17,7 +17,6 @@ from hark.builtin.skills.jokes import JokesSkill
 from hark.builtin.skills.parrot import ParrotSkill
 from hark.builtin.skills.shopping import ShoppingSkill
 from hark.builtin.stop import Stop
-from hark.builtin.template import TemplateMatcher
 from hark.builtin.values import Values
 from hark.plugins import PipelinePlugin, Plugin
 

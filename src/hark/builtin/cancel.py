@@ -1,13 +1,28 @@
-"""Taking back what one is just saying."""
+"""Cancelling an utterance with its last words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from hark.builtin.cancel_phrases import CANCEL_PHRASES
 from hark.intents import words
 from hark.plugins import Ctx, UtteranceTransformer
+
+CANCEL_PHRASES: Final[Mapping[str, tuple[str, ...]]] = {
+    "en": (
+        *("never mind", "nevermind", "never mind that", "nevermind that", "cancel that", "cancel command"),
+        *("ignore that", "ignore what I said", "forget I said that", "forget what I said", "scratch that"),
+    ),
+    "de": (
+        *("vergiss es", "vergiss das", "vergiss es wieder", "vergiss was ich gesagt habe", "ach egal"),
+        *("ignoriere das", "Befehl abbrechen", "Kommando zurück"),
+    ),
+    "es": ("olvídalo", "olvida eso", "olvida lo que he dicho", "ignora eso", "cancela eso"),
+    "fr": ("laisse tomber", "laissez tomber", "oublie ça", "oublie ce que j'ai dit", "ignore ça", "annule ça"),
+    "it": ("lascia perdere", "lascia stare", "dimentica quello che ho detto", "ignora quello che ho detto"),
+    "pt": ("deixa para lá", "deixa pra lá", "esquece isso", "esquece o que eu disse", "ignora isso", "cancela isso"),
+}
 
 
 class Cancel(UtteranceTransformer):

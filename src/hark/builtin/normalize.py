@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from hark.intents.contractions import contractions
+from hark.intents.text import contractions
 from hark.plugins import Ctx, UtteranceTransformer
 
 # ruff: noqa: RUF001 - the signs that look like others are meant

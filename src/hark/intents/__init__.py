@@ -1,8 +1,7 @@
 """What people may say: sentence templates, and finding the intent an utterance means. No bus, no files."""
 
-from hark.intents.definition import TemplateIntent
 from hark.intents.grammar import MAX_SENTENCES, TemplateError, expand, phrases, sentences
-from hark.intents.registration import Rejected, Skipped
+from hark.intents.registration import Rejected, Skipped, TemplateIntent
 from hark.intents.template import LOOSE, NORMAL, STRICT, Found, Overlap, TemplatePool, explain, lookup, overlaps
 from hark.intents.text import words
 

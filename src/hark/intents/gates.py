@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hark.intents.definition import Definition
-from hark.intents.pool import Scope
+from hark.intents.pool import SessionScope
+from hark.intents.registration import IntentDefinition
 from hark.intents.text import words
 from hark.model import ContextEntry, Session
 from hark.model.intent_context import IntentContext, gate_is_open, is_live, private_key
@@ -15,10 +15,10 @@ Now = Callable[[], float]
 """Tells the wall time; asked only where something can expire."""
 
 
-AnyScope = Scope[Any, Any]
+AnyScope = SessionScope[Any, Any]
 
 
-def refusal(intent: Definition, session: Session, shared: AnyScope, own: AnyScope, now: Now) -> str | None:
+def refusal(intent: IntentDefinition, session: Session, shared: AnyScope, own: AnyScope, now: Now) -> str | None:
     """Why an intent that fits does not count in this session: switched off, denied, or not in this context."""
     if intent.key in shared.disabled or intent.key in own.disabled:
         return f"{intent.label} fits but is disabled"
@@ -29,7 +29,7 @@ def refusal(intent: Definition, session: Session, shared: AnyScope, own: AnyScop
     return None
 
 
-def fill(slots: dict[str, str], intent: Definition, context: IntentContext, now: float) -> None:
+def fill(slots: dict[str, str], intent: IntentDefinition, context: IntentContext, now: float) -> None:
     """What the utterance left open comes from the context: the skill's own entry first (CONTEXT-1 §7)."""
     for name in intent.slots:
         if name in slots:
@@ -43,7 +43,7 @@ def fill(slots: dict[str, str], intent: Definition, context: IntentContext, now:
                 break
 
 
-def unfilled(intent: Definition, slots: dict[str, str]) -> str | None:
+def unfilled(intent: IntentDefinition, slots: dict[str, str]) -> str | None:
     """Why an intent that fits does not count with these slots: one that it requires is missing."""
     for name in intent.required_slots:
         if name not in slots:
@@ -51,7 +51,7 @@ def unfilled(intent: Definition, slots: dict[str, str]) -> str | None:
     return None
 
 
-def _barred_by_context(intent: Definition, context: IntentContext, now: Now) -> str | None:
+def _barred_by_context(intent: IntentDefinition, context: IntentContext, now: Now) -> str | None:
     for gate in intent.requires_context:
         if not gate_is_open(context, intent.skill_id, gate, now()):
             return f"{intent.label} fits but needs the context {_gate(gate)!r}"

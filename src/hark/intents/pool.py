@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from hark.intents.definition import Definition, Key
-from hark.intents.registration import Skipped, read_lang, read_name
+from hark.intents.registration import IntentDefinition, Key, Skipped, read_lang, read_name
 from hark.spec import DEFAULT_SESSION_ID, dispatch_topic, topics
 
-D = TypeVar("D", bound=Definition)
-D_contra = TypeVar("D_contra", bound=Definition, contravariant=True)
+D = TypeVar("D", bound=IntentDefinition)
+D_contra = TypeVar("D_contra", bound=IntentDefinition, contravariant=True)
 X = TypeVar("X", bound="Index[Any]")
 
 
@@ -29,7 +28,7 @@ class Index(Protocol[D_contra]):
         """Take an intent out again."""
 
 
-class Scope(Generic[D, X]):
+class SessionScope(Generic[D, X]):
     """What was registered and switched off under one session id."""
 
     __slots__ = ("disabled", "entities", "intents", "roots")
@@ -53,7 +52,7 @@ class Scope(Generic[D, X]):
         return key[1] in self.intents.get(key[0], ())
 
 
-NOTHING: Final[Scope[Any, Any]] = Scope()
+NOTHING: Final[SessionScope[Any, Any]] = SessionScope()
 
 
 Apply = Callable[[Mapping[str, Any], str], list[Skipped]]
@@ -77,7 +76,7 @@ class Pool(Generic[D, X]):
         self._read = read
         self._index = index
         self._order = count()
-        self._scopes: dict[str, Scope[D, X]] = {DEFAULT_SESSION_ID: Scope()}
+        self._scopes: dict[str, SessionScope[D, X]] = {DEFAULT_SESSION_ID: SessionScope()}
         self._tags: dict[str, tuple[str, ...]] = {}
         self._apply: dict[str, Apply] = {
             topic: self._register,
@@ -96,7 +95,7 @@ class Pool(Generic[D, X]):
         """Let a registration message take effect; returns what was left out, raises `Rejected` when it has none."""
         return self._apply[topic](data, session_id)
 
-    def scope(self, session_id: str) -> Scope[D, X]:
+    def scope(self, session_id: str) -> SessionScope[D, X]:
         """What belongs to one session id alone."""
         return self._scopes.get(session_id, NOTHING)
 
@@ -120,7 +119,7 @@ class Pool(Generic[D, X]):
             return []  # skills announce themselves again whenever somebody got ready
         # A replacement does not change who comes first.
         intent, skipped = self._read(data, next(self._order) if old is None else old.order)
-        scope = self._scopes.setdefault(session_id, Scope())
+        scope = self._scopes.setdefault(session_id, SessionScope())
         scope.roots.setdefault(intent.tag, self._index()).add(intent)
         scope.intents.setdefault(intent.label, {})[intent.tag] = intent
         if old is not None:
@@ -161,10 +160,10 @@ class Pool(Generic[D, X]):
             if lang in (None, intent.lang)
         }
         if known:
-            self._scopes.setdefault(session_id, Scope()).disabled |= known
+            self._scopes.setdefault(session_id, SessionScope()).disabled |= known
         return []
 
-    def _reach(self, session_id: str) -> list[Scope[D, X]]:
+    def _reach(self, session_id: str) -> list[SessionScope[D, X]]:
         """The scopes a switch under `session_id` acts on: the device's own session speaks for all of them."""
         if session_id == DEFAULT_SESSION_ID:
             return list(self._scopes.values())

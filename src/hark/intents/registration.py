@@ -1,15 +1,73 @@
-"""Reading registration payloads (INTENT-4 §5 to §8): tolerant of single items, strict about identity and structure."""
+"""Registered intents as a matcher holds them, and reading them from payloads (INTENT-4 §5 to §8).
+
+Reading is tolerant of single items and strict about identity and structure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from hark.intents.definition import TemplateIntent
-from hark.intents.grammar import TemplateError, phrases
+from hark.intents.grammar import Sentence, TemplateError, phrases
 from hark.intents.patterns import Pattern, compiled, sampled, slots_of
 from hark.model.lang import canonical, is_tag
-from hark.spec import RESERVED_INTENT_NAMES, is_intent_name, is_skill_id
+from hark.spec import RESERVED_INTENT_NAMES, dispatch_topic, is_intent_name, is_skill_id
+
+Key = tuple[str, str]
+"""What can be enabled and disabled: a label and a folded language tag."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class IntentDefinition:
+    """What one registration of an intent has in either method (INTENT-3 §3, INTENT-4 §5). Compared by identity."""
+
+    skill_id: str
+    intent_name: str
+    lang: str
+    """The tag in its usual case, as it is reported."""
+    order: int
+    """Place among all registrations; a replacement keeps its predecessor's."""
+    slots: tuple[str, ...] = ()
+    """Every slot there can be, in the order of writing."""
+    required_slots: tuple[str, ...] = ()
+    slot_blacklist: Mapping[str, frozenset[str]] | None = None
+    """Values a slot cannot take."""
+    requires_context: tuple[Any, ...] = ()
+    excludes_context: tuple[Any, ...] = ()
+    payload: Mapping[str, Any] | None = None
+    """What it was read from."""
+
+    label: str = field(init=False)
+    """`skill_id:intent_name`."""
+    tag: str = field(init=False)
+    """The language, folded for comparison."""
+    key: Key = field(init=False)
+    """Label and folded language."""
+
+    def __post_init__(self) -> None:
+        # Asked for with every utterance, so worked out once.
+        object.__setattr__(self, "label", dispatch_topic(self.skill_id, self.intent_name))
+        object.__setattr__(self, "tag", self.lang.lower())
+        object.__setattr__(self, "key", (self.label, self.tag))
+
+    def bars(self, slot: str, value: str) -> bool:
+        """Whether `slot` cannot take `value`, given as folded text."""
+        return self.slot_blacklist is not None and value in self.slot_blacklist.get(slot, ())
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TemplateIntent(IntentDefinition):
+    """One registered template intent in one language, compiled (INTENT-4 §6)."""
+
+    patterns: tuple[Pattern, ...]
+    """Its templates, compiled."""
+    samples: tuple[Sentence, ...]
+    """Sentences they stand for: all, or so many that the intent can be judged by them."""
+    blacklist: tuple[str, ...] = ()
+    """Phrases that rule the intent out."""
+    required_keywords: tuple[str, ...] = ()
+    """Phrases of which one has to occur, if there are any."""
+
 
 T = TypeVar("T")
 

@@ -9,11 +9,9 @@ from typing import Any, ClassVar
 
 from hark.intents.locale import Locale, MalformedResource, Renderer
 from hark.model import Message, Session
-from hark.skills.definition import Definition
-from hark.skills.definitions import definitions_of
-from hark.skills.errors import MalformedIntent
-from hark.skills.marks import intents_of
-from hark.skills.registering import Registering
+from hark.skills.decorators import MalformedIntent, intents_of
+from hark.skills.definitions import SkillDefinition, definitions_of
+from hark.skills.registrations import Registering
 from hark.spec import topics
 
 
@@ -109,7 +107,7 @@ class Skill(Registering):
 class _All:
     """Stands for the definitions in all languages of a class that reads late, until somebody looks at them."""
 
-    def __get__(self, _skill: Skill | None, owner: type[Skill]) -> tuple[Definition, ...]:
+    def __get__(self, _skill: Skill | None, owner: type[Skill]) -> tuple[SkillDefinition, ...]:
         return definitions_of(owner.intents, owner.locale, owner.lang)
 
 

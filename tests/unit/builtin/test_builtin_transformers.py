@@ -6,7 +6,7 @@ import pytest
 from builtin_host import begin, ctx
 
 from hark.builtin import Cancel, Normalize
-from hark.builtin.cancel_phrases import CANCEL_PHRASES
+from hark.builtin.cancel import CANCEL_PHRASES
 
 
 @pytest.mark.parametrize(

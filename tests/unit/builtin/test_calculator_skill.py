@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hark.builtin import CalculatorSkill
-from hark.builtin.skills.calculator.reading import SIGNS, Quantity, Reader
-from hark.builtin.skills.calculator.sums import TooBig, Unclear, worked_out
-from hark.builtin.skills.calculator.units import UNITS, Different, converted
+from hark.builtin.skills.calculator.arithmetic import UNITS, Different, TooBig, Unclear, converted, evaluate
+from hark.builtin.skills.calculator.calculator import SIGNS, Quantity, Reader
 from hark.builtin.skills.spoken_numbers import number, number_in, spoken
 from hark.builtin.skills.tables import groups, read_table
-from hark.builtin.values.support import available
+from hark.builtin.values.language import available
 from hark.intents.locale import Role
 from hark.testing import Assistant
 
@@ -33,7 +32,7 @@ def reader(lang: str = "en-US") -> Reader:
 def result(text: str, lang: str = "en-US") -> Fraction:
     tokens = reader(lang).sum(text)
     assert tokens is not None, text
-    return worked_out(tokens)
+    return evaluate(tokens)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_what_is_no_sum_is_none(text: str) -> None:
     tokens = reader().sum(text)
     if tokens is not None:
         with pytest.raises(Unclear):
-            worked_out(tokens)
+            evaluate(tokens)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +101,7 @@ def test_what_cannot_be_worked_out_is_told_apart(text: str, problem: type[Except
 @given(st.lists(st.one_of(st.integers(-99, 99).map(Fraction), st.sampled_from("+-*/^r%()")), max_size=12))
 def test_any_row_of_numbers_and_signs_has_a_result_or_a_reason(tokens: list[Fraction | str]) -> None:
     with suppress(Unclear, TooBig, ZeroDivisionError):
-        assert isinstance(worked_out(tokens), Fraction)
+        assert isinstance(evaluate(tokens), Fraction)
 
 
 @given(st.text(max_size=60), st.sampled_from(LANGS))

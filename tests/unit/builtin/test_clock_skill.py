@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, available_timezones
 import pytest
 
 from hark.builtin import ClockSkill
-from hark.builtin.skills.clock.places import place
+from hark.builtin.skills.clock.skill import place
 from hark.builtin.skills.tables import plain, read_table
 from hark.model import Location
 from hark.plugins import Session

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hark.builtin import GuessingSkill
-from hark.builtin.values.support import available
+from hark.builtin.values.language import available
 from hark.testing import Assistant
 
 BEGIN = "I am thinking of a number from {} to {}. What is your guess?"

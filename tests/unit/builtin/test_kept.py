@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hark.builtin.skills.kept import Kept
+from hark.builtin.skills.storage import StoredValue
 
 
 class Disk:
@@ -26,9 +26,9 @@ class Disk:
         return self._folder
 
 
-def kept(folder: Path | None) -> Kept[list[str]]:
+def kept(folder: Path | None) -> StoredValue[list[str]]:
     host: Any = Disk(folder)
-    return Kept(host, "list.json", list[str], [])
+    return StoredValue(host, "list.json", list[str], [])
 
 
 def test_what_was_written_is_there_after_a_restart(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from builtin_host import begin, turn
 
 from hark.builtin.candidates import is_decided, is_denied, is_denied_skill, willing
 from hark.builtin.common_query import CommonQuery
-from hark.builtin.common_query.gate import is_question
+from hark.builtin.common_query.plugin import is_question
 from hark.builtin.fallback import Fallback
 from hark.builtin.stop import Stop
 from hark.model import Frozen, Match, Message, Session

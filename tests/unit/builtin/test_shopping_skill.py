@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hark.builtin import ShoppingSkill
-from hark.builtin.skills.shopping.items import as_said, items_of, without
+from hark.builtin.skills.shopping.skill import as_said, items_of, without
 from hark.testing import Assistant
 
 KEPT = "shopping.skill/list.json"

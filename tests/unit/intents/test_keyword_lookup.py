@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from keyword_pools import HERE, NOW, SEND_ROBOT, ask, label, register, send, slots, voc
 
-from hark.intents.keyword import KeywordPool, Occurrences, Reading, Spotted, best_reading
+from hark.intents.keyword import KeywordPool, Occurrences, PhraseAssignment, Spotted, best_assignment
 from hark.model import ContextEntry, Session
 from hark.spec import topics
 
@@ -241,9 +241,9 @@ def test_templates_and_entities_are_none_of_its_business(pool: KeywordPool) -> N
 def test_of_intents_that_ask_for_the_same_one_is_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
     weighed: list[int] = []
 
-    def counted(vocabularies: Sequence[Occurrences]) -> Reading:
+    def counted(vocabularies: Sequence[Occurrences]) -> PhraseAssignment:
         weighed.append(len(vocabularies))
-        return best_reading(vocabularies)
+        return best_assignment(vocabularies)
 
     monkeypatch.setattr("hark.intents.keyword.matching.best_reading", counted)
     pool = KeywordPool()

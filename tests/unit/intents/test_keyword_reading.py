@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from keyword_pools import ask, register, slots, voc
 
-from hark.intents.keyword import KeywordPool, best_reading
-from hark.intents.keyword.reading import TRIED
+from hark.intents.keyword import KeywordPool, best_assignment
+from hark.intents.keyword.matching import TRIED
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_two_of_the_same_take_two_places() -> None:
 
 def test_many_readings_take_little_time_and_still_avoid_words_that_are_taken() -> None:
     words = [(-1, place) for place in range(40)]
-    reading = best_reading([words] * 40)
+    reading = best_assignment([words] * 40)
     assert TRIED < 40**40
     assert (reading.explained, reading.twice) == (40, 0)
     assert sorted(reading.spans) == words
@@ -57,7 +57,7 @@ def test_many_readings_take_little_time_and_still_avoid_words_that_are_taken() -
 def test_what_is_said_over_and_over_is_read_in_no_time() -> None:
     said = [(-1, place) for place in range(20_000)]
     longer = [(-2, place) for place in range(19_999)]
-    reading = best_reading([said, said, longer, said])
+    reading = best_assignment([said, said, longer, said])
     assert (reading.explained, reading.twice) == (5, 0)
-    crowded = best_reading([said[:2], longer[:1], [*said[:2], *longer[:1]] * 100])
+    crowded = best_assignment([said[:2], longer[:1], [*said[:2], *longer[:1]] * 100])
     assert (crowded.explained, crowded.twice) == (2, 2)

@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hark.intents.grammar import Direction, TemplateError, Vocabularies, parse
-from hark.intents.locale.phrasing import phrase
-from hark.intents.locale.references import inlined
-from hark.skills.templates import always_there
+from hark.intents.locale.locale import inlined
+from hark.intents.locale.renderer import phrase
+from hark.skills.definitions import always_there
 
 WORDS = st.sampled_from(["red", "blue", "very", "on"])
 SLOTS = st.sampled_from(["{a}", "{b}", "{c}", "{d}", "{{e}}", "{{f}}", "{number:g}", "{date:h}"])

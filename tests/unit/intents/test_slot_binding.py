@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hark.intents.template.slots import Shape, Span, bind
+from hark.intents.template.matching import SentenceParts, Span, bind
 
 
 def bound(sentence: str, text: str, known: frozenset[str] = frozenset()) -> dict[str, str]:
@@ -13,7 +13,7 @@ def bound(sentence: str, text: str, known: frozenset[str] = frozenset()) -> dict
     def score(_name: str, span: Span) -> int:
         return int(" ".join(said[span[0] : span[1]]) in known)
 
-    spans = bind(Shape(tuple(sentence.split())), said, score if known else None)
+    spans = bind(SentenceParts(tuple(sentence.split())), said, score if known else None)
     return {name: " ".join(said[first:end]) for name, (first, end) in spans.items()}
 
 

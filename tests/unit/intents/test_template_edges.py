@@ -5,12 +5,12 @@ from __future__ import annotations
 from pools import ask, label, register, send
 
 from hark.intents import TemplatePool
-from hark.intents.template.edges import CROWDED, Edges
+from hark.intents.template.exact import CROWDED, EdgeIndex
 from hark.spec import topics
 
 
 def test_beginnings_of_several_lengths_are_found() -> None:
-    edges: Edges[str] = Edges()
+    edges: EdgeIndex[str] = EdgeIndex()
     edges.add(("play",), "play", "one")
     edges.add(("play", "the", "song"), "play", "three")
     edges.add(("play", "the", "song"), "play", "another")
@@ -21,7 +21,7 @@ def test_beginnings_of_several_lengths_are_found() -> None:
 
 
 def test_endings_of_several_lengths_are_found() -> None:
-    edges: Edges[str] = Edges()
+    edges: EdgeIndex[str] = EdgeIndex()
     edges.add(("off",), "off", "one")
     edges.add(("lamp", "off"), "off", "two")
     assert edges.ends(("turn", "the", "lamp", "off")) == ["one", "two"]
@@ -30,7 +30,7 @@ def test_endings_of_several_lengths_are_found() -> None:
 
 
 def test_what_was_taken_out_is_not_found_and_the_rest_is() -> None:
-    edges: Edges[str] = Edges()
+    edges: EdgeIndex[str] = EdgeIndex()
     for edge, name in ((("play",), "one"), (("play", "some"), "two"), (("play", "the"), "other two")):
         edges.add(edge, "play", name)
     edges.remove(("play", "some"), "play", "two")

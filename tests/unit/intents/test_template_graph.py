@@ -11,16 +11,16 @@ from pools import ask, label, register, slots
 from template_texts import VOCABULARIES, nested
 
 from hark.intents import Found, TemplateError, TemplatePool, expand, sentences, words
-from hark.intents.grammar import MAX_PLACES, MAX_WORDS, Malformed, is_slot, parse, weave
-from hark.intents.patterns import SAMPLES, Web, anchors, compiled, is_always, sampled, slots_of
-from hark.intents.patterns.samples import pick
+from hark.intents.grammar import MAX_PLACES, MAX_WORDS, Malformed, build_graph, is_slot, parse
+from hark.intents.patterns import SAMPLES, PatternGraph, anchors, compiled, is_always, sampled, slots_of
+from hark.intents.patterns.compiled import pick
 
 LANG = "en-US"
 
 
-def graph_of(text: str) -> Web:
+def graph_of(text: str) -> PatternGraph:
     """A template as a graph, also one that would be compared as a line."""
-    return Web(weave(parse(text), LANG, VOCABULARIES))
+    return PatternGraph(build_graph(parse(text), LANG, VOCABULARIES))
 
 
 def made(text: str) -> set[tuple[str, ...]]:
@@ -117,7 +117,7 @@ def test_parts_that_touch_make_one_word(text: str, fits: tuple[str, ...], fits_n
 def test_a_graph_is_as_large_as_what_was_written() -> None:
     choices = " ".join(f"(a{n}|b{n}|c{n})" for n in range(60))
     optionals = " ".join(f"[d{n}]" for n in range(60))
-    graph = weave(parse(f"go {choices} {optionals} now"), LANG)
+    graph = build_graph(parse(f"go {choices} {optionals} now"), LANG)
     assert graph.end < 2 * 60 * 2
     steps = sum(len(found) for found in graph.steps())
     assert steps <= 60 * 3 + 60 * 2 + 4
@@ -171,7 +171,7 @@ def test_the_sentence_with_the_most_words_of_its_own_comes_first() -> None:
 def test_samples_do_not_fall_into_step_with_the_choices() -> None:
     names = [f"w{number}" for number in range(8)]
     group = f"({'|'.join(names)})"
-    picked = pick(weave(parse(f"{group} {group} {group}"), LANG), SAMPLES)
+    picked = pick(build_graph(parse(f"{group} {group} {group}"), LANG), SAMPLES)
     for place in range(3):
         assert len({sentence[place] for sentence in picked}) == len(names)
     assert len(picked) == SAMPLES

@@ -12,8 +12,8 @@ from pools import ask, entity, label, register, send, slots
 
 from hark.intents import Found, TemplateIntent, TemplatePool
 from hark.intents.patterns import SAMPLES
-from hark.intents.template.likeness import Likeness
 from hark.intents.template.profile import Traits
+from hark.intents.template.similarity import SimilarityIndex
 from hark.spec import topics
 
 VERBS = ("open", "close", "clean", "repair", "paint", "lock")
@@ -34,7 +34,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
             read.append(intent.label)
             super().__init__(intent)
 
-    monkeypatch.setattr("hark.intents.template.likeness.Traits", Counted)
+    monkeypatch.setattr("hark.intents.template.similarity.Traits", Counted)
     yield read
 
 
@@ -69,7 +69,7 @@ def test_when_everything_is_gone_nothing_is_left() -> None:
     pool.apply(topics.SKILL_DEREGISTER, {"skill_id": "a.b"}, "default")
     assert root.is_bare
     assert not pool.scope("default").roots
-    likeness: Likeness = root.likeness
+    likeness: SimilarityIndex = root.likeness
     assert not likeness.count("garage")
     assert not likeness.is_value("york")
     assert likeness.rank(["open", "the", "garage"]) == []

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from pools import ask, entity, label, register
 
 from hark.intents import TemplatePool
-from hark.intents.template.kindred import Kindred, threes
+from hark.intents.template.trigrams import TrigramIndex, trigrams
 from hark.spec import topics
 
 WORDS = ("weather", "whether", "feather", "reservation", "licht", "lichter", "rain")
 
 
-def kindred(*words: str) -> Kindred:
+def kindred(*words: str) -> TrigramIndex:
     """All of these."""
-    made = Kindred()
+    made = TrigramIndex()
     made.add(words)
     return made
 
@@ -70,7 +70,7 @@ def test_what_was_taken_out_leaves_nothing_behind(words: list[str], data: st.Dat
 
 @given(st.text(min_size=1, max_size=12))
 def test_a_word_has_no_more_threes_than_letters(word: str) -> None:
-    assert 1 <= len(threes(word)) <= len(word)
+    assert 1 <= len(trigrams(word)) <= len(word)
 
 
 def weather() -> TemplatePool:

@@ -6,8 +6,8 @@ import pytest
 from pools import ask, register
 
 from hark.intents import Found, TemplatePool
-from hark.intents.template import readings
-from hark.intents.template.kindred import Kindred
+from hark.intents.template import scoring as readings
+from hark.intents.template.trigrams import TrigramIndex
 
 SAID = (
     "would you water the roses please",
@@ -49,7 +49,7 @@ def test_forgetting_in_between_changes_nothing(monkeypatch: pytest.MonkeyPatch, 
 
 def test_what_is_remembered_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readings, "_KEPT", 50)
-    reader = readings.Readings({}, {}, (), 0, Kindred())
+    reader = readings.QueryFeatures({}, {}, (), 0, TrigramIndex())
     for number in range(500):
         reader.read([f"word{number}", "again"])
         assert len(reader._words) <= 51

@@ -8,7 +8,7 @@ from typing import Final
 
 # ruff: noqa: RUF001 - the sign that looks like another is meant
 from hark.app.convert.tree import Alt, Item, Perm, Ref, Seq, Slot, Text, options, render
-from hark.intents.contractions import contractions
+from hark.intents.text import contractions
 
 _SPACE: Final = Seq((Text(" "),))
 

@@ -1,22 +1,50 @@
-"""The contest of those who know (COMMON-QUERY-1)."""
+"""Common query (COMMON-QUERY-1): asks all skills a question of fact and speaks the best answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hark.builtin.candidates import is_denied_skill
-from hark.builtin.common_query.gate import is_question
+from hark.intents import words
+from hark.intents.locale import Locale, MissingResource, Role
 from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session, Turn, handles
 from hark.spec import topics
+
+
+def is_question(text: str, lang: str) -> bool:
+    """Whether `text` may ask for a fact: it begins like a question, or like a request to be told something."""
+    said = words(text, lang)
+    if not said:
+        return False
+    openers = _openers(lang)
+    return openers is None or text.rstrip().endswith("?") or said[0] in openers or said[0].split("'")[0] in openers
+
+
+@lru_cache(maxsize=64)
+def _openers(lang: str) -> frozenset[str] | None:
+    """The words a question begins with; None in a language nobody wrote them down for."""
+    try:
+        language = _locale().find(Role.VOCABULARY, "opener", lang)
+    except MissingResource:
+        return None
+    return frozenset(language.samples(Role.VOCABULARY, "opener"))
+
+
+@cache
+def _locale() -> Locale:
+    return Locale(Path(__file__).parent / "locale")  # when it is first needed, not when this is imported
+
 
 _INTENT: Final = "common_query"
 _EARLY: Final = 0.001
 """Seconds by which a timer may come before its time."""
 
 
-class Known(NamedTuple):
+class QueryAnswer(NamedTuple):
     """What a skill answered."""
 
     skill_id: str
@@ -125,7 +153,7 @@ class CommonQuery(PipelinePlugin):
 
         return decided
 
-    def _best(self, answers: Iterable[Message]) -> Known | None:
+    def _best(self, answers: Iterable[Message]) -> QueryAnswer | None:
         known = [found for answer in answers if (found := _known(answer)) is not None]
         known = [one for one in known if one.conf >= self.settings.min_confidence]
         return min(known, key=lambda one: (-one.conf, one.skill_id)) if known else None
@@ -158,9 +186,9 @@ def _hint(claim: Message, ceiling: float) -> float | None:
     return hint / 1000 if type(hint) in (int, float) and 0 <= hint <= ceiling * 1000 else None
 
 
-def _known(message: Message) -> Known | None:
+def _known(message: Message) -> QueryAnswer | None:
     answer: Any = message.data.get("answer")
     conf: Any = message.data.get("conf")
     if not isinstance(answer, str) or not answer or type(conf) not in (int, float) or not 0 <= conf <= 1:
         return None
-    return Known(str(message.data["skill_id"]), answer, float(conf))
+    return QueryAnswer(str(message.data["skill_id"]), answer, float(conf))

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hark.builtin.hassil.files import read
-from hark.builtin.hassil.sentences import Recognized, Sentences
+from hark.builtin.hassil.sentences import Recognized, Sentences, read
 from hark.intents import TemplateError, expand
 from hark.model.intent_context import is_live
 from hark.plugins import Declined, Match, Message, PipelinePlugin, Session, Turn, handles

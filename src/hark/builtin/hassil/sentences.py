@@ -1,14 +1,86 @@
-"""The sentences of one language, and recognising them with hassil."""
+"""Hassil's sentences of one language: where they come from, recognising them, and their plain answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
-from hark.builtin.hassil.answers import Answers
-from hark.builtin.hassil.files import need
+_KINDS: Final = (".yaml", ".yml", ".json")
+
+
+def import_extra(module: str) -> Any:
+    """A module of the extra; raises `RuntimeError` that names it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise RuntimeError(f"{error.name} is not installed: pip install 'hark[hassil]'") from error
+
+
+def read(package: Iterable[str], paths: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Everything there is to match, by language, merged as hassil merges it; files come on top of the package.
+
+    Raises `ValueError` with the file that cannot be used, or `OSError`.
+    """
+    merge = import_extra("hassil.util").merge_dict
+    found: dict[str, dict[str, Any]] = {}
+    for tag in package:
+        data = import_extra("home_assistant_intents").get_intents(tag)
+        if data is None:
+            raise ValueError(f"home-assistant-intents has no language {tag!r}")
+        merge(found.setdefault(tag.lower(), {}), data)
+    for path in (file for name in paths for file in _files(Path(name).expanduser())):
+        data = _load(path)
+        lang = data.get("language") if isinstance(data, dict) else None
+        if not isinstance(lang, str):
+            raise ValueError(f"{path} states no language; hassil's files begin with 'language: en'")
+        try:
+            merge(found.setdefault(lang.lower(), {}), data)
+        except AssertionError as error:
+            raise ValueError(f"{path} does not fit the other files: {error}") from error
+    return found
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield from sorted(file for file in path.rglob("*") if file.suffix in _KINDS)
+    else:
+        yield path
+
+
+def _load(path: Path) -> Any:
+    text = path.read_text(encoding="utf-8")
+    yaml = import_extra("yaml")
+    try:
+        return json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+    except (json.JSONDecodeError, yaml.YAMLError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+
+
+_FILLED: Final = re.compile(r"\{\{\s*slots\.(\w+)\s*\}\}")
+
+
+class ResponseTexts:
+    """The responses of one language."""
+
+    def __init__(self, responses: Any) -> None:
+        intents = responses.get("intents") if isinstance(responses, Mapping) else None
+        self._texts: Mapping[str, Any] = intents if isinstance(intents, Mapping) else {}
+
+    def text(self, intent: str, key: str, slots: Mapping[str, str]) -> str | None:
+        """The answer to an intent, or None when there is none that is only text and slots that are filled."""
+        own = self._texts.get(intent)
+        text = own.get(key) if isinstance(own, Mapping) else None
+        if not isinstance(text, str) or any(name not in slots for name in _FILLED.findall(text)):
+            return None
+        if "{{" in _FILLED.sub("", text) or "{%" in text:
+            return None
+        return _FILLED.sub(lambda found: slots[found[1]], text).strip() or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +97,13 @@ class Sentences:
     """Sentences, rules and lists of one language, compiled."""
 
     def __init__(self, lang: str, data: dict[str, Any]) -> None:
-        intents = need("hassil.intents")
-        self._recognize = need("hassil.recognize").recognize_best
+        intents = import_extra("hassil.intents")
+        self._recognize = import_extra("hassil.recognize").recognize_best
         self._list_from = intents.TextSlotList.from_strings
         data.setdefault("intents", {})
         data["language"] = lang
         self._intents = intents.Intents.from_dict(data)
-        self.answers = Answers(data.get("responses"))
+        self.answers = ResponseTexts(data.get("responses"))
         # Lists that Home Assistant fills when it runs (names, areas, floors) have to exist, or nothing is recognised.
         self._values: dict[str, Any] = {name: self._list_from([], name=name) for name in self._missing_lists()}
         # Hassil builds its indexes on first use, in two steps that others must not see the first of.

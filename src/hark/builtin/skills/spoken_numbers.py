@@ -12,11 +12,11 @@ _PLACES: Final = 6
 def number(text: str, lang: str) -> Fraction | None:
     """The number that all of `text` is, or None. Number words need the extra `hark[values]`, figures do not."""
     # Imported when somebody says a number: the tables are not needed before.
-    from hark.builtin.values.language import language_of
-    from hark.builtin.values.quantities import number as value_of
+    from hark.builtin.values.language import tables_of
+    from hark.builtin.values.numbers import number as value_of
 
     code = _code(lang)
-    found = value_of(text, language_of(code), lang) if code and text.strip() and len(text) < 100 else None
+    found = value_of(text, tables_of(code), lang) if code and text.strip() and len(text) < 100 else None
     return None if found is None else Fraction(str(found))
 
 
@@ -41,15 +41,15 @@ def spoken(value: Fraction, lang: str, places: int = _PLACES) -> tuple[str, bool
 
 
 def _mark(lang: str) -> str:
-    from hark.builtin.values.language import language_of, region_of
+    from hark.builtin.values.language import region_of, tables_of
 
     code = _code(lang)
-    points = language_of(code).numbers.points if code else frozenset("*")
+    points = tables_of(code).numbers.points if code else frozenset("*")
     return "." if "*" in points or region_of(lang) in points else ","
 
 
 def _code(lang: str) -> str | None:
-    from hark.builtin.values.support import LANGUAGES
+    from hark.builtin.values.language import LANGUAGES
 
     code = lang.partition("-")[0].lower()
     return code if code in LANGUAGES else None

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from functools import cache
 from typing import Final
 
-from hark.builtin.values.language import Language, Rule, region_of
+from hark.builtin.values.language import LanguageTables, Rule, region_of
 
 _ISO: Final = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})")
 # Two numbers with a point between them alone may be anything; "24.12." is German.
@@ -22,13 +22,13 @@ _EITHER_FIRST: Final = {"en-", "en-CA", "es-US", "fr-CA"}
 """Where some write the month first and some the day."""
 
 
-def named(text: str, language: Language) -> str:
+def named(text: str, language: LanguageTables) -> str:
     """`text` with weekdays and months by their numbers, which keeps the patterns of `day` small."""
     pattern, marks = _names(language)
     return pattern.sub(lambda found: marks[found.lastindex or 0], text)
 
 
-def day(text: str, language: Language, tag: str, today: date) -> date | None:
+def day(text: str, language: LanguageTables, tag: str, today: date) -> date | None:
     """The day that `text`, prepared by `figures` and `named`, says on the day `today`, or None."""
     for pattern, distance in _days(language):
         if pattern.fullmatch(text):
@@ -124,18 +124,18 @@ _PARTS: Final = {
 
 
 @cache
-def _days(language: Language) -> list[tuple[re.Pattern[str], int]]:
+def _days(language: LanguageTables) -> list[tuple[re.Pattern[str], int]]:
     return [(re.compile(pattern), distance) for pattern, distance in language.calendar.days.items()]
 
 
 @cache
-def _rules(language: Language) -> list[tuple[re.Pattern[str], Rule]]:
+def _rules(language: LanguageTables) -> list[tuple[re.Pattern[str], Rule]]:
     rules = [(one, rule) for pattern, rule in language.calendar.rules.items() for one in _split(pattern)]
     return [(_compiled(pattern, language), rule) for pattern, rule in rules]
 
 
 @cache
-def _dates(language: Language) -> list[re.Pattern[str]]:
+def _dates(language: LanguageTables) -> list[re.Pattern[str]]:
     return [_compiled(pattern, language) for pattern in language.calendar.dates]
 
 
@@ -144,18 +144,18 @@ def _split(pattern: str) -> list[str]:
     return re.split(r"\|(?![^()]*\))", pattern)
 
 
-def _compiled(pattern: str, language: Language) -> re.Pattern[str]:
+def _compiled(pattern: str, language: LanguageTables) -> re.Pattern[str]:
     parts = {**_PARTS, "DAY": rf"(?:(?P<day>\d{{1,2}})#?|(?P<first>{language.calendar.first}))"}
     return re.compile(re.sub(r"WEEKDAY|DAY|NTHMONTH|NTH|MONTH|YEAR", lambda found: parts[found[0]], pattern))
 
 
 @cache
-def _figures_only(language: Language) -> re.Pattern[str]:
+def _figures_only(language: LanguageTables) -> re.Pattern[str]:
     return re.compile(rf"(?:(?:{language.calendar.on}) )?(?:{_PARTS['WEEKDAY']} )?(?P<date>\d\S+)")
 
 
 @cache
-def _names(language: Language) -> tuple[re.Pattern[str], list[str]]:
+def _names(language: LanguageTables) -> tuple[re.Pattern[str], list[str]]:
     """A pattern that finds weekdays and months, and what to write for its groups."""
     table = language.calendar
     marks = ["", *(f"@w{place}" for place in range(7)), *(f"@m{place}" for place in range(1, 13))]

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from hark.builtin.values.figures import figures, literal
-from hark.builtin.values.language import Language, Unit, either
-from hark.builtin.values.quantities import part_of
+from hark.builtin.values.language import LanguageTables, Unit, either
+from hark.builtin.values.numbers import figures, literal, part_of
 
 SECONDS: Final[dict[Unit, int]] = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 """Units of one length. Months and years have none, so they make no duration."""
@@ -33,7 +32,7 @@ class Span:
         return self.units <= {"day", "week"}
 
 
-def span(text: str, language: Language, tag: str) -> Span | None:
+def span(text: str, language: LanguageTables, tag: str) -> Span | None:
     """The time span `text` is, or None."""
     said = literal(figures(text, language), language, tag)
     item, between = _item(language), _between(language)
@@ -55,7 +54,7 @@ def span(text: str, language: Language, tag: str) -> Span | None:
         end = joint.end()
 
 
-def _length(found: re.Match[str], last: str, language: Language) -> tuple[float, Unit | None, float]:
+def _length(found: re.Match[str], last: str, language: LanguageTables) -> tuple[float, Unit | None, float]:
     """Seconds, unit and count of one part; no unit when it is no part at this place."""
     if found["bare"]:  # "one hour thirty"
         below, count = _BELOW.get(last), float(found["bare"])
@@ -74,7 +73,7 @@ def _length(found: re.Match[str], last: str, language: Language) -> tuple[float,
 
 
 @cache
-def _item(language: Language) -> re.Pattern[str]:
+def _item(language: LanguageTables) -> re.Pattern[str]:
     durations, halves = language.durations, either(language.numbers.halves)
     units = "|".join(durations.units.values())
     return re.compile(
@@ -86,5 +85,5 @@ def _item(language: Language) -> re.Pattern[str]:
 
 
 @cache
-def _between(language: Language) -> re.Pattern[str]:
+def _between(language: LanguageTables) -> re.Pattern[str]:
     return re.compile(rf" (?:{language.durations.both} )?")

@@ -1,7 +1,6 @@
-"""What a language has to say about numbers, durations, times and dates: tables, and where they come from.
+"""The tables of each language for numbers, durations, times and dates.
 
-Tables are compared by identity, so that what is made of them can be kept.
-"""
+Tables are compared by identity, so that what is compiled from them can be cached."""
 
 from __future__ import annotations
 
@@ -9,7 +8,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import Literal
+from typing import Any, Final, Literal
+
+LANGUAGES: Final = ("de", "en", "es", "fr", "it", "pt")
+"""The languages with tables, by primary subtag."""
+
+
+def available() -> bool:
+    """Whether the library for number words is installed."""
+    return library() is not None
+
+
+@cache
+def library() -> Any:
+    """The library for number words, or None when it is not installed."""
+    try:
+        import text_to_num  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    except ImportError:
+        return None
+    return text_to_num
+
 
 Part = Literal["am", "pm", "morning", "midday", "afternoon", "evening", "night", "dawn"]
 Rule = Literal["coming", "this", "next", "last", "next_week"]
@@ -19,7 +37,7 @@ Unit = Literal["second", "minute", "hour", "day", "week"]
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class NumberWords:
     """How numbers are said beyond what the library knows. Patterns hold number words as figures, and no accents."""
 
     minus: str
@@ -41,8 +59,8 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class Durations:
-    """How spans of time are said. Patterns as in `Numbers`."""
+class DurationWords:
+    """How spans of time are said. Patterns as in `NumberWords`."""
 
     units: Mapping[Unit, str]
     fractions: Mapping[str, int]
@@ -54,7 +72,7 @@ class Durations:
 
 
 @dataclass(frozen=True, eq=False)
-class Clock:
+class ClockWords:
     """How times of day are said. In patterns `H` is an hour, `M` are minutes."""
 
     at: str
@@ -68,7 +86,7 @@ class Clock:
 
 
 @dataclass(frozen=True, eq=False)
-class Calendar:
+class CalendarWords:
     """How days are said. In patterns `WEEKDAY`, `DAY`, `NTH` (an ordinal), `MONTH`, `NTHMONTH` and
     `YEAR` stand for these."""
 
@@ -99,20 +117,20 @@ class Calendar:
 
 
 @dataclass(frozen=True, eq=False)
-class Language:
+class LanguageTables:
     """Everything the readers know about one language."""
 
     code: str
-    numbers: Numbers
-    durations: Durations
-    clock: Clock
-    calendar: Calendar
+    numbers: NumberWords
+    durations: DurationWords
+    clock: ClockWords
+    calendar: CalendarWords
 
 
 @cache
-def language_of(code: str) -> Language:
+def tables_of(code: str) -> LanguageTables:
     """The tables for one of `LANGUAGES`, loaded when first asked for."""
-    language: Language = import_module(f"hark.builtin.values.words.{code}").LANGUAGE
+    language: LanguageTables = import_module(f"hark.builtin.values.words.{code}").LANGUAGE
     return language
 
 

@@ -3,17 +3,100 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cache
 from typing import Final
 
-from hark.builtin.values.clock import Time, clock, parts
 from hark.builtin.values.days import day, named
 from hark.builtin.values.durations import SECONDS, span
-from hark.builtin.values.figures import figures
-from hark.builtin.values.language import Language, Part
-from hark.builtin.values.text import folded, plain
+from hark.builtin.values.language import LanguageTables, Part, either
+from hark.builtin.values.numbers import figures, folded, plain
+
+_DAY: Final = 24 * 60
+_BARE: Final = re.compile(r"[\d.]+")
+
+
+def _hours(same: Iterable[int], later: Iterable[int] = (), midnight: bool = False) -> dict[int, int]:
+    """Hours that are said as they are, hours that are said without the twelve before them, and twelve for nought."""
+    hours = {hour: hour for hour in same} | {hour: hour + 12 for hour in later}
+    return {**hours, 12: 0} if midnight else hours
+
+
+_PARTS: Final[dict[Part, dict[int, int]]] = {
+    "am": _hours(range(12), midnight=True),
+    "pm": _hours(range(12, 24), range(1, 12)),
+    "morning": _hours(range(12)),
+    "dawn": _hours(range(7), midnight=True),
+    "midday": _hours(range(11, 16), range(1, 4)),
+    "afternoon": _hours(range(12, 21), range(1, 9)),
+    "evening": _hours(range(16, 24), range(4, 12)),
+    "night": _hours([*range(6), *range(18, 24)], range(6, 12), midnight=True),
+}
+"""Which hour an hour is when its part of the day is said; "twelve in the morning" is none."""
+
+
+@dataclass(frozen=True)
+class Time:
+    """A time of day as it was said."""
+
+    minutes: int
+    """Since midnight."""
+    bare: bool = False
+    """Nothing but a number, "7" or "7.30": a time only if a part of the day stands beside it."""
+    either_half: bool = False
+    """Said in a way that fits the morning and the afternoon."""
+    midnight: bool = False
+    """Said as "midnight": whether of the day before or after, nobody knows."""
+
+
+def clock(text: str, language: LanguageTables, part: Part | None) -> Time | None:
+    """The time that `text`, prepared by `figures`, says; `part` is the part of the day that stood beside it."""
+    for pattern, add, sign in _faces(language):
+        found = pattern.fullmatch(text)
+        if found is not None:
+            return _time(found, add, sign, language, part)
+    return None
+
+
+def _time(found: re.Match[str], add: int, sign: int, language: LanguageTables, part: Part | None) -> Time | None:
+    said = found["hour"]
+    named = not said.isdigit()
+    midnight = named and re.fullmatch(language.clock.midnight, said) is not None
+    hour: int | None = (0 if midnight else 12) if named else int(said)
+    minute = int(found["minute"]) if sign else 0
+    if part is not None and not named:
+        hour = _PARTS[part].get(hour or 0)
+    if hour is None or hour > 23 or minute > 59:
+        return None
+    bare = found["at"] is None and _BARE.fullmatch(found.string) is not None
+    half = part is None and not named and 1 <= hour <= 11 and not said.startswith("0")
+    return Time((hour * 60 + add + sign * minute) % _DAY, bare, half, midnight)
+
+
+@cache
+def _faces(language: LanguageTables) -> list[tuple[re.Pattern[str], int, int]]:
+    table = language.clock
+    hour = rf"(?P<hour>\\d{{1,2}}|{table.noon}|{table.midnight})"
+    return [(_face(pattern, hour, table.at), add, sign) for pattern, add, sign in table.faces]
+
+
+def _face(pattern: str, hour: str, at: str) -> re.Pattern[str]:
+    pattern = re.sub(r"\bH\b", hour, pattern)
+    pattern = re.sub(r"\bMM\b", r"(?P<minute>[0-5]\\d)", pattern)
+    pattern = re.sub(r"\bM\b", r"(?P<minute>\\d{1,2})", pattern)
+    return re.compile(rf"(?P<at>(?:{at}) )?{pattern}")
+
+
+@cache
+def parts(language: LanguageTables) -> tuple[re.Pattern[str], dict[str, Part]]:
+    """A pattern that finds the part of the day in a text, and what its groups mean."""
+    table = language.clock.parts
+    names = {f"part{number}": part for number, part in enumerate(table.values())}
+    groups = [f"(?P<part{number}>{pattern})" for number, pattern in enumerate(table)]
+    return re.compile(rf"(?<!\S)(?:{either(tuple(groups))})(?!\S)"), names
+
 
 Moment = datetime | date | time
 
@@ -24,7 +107,7 @@ _MOST_WORDS: Final = 12
 class Here:
     """Where and when something is said."""
 
-    language: Language
+    language: LanguageTables
     tag: str
     now: datetime
     """In `zone`."""
@@ -73,7 +156,7 @@ def _read(said: str, here: Here, bare: bool) -> Moment | None:
     return None
 
 
-def _without_part(said: str, language: Language) -> tuple[str, Part | None, bool]:
+def _without_part(said: str, language: LanguageTables) -> tuple[str, Part | None, bool]:
     """The text without its part of the day, the part, and whether figures stood beside it.
 
     Text with two parts is left alone.
@@ -131,7 +214,7 @@ def _distant(said: str, here: Here) -> Moment | None:
     return None
 
 
-def _months(text: str, language: Language) -> int | None:
+def _months(text: str, language: LanguageTables) -> int | None:
     found = _long_units(language).fullmatch(figures(text, language))
     if found is None:
         return None
@@ -149,7 +232,7 @@ def _months_away(today: date, months: int) -> date | None:
 
 
 @cache
-def _distances(language: Language) -> list[tuple[re.Pattern[str], int]]:
+def _distances(language: LanguageTables) -> list[tuple[re.Pattern[str], int]]:
     table = language.calendar
     return [
         (re.compile(pattern.replace("SPAN", "(.+)")), sign)
@@ -159,16 +242,16 @@ def _distances(language: Language) -> list[tuple[re.Pattern[str], int]]:
 
 
 @cache
-def _now(language: Language) -> re.Pattern[str]:
+def _now(language: LanguageTables) -> re.Pattern[str]:
     return re.compile(language.calendar.now)
 
 
 @cache
-def _long_units(language: Language) -> re.Pattern[str]:
+def _long_units(language: LanguageTables) -> re.Pattern[str]:
     table = language.calendar
     return re.compile(rf"(\d{{1,4}}|{language.durations.one}) (?:({table.month})|(?:{table.year}))")
 
 
 @cache
-def _rewrites(language: Language) -> list[tuple[re.Pattern[str], str]]:
+def _rewrites(language: LanguageTables) -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(pattern), simpler) for pattern, simpler in language.calendar.rewrites.items()]

@@ -2,16 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import islice
 from typing import Final, Literal
 
-from hark.builtin.values.reading import read
-from hark.builtin.values.slots import GUESSES, kinds_by_name
-from hark.builtin.values.support import LANGUAGES, available
+from hark.builtin.values.language import LANGUAGES, available
 from hark.plugins import Ctx, IntentTransformer, Match, Session
-from hark.plugins.values import Kind, canonical
+from hark.plugins.values import Kind, Value, canonical
+
+GUESSES: Final[tuple[Kind, ...]] = ("number", "duration", "ordinal", "when")
+"""What is tried when a slot's name says nothing, in this order: no text is two of them but by accident."""
+
+_NAMES: Final[Mapping[Kind, str]] = {
+    "number": "number num count amount quantity level percent percentage volume brightness temperature degrees age",
+    "ordinal": "ordinal nth rank",
+    "duration": "duration length timespan period interval delay",
+    "when": "when datetime moment deadline",
+    "date": "date day",
+    "time": "time hour",
+    "colour": "colour color",
+    "yes_no": "answer confirmation confirm yes_no yesno",
+}
+_KINDS: Final[Mapping[str, Kind]] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+_ALSO: Final[Mapping[Kind, tuple[Kind, ...]]] = {"time": ("time", "duration"), "when": ("when", "duration")}
+"""What people put into a slot of this name as well: a timer's time is a duration."""
+
+
+def kinds_by_name(name: str) -> tuple[Kind, ...]:
+    """The kinds a slot may hold by its name, or by the last word of it: `start_date` holds a date."""
+    kind = _KINDS.get(name) or _KINDS.get(name.rpartition("_")[2])
+    return () if kind is None else _ALSO.get(kind, (kind,))
+
+
+LONGEST: Final = 100
+"""Longer texts are no value: nobody says one in so many letters, and the readers stay quick."""
+
+
+def read(kind: Kind, text: str, lang: str, now: datetime, zone: tzinfo | None = None) -> Value | None:
+    """What `text` says in language `lang`, if all of it is one value of this kind and there is no doubt; else None.
+
+    `now` is an aware datetime. Days and times are those of `zone`, or of this machine when there is none. Never
+    raises for any text or language. Number words need the extra `hark[values]`; figures, colours, yes and no do not.
+    """
+    code = lang.split("-")[0].lower()
+    if len(text) > LONGEST or not text.strip() or code not in LANGUAGES:
+        return None
+    try:
+        return _read(kind, text, code, lang, now.astimezone(zone).replace(microsecond=0), zone)
+    except OverflowError:  # a day before the first year or after the last
+        return None
+
+
+def _read(kind: Kind, text: str, code: str, lang: str, now: datetime, zone: tzinfo | None) -> Value | None:
+    # The readers and their tables are imported when first needed: an assistant without such slots starts without them.
+    if kind == "colour":
+        from hark.builtin.values.colours import colour
+
+        return colour(text, code)
+    if kind == "yes_no":
+        from hark.intents.answers import yes_or_no
+
+        return yes_or_no(text, lang)
+    from hark.builtin.values.language import tables_of
+
+    language = tables_of(code)
+    if kind in ("number", "ordinal"):
+        from hark.builtin.values.numbers import number, ordinal
+
+        return number(text, language, lang) if kind == "number" else ordinal(text, language)
+    if kind == "duration":
+        from hark.builtin.values.durations import span
+
+        length = span(text, language, lang)
+        return timedelta(seconds=length.seconds) if length is not None else None
+    from hark.builtin.values.moments import Here, moment
+
+    # A mere number is an hour only where a time of day is asked for.
+    found = moment(text, Here(language, lang, now, zone), bare=kind == "time")
+    if kind == "date" and not isinstance(found, date):
+        return None
+    if kind == "time" and not isinstance(found, (time, datetime)):
+        return None
+    return found
+
 
 MISSING: Final = "slots get no typed values, because text2num is not installed: pip install 'hark[values]'"
 _MOST_SLOTS: Final = 32

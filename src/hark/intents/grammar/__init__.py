@@ -6,14 +6,22 @@
 said; groups nest. A type prefix, `{number:count}`, is read and dropped. Nothing can be escaped.
 """
 
-from hark.intents.grammar.checks import Direction
-from hark.intents.grammar.errors import Malformed, Odd, Remark, TemplateError
-from hark.intents.grammar.expansion import Sentence, expand, is_slot, phrases, read_template, sentences
-from hark.intents.grammar.facts import has_word
-from hark.intents.grammar.graph import MAX_PLACES, MAX_WORDS, Graph, weave
-from hark.intents.grammar.nodes import Choice, Literal, Node, Reference, Sequence, Slot
-from hark.intents.grammar.parser import REGISTERED_TYPES
-from hark.intents.grammar.template import Template, parse
+from hark.intents.grammar.checks import Direction, has_word
+from hark.intents.grammar.graph import MAX_PLACES, MAX_WORDS, SentenceGraph, build_graph
+from hark.intents.grammar.parser import (
+    REGISTERED_TYPES,
+    Choice,
+    Literal,
+    Malformed,
+    Node,
+    Odd,
+    Reference,
+    Remark,
+    Sequence,
+    Slot,
+    TemplateError,
+)
+from hark.intents.grammar.template import Sentence, Template, expand, is_slot, parse, phrases, read_template, sentences
 from hark.intents.grammar.vocabularies import MAX_SENTENCES, Source, Vocabularies
 
 __all__ = [
@@ -23,7 +31,7 @@ __all__ = [
     "REGISTERED_TYPES",
     "Choice",
     "Direction",
-    "Graph",
+    "SentenceGraph",
     "Literal",
     "Malformed",
     "Node",
@@ -44,5 +52,5 @@ __all__ = [
     "phrases",
     "read_template",
     "sentences",
-    "weave",
+    "build_graph",
 ]

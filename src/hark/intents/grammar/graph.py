@@ -1,18 +1,71 @@
-"""The sentences of a template as ways through a graph of words, as large as what was written.
+"""The sentences of a template as paths through a graph of words, as large as what was written.
 
 `turn (on|off) [the] light` is four places in a row: from the second two words lead to the third, from there one word
-and a step without any lead on. Nothing is ever multiplied out, but for parts that touch: `light[s]` is two words.
-"""
+and a step without any lead on. Nothing is multiplied out, except parts that touch: `light[s]` is two words."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Final
 
-from hark.intents.grammar.errors import Malformed, TemplateError
-from hark.intents.grammar.pieces import END, NOTHING, SPACE, START, Pieces
+from hark.intents.grammar.parser import Choice, Literal, Malformed, Node, Reference, Sequence, Slot, TemplateError
 from hark.intents.grammar.template import Template
 from hark.intents.grammar.vocabularies import Source, Vocabularies
 from hark.intents.text import words
+
+SPACE: Final = " "
+"""The label of a step where one word ends and another may begin."""
+NOTHING: Final = ""
+"""The label of a step without effect."""
+START: Final = 0
+END: Final = 2
+
+_PIECE = re.compile(r"\s+|\S+")
+
+
+class _Pieces:
+    """Places and the steps between them; ways from `START` to `END` are the sentences. No way comes back."""
+
+    __slots__ = ("slots", "steps")
+
+    def __init__(self, root: Node, members: Callable[[Reference], tuple[str, ...]]) -> None:
+        self.steps: list[list[tuple[str, int]]] = [[], [(SPACE, END)], []]
+        """For each place, the pieces that lead on from it, and where to."""
+        self.slots: dict[int, tuple[str, int]] = {}
+        """For each place where a slot begins, its name and the place behind it."""
+        todo: list[tuple[Node, int, int]] = [(root, START, 1)]
+        while todo:
+            node, begin, end = todo.pop()
+            if isinstance(node, Literal):
+                self._text(node.text, begin, end)
+            elif isinstance(node, Slot):
+                # A slot stands by itself, whatever touches it.
+                before, behind = self._place(), self._place()
+                self.steps[begin].append((SPACE, before))
+                self.slots[before] = node.name, behind
+                self.steps[behind].append((NOTHING, end))
+            elif isinstance(node, Sequence):
+                places = [begin, *[self._place() for _ in node.parts[1:]], end]
+                todo += reversed(list(zip(node.parts, places, places[1:], strict=False)))
+            elif isinstance(node, Choice):
+                todo += [(branch, begin, end) for branch in reversed(node.branches)]
+            else:
+                for member in members(node):
+                    self._text(member, begin, end)
+
+    def _text(self, text: str, begin: int, end: int) -> None:
+        pieces = [SPACE if piece.isspace() else piece for piece in _PIECE.findall(text)] or [NOTHING]
+        for piece in pieces[:-1]:
+            following = self._place()
+            self.steps[begin].append((piece, following))
+            begin = following
+        self.steps[begin].append((pieces[-1], end))
+
+    def _place(self) -> int:
+        self.steps.append([])
+        return len(self.steps) - 1
+
 
 MAX_WORDS: Final = 20_000
 """A template with more words than this is refused; parts that touch count as every word they can make."""
@@ -20,7 +73,7 @@ MAX_PLACES: Final = 1_000
 """And so is one with more places between words: what can be left out or chosen one after the other."""
 
 
-class Graph:
+class SentenceGraph:
     """Places are numbers; every step leads to a larger one, from 0 to `end`."""
 
     __slots__ = ("end", "skips", "slots", "words")
@@ -53,19 +106,19 @@ class Graph:
         return found
 
 
-def weave(template: Template, lang: str = "", vocabularies: Source | Vocabularies | None = None) -> Graph:
+def build_graph(template: Template, lang: str = "", vocabularies: Source | Vocabularies | None = None) -> SentenceGraph:
     """The graph of a template that is compared with what people say; raises `TemplateError`."""
     known = Vocabularies.of(vocabularies)
     template.check(known)
-    return _Weaver(template, Pieces(template.root, known.of_reference), lang).graph()
+    return _GraphBuilder(template, _Pieces(template.root, known.of_reference), lang).graph()
 
 
-class _Weaver:
+class _GraphBuilder:
     """Finds the places where words begin, and the words that lead from each to the next."""
 
     __slots__ = ("_effort", "_lang", "_next", "_pieces", "_steps", "_template")
 
-    def __init__(self, template: Template, pieces: Pieces, lang: str) -> None:
+    def __init__(self, template: Template, pieces: _Pieces, lang: str) -> None:
         self._template = template
         self._pieces = pieces
         self._lang = lang
@@ -74,7 +127,7 @@ class _Weaver:
         self._steps: dict[int, dict[tuple[str, int], None]] = {}
         """For each place where a word begins, what leads on; a slot is `{name}`, nothing is empty."""
 
-    def graph(self) -> Graph:
+    def graph(self) -> SentenceGraph:
         waiting = [START]
         seen = {START}
         while waiting:
@@ -103,7 +156,9 @@ class _Weaver:
                 else:
                     found.setdefault(term, []).append(step)
         made = {word: tuple(dict.fromkeys(steps)) for word, steps in found.items()}
-        return Graph(number[END], made, tuple(slots), {place: tuple(dict.fromkeys(to)) for place, to in skips.items()})
+        return SentenceGraph(
+            number[END], made, tuple(slots), {place: tuple(dict.fromkeys(to)) for place, to in skips.items()}
+        )
 
     def _leading(self, place: int) -> list[tuple[str, int]]:
         """What leads on from a place where a word begins, or can."""

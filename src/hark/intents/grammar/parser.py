@@ -1,13 +1,152 @@
-"""Reading a template into a tree. Nesting lives on a list, so depth is limited by memory alone."""
+"""Parsing a template into a tree, and what can be wrong with it (INTENT-1 §3).
+
+Nesting is kept in a list, so depth is limited by memory alone."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from enum import StrEnum
+from typing import Final, NoReturn, TypeAlias
 
-from hark.intents.grammar.errors import Malformed, Odd, Remark, TemplateError
-from hark.intents.grammar.nodes import Choice, Literal, Node, Reference, Sequence, Slot
+_SHOWN: Final = 200
+"""Characters of a template that an error's text repeats."""
+
+
+class Malformed(StrEnum):
+    """Why a template is refused. One member for each malformed form, so that tools can tell them apart."""
+
+    UNBALANCED = "unbalanced"
+    EMPTY_GROUP = "empty-group"
+    EMPTY_SAMPLE = "empty-sample"
+    SLOT_ONLY = "slot-only"
+    ADJACENT_SLOTS = "adjacent-slots"
+    REPEATED_SLOT = "repeated-slot"
+    INVALID_SLOT = "invalid-slot"
+    SLOT_NOT_ALLOWED = "slot-not-allowed"
+    PIPE_OUTSIDE_GROUP = "pipe-outside-group"
+    INVALID_REFERENCE = "invalid-reference"
+    UNDEFINED_VOCABULARY = "undefined-vocabulary"
+    CYCLIC_VOCABULARY = "cyclic-vocabulary"
+    EMPTY_VOCABULARY = "empty-vocabulary"
+    TOO_MANY_SENTENCES = "too-many-sentences"
+
+
+class TemplateError(ValueError):
+    """A template that is malformed: what is wrong, and where."""
+
+    def __init__(
+        self,
+        reason: str,
+        template: str,
+        position: int,
+        kind: Malformed,
+        *,
+        chain: tuple[str, ...] = (),
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        place = f"column {position + 1 if column is None else column}"
+        super().__init__(f"{reason}, at {place if line is None else f'line {line}, {place}'} of {shown(template)}")
+        self.reason = reason
+        self.template = template
+        self.position = position
+        """Offset into the template, from 0."""
+        self.kind = kind
+        self.chain = chain
+        """The vocabularies on the way to what is wrong, the one the template names first."""
+        self.line = line
+        """Line of the file the template was read from, from 1, if somebody said it."""
+        self.column = column
+        """Column in that line, from 1."""
+
+    def placed(self, line: int, column: int = 1) -> TemplateError:
+        """The same error for a template that begins in this line and column of a file, both counted from 1."""
+        return TemplateError(
+            self.reason,
+            self.template,
+            self.position,
+            self.kind,
+            chain=self.chain,
+            line=line,
+            column=column + self.position,
+        )
+
+
+class Odd(StrEnum):
+    """What a loader accepts and should warn about."""
+
+    SINGLE_BRANCH = "single-branch"
+    EMPTY_OPTIONAL = "empty-optional"
+    UNREGISTERED_TYPE = "unregistered-type"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something odd that does no harm: what, and where."""
+
+    kind: Odd
+    reason: str
+    position: int
+    """Offset into the template, from 0."""
+
+
+def shown(template: str) -> str:
+    """A template as messages quote it: the beginning of a long one is enough."""
+    return repr(template) if len(template) <= _SHOWN else f"{template[:_SHOWN]!r}..."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal:
+    """Text that is said as it stands, spaces included; it may be part of a word, as in `light[s]`, or empty."""
+
+    text: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slot:
+    """A place that is filled by what was said, or by who speaks."""
+
+    name: str
+    type: str
+    """The prefix of `{number:count}`, a hint without effect on name and sentences; else empty."""
+    position: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """`<name>`: one member of a vocabulary."""
+
+    name: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sequence:
+    """One part after the other, with nothing between them but what literals hold."""
+
+    parts: tuple[Node, ...]
+    position: int
+
+    def __repr__(self) -> str:
+        return f"Sequence(<{len(self.parts)} parts>, position={self.position})"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Choice:
+    """One of several branches. What may be left out has an empty literal as its last branch."""
+
+    branches: tuple[Node, ...]
+    position: int
+
+    def __repr__(self) -> str:
+        # Trees can be deeper than Python recurses.
+        return f"Choice(<{len(self.branches)} branches>, position={self.position})"
+
+
+Node: TypeAlias = Literal | Slot | Reference | Sequence | Choice
+
 
 REGISTERED_TYPES: Final = frozenset({"number", "duration", "date", "color", "language", "location", "timezone"})
 """The type prefixes there are (INTENT-1 §5.6). Others are read, remarked on and dropped."""

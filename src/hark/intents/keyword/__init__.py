@@ -1,11 +1,15 @@
 """Keyword intents: which vocabularies have to be said, in any order, and what they say (INTENT-3 §4)."""
 
-from hark.intents.keyword.definition import KeywordIntent, Vocabulary
-from hark.intents.keyword.index import PhraseIndex
-from hark.intents.keyword.matching import DEFAULT_FLOOR, Spotted, lookup_keywords
-from hark.intents.keyword.pool import KeywordPool
-from hark.intents.keyword.reading import Occurrences, Reading, best_reading
-from hark.intents.keyword.registration import read_keyword_intent
+from hark.intents.keyword.definition import KeywordIntent, Vocabulary, read_keyword_intent
+from hark.intents.keyword.index import KeywordPool, PhraseIndex
+from hark.intents.keyword.matching import (
+    DEFAULT_FLOOR,
+    Occurrences,
+    PhraseAssignment,
+    Spotted,
+    best_assignment,
+    lookup_keywords,
+)
 
 __all__ = [
     "DEFAULT_FLOOR",
@@ -13,10 +17,10 @@ __all__ = [
     "KeywordPool",
     "Occurrences",
     "PhraseIndex",
-    "Reading",
+    "PhraseAssignment",
     "Spotted",
     "Vocabulary",
-    "best_reading",
+    "best_assignment",
     "lookup_keywords",
     "read_keyword_intent",
 ]

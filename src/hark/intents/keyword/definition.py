@@ -1,12 +1,13 @@
-"""A keyword intent as a matcher holds it."""
+"""Keyword intents as a matcher holds them, and reading them from registrations (INTENT-4 §5)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
-from hark.intents.definition import Definition
+from hark.intents.grammar import TemplateError, phrases
+from hark.intents.registration import IntentDefinition, Rejected, Skipped, read_lang, read_name
 
 
 class Vocabulary(NamedTuple):
@@ -18,7 +19,7 @@ class Vocabulary(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class KeywordIntent(Definition):
+class KeywordIntent(IntentDefinition):
     """One registered keyword intent in one language, compiled (INTENT-4 §5). Its slots are its vocabularies."""
 
     required: tuple[Vocabulary, ...] = ()
@@ -40,3 +41,113 @@ class KeywordIntent(Definition):
         for vocabulary in self.required:
             yield (vocabulary,)
         yield from self.one_of
+
+
+_ROLES: Final = ("required", "one_of", "optional", "excluded")
+
+
+class _Named(NamedTuple):
+    """A vocabulary descriptor: what it is called, in which role, and what was written for it."""
+
+    name: str
+    role: str
+    samples: tuple[Any, ...] | list[Any]
+
+
+def read_keyword_intent(data: Mapping[str, Any], order: int) -> tuple[KeywordIntent, list[Skipped]]:
+    """The intent a payload describes, and the samples that were left out; raises `Rejected`."""
+    skill_id, intent_name = read_name(data, "skill_id"), read_name(data, "intent_name")
+    lang = read_lang(data) or ""
+    flat = {role: [_descriptor(role, item) for item in _array(data, role)] for role in _ROLES if role != "one_of"}
+    groups = [_group(item) for item in _array(data, "one_of")]
+    if not flat["required"] and not groups:
+        raise Rejected("neither required nor one_of names a vocabulary: everything would match")
+    descriptors = [*flat["required"], *(named for group in groups for named in group)]
+    descriptors += [*flat["optional"], *flat["excluded"]]
+    skipped: list[Skipped] = []
+    found = _vocabularies(descriptors, lang, skipped)
+    roles = _roles(descriptors)
+    vocabularies = tuple(found.values())
+    one_of = tuple(_chosen(group, found) for group in groups)
+    intent = KeywordIntent(
+        skill_id=skill_id,
+        intent_name=intent_name,
+        lang=lang,
+        order=order,
+        slots=tuple(name for name, role in roles.items() if role != "excluded"),
+        requires_context=tuple(_array(data, "requires_context")),
+        excludes_context=tuple(_array(data, "excludes_context")),
+        payload=data,
+        required=_chosen(flat["required"], found),
+        one_of=one_of,
+        optional=_chosen(flat["optional"], found),
+        excluded=_chosen(flat["excluded"], found),
+        vocabularies=vocabularies,
+        places=_places(vocabularies),
+        groups=tuple(tuple(vocabularies.index(vocabulary) for vocabulary in group) for group in one_of),
+    )
+    return intent, skipped
+
+
+def _vocabularies(descriptors: list[_Named], lang: str, skipped: list[Skipped]) -> dict[str, Vocabulary]:
+    """One vocabulary for each name; descriptors that share their name are joined (INTENT-4 §5.3)."""
+    said: dict[str, set[str]] = {}
+    for named in descriptors:
+        usable = set(_phrases(named, lang, skipped))
+        if not usable:
+            raise Rejected(f"the vocabulary {named.name!r} in {named.role} has no usable sample")
+        said.setdefault(named.name, set()).update(usable)
+    return {name: Vocabulary(name, frozenset(ways)) for name, ways in said.items()}
+
+
+def _roles(descriptors: list[_Named]) -> dict[str, str]:
+    roles: dict[str, str] = {}
+    for name, role, _ in descriptors:
+        if roles.setdefault(name, role) != role:
+            raise Rejected(f"the vocabulary {name!r} is both {roles[name]} and {role}")
+    return roles
+
+
+def _phrases(named: _Named, lang: str, skipped: list[Skipped]) -> Iterator[str]:
+    for sample in named.samples:
+        if not isinstance(sample, str):
+            skipped.append(Skipped(repr(sample), f"{named.role} {named.name!r}: a sample is text"))
+            continue
+        try:
+            yield from phrases(sample, lang)
+        except TemplateError as error:
+            skipped.append(Skipped(sample, f"{named.role} {named.name!r}: {error}"))
+
+
+def _places(vocabularies: tuple[Vocabulary, ...]) -> dict[str, tuple[int, ...]]:
+    places: dict[str, tuple[int, ...]] = {}
+    for place, vocabulary in enumerate(vocabularies):
+        for phrase in vocabulary.phrases:
+            places[phrase] = (*places.get(phrase, ()), place)
+    return places
+
+
+def _chosen(descriptors: list[_Named], found: Mapping[str, Vocabulary]) -> tuple[Vocabulary, ...]:
+    return tuple(dict.fromkeys(found[named.name] for named in descriptors))
+
+
+def _group(item: object) -> list[_Named]:
+    if not isinstance(item, (tuple, list)) or not item:
+        raise Rejected("a group of one_of is no array of vocabularies, or empty: nothing could satisfy it")
+    return [_descriptor("one_of", inner) for inner in item]
+
+
+def _descriptor(role: str, item: object) -> _Named:
+    if not isinstance(item, Mapping):
+        raise Rejected(f"{role} takes vocabularies: objects with a name and samples")
+    name = item.get("name")
+    if not isinstance(name, str) or not name:
+        raise Rejected(f"a vocabulary in {role} has no name")
+    return _Named(name, role, _array(item, "samples"))
+
+
+def _array(data: Mapping[str, Any], field: str) -> tuple[Any, ...] | list[Any]:
+    value = data.get(field, ())
+    if not isinstance(value, (tuple, list)):
+        raise Rejected(f"{field} is no array")
+    return value

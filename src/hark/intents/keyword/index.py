@@ -1,21 +1,22 @@
 """All phrases of one language in one tree of words, and from them to the intents they may belong to.
 
-Every intent hangs on one of the things that have to be said for it, the one with the least hanging on it so far. What
-was said therefore leads to few intents, however many there are, and adding one touches its own phrases only.
-"""
+Every intent is filed under one of its required vocabularies, the one with the fewest intents so far. An utterance
+therefore leads to few intents, however many there are, and adding one touches its own phrases only."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from hark.intents.keyword.definition import KeywordIntent, Vocabulary
+from hark.intents.keyword.definition import KeywordIntent, Vocabulary, read_keyword_intent
+from hark.intents.pool import Pool
+from hark.spec import topics
 
 Span = tuple[int, int]
 """Minus the number of words, and the first of them: the smallest is the longest, then the leftmost."""
 
 
-class Heard(NamedTuple):
+class PhraseHits(NamedTuple):
     """What an index knows of the words of one utterance."""
 
     phrases: dict[str, list[Span]]
@@ -87,7 +88,7 @@ class PhraseIndex:
                 path[-1].phrase = None
                 _prune(path, phrase.split(" "))
 
-    def hear(self, words: Sequence[str]) -> Heard:
+    def hear(self, words: Sequence[str]) -> PhraseHits:
         """Go over the words once."""
         found: dict[str, list[Span]] = {}
         candidates: dict[KeywordIntent, None] = {}
@@ -109,7 +110,7 @@ class PhraseIndex:
                     break
                 node = node.words.get(words[end])
                 end += 1
-        return Heard(found, candidates)
+        return PhraseHits(found, candidates)
 
     def named(self, vocabulary: str) -> tuple[KeywordIntent, ...]:
         """The intents that hang on a vocabulary of this name: it may be remembered instead of said."""
@@ -142,3 +143,10 @@ def _prune(path: list[_Node], words: list[str]) -> None:
         if child.uses or child.words:
             return
         del parent.words[word]
+
+
+class KeywordPool(Pool[KeywordIntent, PhraseIndex]):
+    """The keyword intents of all sessions. Templates and entities are none of its business (INTENT-3 §2, §4.4)."""
+
+    def __init__(self) -> None:
+        super().__init__(topics.REGISTER_KEYWORD, read_keyword_intent, PhraseIndex)

@@ -1,20 +1,83 @@
-"""Which keyword intent an utterance means, or in words why none."""
+"""Finding the keyword intent that an utterance means, or the reason why there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import islice, product
+from math import prod
 from typing import Final, NamedTuple
 
 from hark.intents.gates import Now, fill, refusal
 from hark.intents.keyword.definition import KeywordIntent
-from hark.intents.keyword.index import Heard, PhraseIndex, Span
-from hark.intents.keyword.pool import KeywordPool
-from hark.intents.keyword.reading import Reading, best_reading
-from hark.intents.pool import NOTHING, Scope
+from hark.intents.keyword.index import KeywordPool, PhraseHits, PhraseIndex, Span
+from hark.intents.pool import NOTHING, SessionScope
 from hark.intents.text import spoken_words, words
 from hark.model import Session
 from hark.spec import DEFAULT_SESSION_ID
+
+Occurrences = Sequence[Span]
+"""Where one vocabulary occurs; never empty."""
+
+TRIED: Final = 256
+"""Ways that are compared; where there are more, each vocabulary in turn takes what suits best."""
+
+
+class PhraseAssignment(NamedTuple):
+    """One occurrence for each vocabulary, and how many words they explain together."""
+
+    spans: Sequence[Span]
+    explained: int
+    twice: int
+    """Words that stand for more than one vocabulary, counted once for each beyond the first."""
+
+
+def best_assignment(vocabularies: Sequence[Occurrences]) -> PhraseAssignment:
+    """The best way to take one occurrence of each vocabulary."""
+    favourite = _measured([spans[0] if len(spans) == 1 else min(spans) for spans in vocabularies])
+    # Every one has its longest and none is in the way of another: nothing can be better.
+    if not favourite.twice:
+        return favourite
+    if prod(map(len, vocabularies)) > TRIED:
+        return min(favourite, _in_turn(vocabularies), key=_worth)
+    return min(map(_measured, product(*map(sorted, vocabularies))), key=_worth)
+
+
+def _worth(reading: PhraseAssignment) -> tuple[int, int]:
+    return reading.twice, -reading.explained
+
+
+def _measured(spans: Sequence[Span]) -> PhraseAssignment:
+    taken, total = 0, 0
+    for length, start in spans:
+        taken |= _bits(length, start)
+        total -= length
+    explained = taken.bit_count()
+    return PhraseAssignment(spans, explained, total - explained)
+
+
+def _in_turn(vocabularies: Sequence[Occurrences]) -> PhraseAssignment:
+    """Whoever has the least choice goes first; each takes what is least taken, then what is longest and leftmost."""
+    chosen: dict[int, Span] = {}
+    taken: set[int] = set()
+    for place in sorted(range(len(vocabularies)), key=lambda place: len(vocabularies[place])):
+        spans = sorted(vocabularies[place])
+        # The first that is free; what people repeat they may repeat very often, so the rest is not even looked at.
+        span = next((span for span in spans if taken.isdisjoint(_words(*span))), None)
+        if span is None:
+            span = min(spans, key=lambda span: len(taken.intersection(_words(*span))))
+        chosen[place] = span
+        taken.update(_words(*span))
+    return _measured([chosen[place] for place in range(len(vocabularies))])
+
+
+def _words(length: int, start: int) -> range:
+    return range(start, start - length)
+
+
+def _bits(length: int, start: int) -> int:
+    """The words of a span as a set."""
+    return ((1 << -length) - 1) << start
+
 
 DEFAULT_FLOOR: Final = 0.2
 """The share of the words that has to be explained: one keyword in five words is enough, one in six is not."""
@@ -22,7 +85,7 @@ DEFAULT_FLOOR: Final = 0.2
 _TOLD: Final = 5
 """Keywords that are named in a reason."""
 
-Keywords = Scope[KeywordIntent, PhraseIndex]
+Keywords = SessionScope[KeywordIntent, PhraseIndex]
 """What one session id has."""
 
 
@@ -58,7 +121,7 @@ class _Fit(NamedTuple):
     """Which of its vocabularies were said."""
     remembered: dict[str, str]
     """Those that were not, by name."""
-    reading: Reading
+    reading: PhraseAssignment
     """Where, in the order of `places`."""
 
 
@@ -150,7 +213,7 @@ def _candidates(
             yield intent, heard.phrases
 
 
-def _add_remembered(index: PhraseIndex, heard: Heard, session: Session) -> None:
+def _add_remembered(index: PhraseIndex, heard: PhraseHits, session: Session) -> None:
     """What hangs on a vocabulary that is remembered can be meant without a word of it (CONTEXT-1 §7)."""
     for key, entry in session.intent_context.items():
         if entry is None or entry.value is None:
@@ -186,7 +249,7 @@ def _weigh(intent: KeywordIntent, heard: dict[str, list[Span]], asked: _Asked) -
     if intent.excluded and max(said) >= len(intent.slots):
         return _Miss((3, len(said)), intent, "excluded", vocabularies[max(said)].name)
     places = sorted(said)
-    reading = best_reading([said[place] for place in places])
+    reading = best_assignment([said[place] for place in places])
     if reading.explained / len(asked.said) < asked.floor:
         return _Miss((2, len(said)), intent, "faint", f"{reading.explained} of {len(asked.said)} words")
     return _Fit((-reading.explained, _unused(intent, said), intent.order), intent, places, remembered, reading)

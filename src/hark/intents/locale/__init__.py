@@ -1,13 +1,21 @@
 """Locale folders: what people may say and what the assistant says, by language (INTENT-2). Reads files, no bus."""
 
-from hark.intents.locale.errors import MalformedResource, MissingResource, UnfilledSlot
-from hark.intents.locale.files import Line, read_lines, read_text
+from hark.intents.locale.files import (
+    Line,
+    MalformedResource,
+    MissingResource,
+    Resource,
+    Role,
+    UnfilledSlot,
+    read_lines,
+    read_text,
+    resource_of,
+    role_of,
+)
 from hark.intents.locale.folder import Folder, language_of
-from hark.intents.locale.language import Language
-from hark.intents.locale.locale import Locale
+from hark.intents.locale.locale import Language, Locale
 from hark.intents.locale.nearest import nearest
 from hark.intents.locale.renderer import Rendered, Renderer, fill_prompt
-from hark.intents.locale.roles import Resource, Role, resource_of, role_of
 
 __all__ = [
     "Folder",

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from hark.intents.locale.errors import MalformedResource
-from hark.intents.locale.roles import Resource, resource_of, role_of
+from hark.intents.locale.files import MalformedResource, Resource, resource_of, role_of
 from hark.model.lang import canonical, is_tag
 
 Found = Mapping[Resource, Path]

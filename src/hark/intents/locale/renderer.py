@@ -1,19 +1,46 @@
-"""Saying a dialog: one of its phrases, filled in (INTENT-2 §4.2); and filling in prompts (§4.4)."""
+"""Rendering a dialog: one of its phrases with its slots filled (INTENT-2 §4.2); and filling prompts (§4.4)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from random import Random
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
-from hark.intents.grammar import Template
-from hark.intents.locale.errors import MissingResource, UnfilledSlot
-from hark.intents.locale.language import Language
-from hark.intents.locale.locale import Locale
-from hark.intents.locale.phrasing import phrase
-from hark.intents.locale.roles import Role
+from hark.intents.grammar import Choice, Literal, Node, Sequence, Slot, Template, Vocabularies
+from hark.intents.locale.files import MissingResource, Role, UnfilledSlot
+from hark.intents.locale.locale import Language, Locale
+
+
+def phrase(
+    template: Template, vocabularies: Vocabularies, random: Random, left_out: Set[str] = frozenset()
+) -> str | None:
+    """A sentence of `template`, slots as `{name}`, each choice left to `random`.
+
+    None of the slots in `left_out` is in it; None when there is no such sentence.
+    """
+    said: dict[Node, str | None] = {}
+    for node in template.nodes:  # parts come ahead of the whole
+        if isinstance(node, Literal):
+            said[node] = node.text
+        elif isinstance(node, Slot):
+            said[node] = None if node.name in left_out else f"{{{node.name}}}"
+        elif isinstance(node, Sequence):
+            said[node] = _joined([said[part] for part in node.parts])
+        elif isinstance(node, Choice):
+            possible = [text for branch in node.branches if (text := said[branch]) is not None]
+            said[node] = random.choice(possible) if possible else None
+        else:
+            said[node] = random.choice(vocabularies.members(node.name))
+    text = said[template.root]
+    return None if text is None else " ".join(text.split())
+
+
+def _joined(parts: list[str | None]) -> str | None:
+    texts = [part for part in parts if part is not None]
+    return "".join(texts) if len(texts) == len(parts) else None
+
 
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 _PROMPT_SLOT: Final = re.compile(r"\{\{([a-z_][a-z0-9_]*)\}\}")

@@ -1,19 +1,16 @@
 """Templates as they are compared with what was said: which sentences of theirs fit, without making the others."""
 
-from hark.intents.patterns.anchors import Anchor, anchors
-from hark.intents.patterns.compiled import SAMPLES, Pattern, compiled, is_always, sampled, slots_of
-from hark.intents.patterns.line import Line
-from hark.intents.patterns.shape import Shape, Span
-from hark.intents.patterns.web import Web
+from hark.intents.patterns.compiled import SAMPLES, Anchor, Pattern, anchors, compiled, is_always, sampled, slots_of
+from hark.intents.patterns.pattern import PatternGraph, PatternSentence, SentenceParts, Span
 
 __all__ = [
     "SAMPLES",
     "Anchor",
-    "Line",
+    "PatternSentence",
     "Pattern",
-    "Shape",
+    "SentenceParts",
     "Span",
-    "Web",
+    "PatternGraph",
     "anchors",
     "compiled",
     "is_always",

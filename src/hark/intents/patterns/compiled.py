@@ -1,16 +1,105 @@
-"""The templates of a registration, compiled: what each fits, and what an intent is judged by."""
+"""Compiling the templates of a registration: patterns, anchor words, and sample sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from hark.intents.grammar import Choice, Graph, Reference, Sentence, Template, is_slot, read_template, sentences, weave
-from hark.intents.patterns.line import Line
-from hark.intents.patterns.samples import pick
-from hark.intents.patterns.web import Web
+from hark.intents.grammar import (
+    Choice,
+    Reference,
+    Sentence,
+    SentenceGraph,
+    Template,
+    build_graph,
+    is_slot,
+    read_template,
+    sentences,
+)
+from hark.intents.patterns.pattern import PatternGraph, PatternSentence
 
-Pattern = Line | Web
+_WHOLE: Final = 1 << 20
+_STRIDE: Final = 648_055
+"""The golden section of `_WHOLE`: its multiples fall evenly and never into step with anything."""
+
+
+def pick(graph: SentenceGraph, most: int) -> list[Sentence]:
+    """At most `most` different sentences, the same every time; all of them if there are no more ways than that."""
+    steps = graph.steps()
+    ways = _ways(steps)
+    total = ways[0]
+    picked: dict[Sentence, None] = {}
+    for number in _numbers(total, most):
+        sentence = _sentence(steps, ways, number)
+        if not all(map(is_slot, sentence)):
+            picked[sentence] = None
+    return list(picked)
+
+
+def _numbers(total: int, most: int) -> Iterator[int]:
+    if total <= most:
+        yield from range(total)
+        return
+    # One from each of `most` equal parts. Not at equal distances: a choice among ten would always come out the same.
+    for part in range(most):
+        begin, end = part * total // most, (part + 1) * total // most
+        yield begin + (end - begin) * ((part + 1) * _STRIDE % _WHOLE) // _WHOLE
+
+
+def _ways(steps: list[list[tuple[str, int]]]) -> list[int]:
+    """How many ways lead from each place to the end."""
+    ways = [0] * len(steps)
+    ways[-1] = 1
+    for place in range(len(steps) - 2, -1, -1):
+        ways[place] = sum([ways[to] for _, to in steps[place]])
+    return ways
+
+
+def _sentence(steps: list[list[tuple[str, int]]], ways: list[int], number: int) -> Sentence:
+    terms = []
+    place = 0
+    while steps[place]:
+        for term, to in steps[place]:
+            if number < ways[to]:
+                place = to
+                if term:
+                    terms.append(term)
+                break
+            number -= ways[to]
+    return tuple(terms)
+
+
+Anchor = tuple[str, ...]
+"""Words of which every sentence has one."""
+
+
+def anchors(pattern: PatternSentence | PatternGraph) -> list[Anchor]:
+    """What every sentence has, one word of each; never empty."""
+    if isinstance(pattern, PatternSentence):
+        return [(word,) for word in dict.fromkeys(pattern.sentence) if not is_slot(word)]
+    return _of_graph(pattern.graph) or [tuple(pattern.graph.words)]
+
+
+def _of_graph(graph: SentenceGraph) -> list[Anchor]:
+    """From the places that no sentence goes around: between two of them, the words all ways begin or end with."""
+    steps = graph.steps()
+    found: dict[Anchor, None] = {}
+    begin, furthest = 0, 0
+    for place in range(len(steps)):
+        if place and furthest <= place:
+            found.update(dict.fromkeys(_between(steps, begin, place)))
+            begin = place
+        furthest = max([furthest, *[to for _, to in steps[place]]])
+    return list(found)
+
+
+def _between(steps: list[list[tuple[str, int]]], begin: int, end: int) -> list[Anchor]:
+    first = [term for term, _ in steps[begin]]
+    last = [term for place in range(begin, end) for term, to in steps[place] if to == end]
+    return [tuple(dict.fromkeys(terms)) for terms in (first, last) if all(term and not is_slot(term) for term in terms)]
+
+
+Pattern = PatternSentence | PatternGraph
 """One template of an intent."""
 
 SAMPLES: Final = 48
@@ -22,8 +111,8 @@ def compiled(template: str, lang: str) -> Pattern | None:
     read = read_template(template)
     if not has_choice(read):
         made = sentences(template, lang)
-        return Line(made[0]) if made else None
-    return Web(weave(read, lang))
+        return PatternSentence(made[0]) if made else None
+    return PatternGraph(build_graph(read, lang))
 
 
 def has_choice(template: Template) -> bool:
@@ -41,10 +130,12 @@ def sampled(patterns: Sequence[Pattern]) -> tuple[Sentence, ...]:
     if len(patterns) > SAMPLES:
         chosen = [patterns[place * len(patterns) // SAMPLES] for place in range(SAMPLES)]
     found: dict[Sentence, None] = {}
-    waiting = sorted(chosen, key=lambda pattern: isinstance(pattern, Web))
+    waiting = sorted(chosen, key=lambda pattern: isinstance(pattern, PatternGraph))
     for done, pattern in enumerate(waiting):
         share = max(1, (SAMPLES - len(found)) // (len(waiting) - done))
-        found.update(dict.fromkeys([pattern.sentence] if isinstance(pattern, Line) else pick(pattern.graph, share)))
+        found.update(
+            dict.fromkeys([pattern.sentence] if isinstance(pattern, PatternSentence) else pick(pattern.graph, share))
+        )
     return _with_all_slots(patterns, tuple(found))
 
 
@@ -55,7 +146,7 @@ def _with_all_slots(patterns: Sequence[Pattern], samples: tuple[Sentence, ...]) 
     for pattern in patterns:
         missing = {f"{{{name}}}" for name in slots_of(pattern)} - seen
         if missing:
-            sentences = [pattern.sentence] if isinstance(pattern, Line) else pick(pattern.graph, SAMPLES)
+            sentences = [pattern.sentence] if isinstance(pattern, PatternSentence) else pick(pattern.graph, SAMPLES)
             for sentence in sentences:
                 if missing & set(sentence):
                     more.append(sentence)
@@ -66,7 +157,7 @@ def _with_all_slots(patterns: Sequence[Pattern], samples: tuple[Sentence, ...]) 
 
 def slots_of(pattern: Pattern) -> Iterator[str]:
     """The names of the slots that some sentence has, in the order of writing."""
-    if isinstance(pattern, Line):
+    if isinstance(pattern, PatternSentence):
         yield from (term[1:-1] for term in pattern.sentence if is_slot(term))
     else:
         for name in dict.fromkeys(name for _, _, name in pattern.graph.slots):
@@ -76,12 +167,12 @@ def slots_of(pattern: Pattern) -> Iterator[str]:
 
 def is_always(slot: str, pattern: Pattern) -> bool:
     """Whether no sentence is without a slot."""
-    if isinstance(pattern, Line):
+    if isinstance(pattern, PatternSentence):
         return f"{{{slot}}}" in pattern.sentence
     return not _can(pattern.graph, slot, False)
 
 
-def _can(graph: Graph, slot: str, wanted: bool) -> bool:
+def _can(graph: SentenceGraph, slot: str, wanted: bool) -> bool:
     """Whether some sentence with a word has the slot, or has it not. What has no word is no sentence."""
     steps = graph.steps()
     term = f"{{{slot}}}"

@@ -1,10 +1,9 @@
 """The template engine: sentences as written, and sentences like them."""
 
-from hark.intents.template.asking import Found
-from hark.intents.template.explain import Explanation, Knowledge, Nearest, Word, explain
+from hark.intents.template.explain import Explanation, Knowledge, Nearest, Overlap, Word, explain, overlaps
 from hark.intents.template.matching import LOOSE, NORMAL, STRICT, lookup
-from hark.intents.template.overlaps import Overlap, overlaps
 from hark.intents.template.pool import TemplatePool
+from hark.intents.template.query import Found
 
 __all__ = [
     "LOOSE",

@@ -1,41 +1,240 @@
-"""All templates of one language, found by words that they cannot do without.
+"""Sentences as written: all templates of one language, found by words that they cannot do without.
 
-One sentence without slots is found by all of its words; one with slots by those before its first slot or after its
-last. Any other template hangs on two words that each of its sentences has. Adding or removing an intent touches its own
-templates only.
-"""
+A sentence without slots is found by all of its words; one with slots by those before its first slot or after its last.
+Any other template is filed under two words (or sets of alternatives) that each of its sentences has, a rare pair. An
+utterance therefore leads to few templates however many there are, and adding or removing an intent touches its own
+templates only."""
 
 from __future__ import annotations
 
-from hark.intents.definition import TemplateIntent
-from hark.intents.grammar import Sentence
-from hark.intents.patterns import Line
-from hark.intents.patterns.shape import Shape, fits
-from hark.intents.template.claims import Claim, by_rank
-from hark.intents.template.edges import CROWDED, Edges
-from hark.intents.template.hanging import Hanging, Hung
+from itertools import chain, combinations
+from operator import attrgetter
+from typing import Final, Generic, TypeVar
 
-Fit = tuple[Claim, Shape, int]
+from hark.intents.grammar import Sentence, is_slot
+from hark.intents.patterns import Anchor, Pattern, PatternSentence, SentenceParts, anchors
+from hark.intents.patterns.pattern import SentenceParts, fits
+from hark.intents.registration import TemplateIntent
+
+
+class ExactMatch:
+    """A sentence of an intent that fits."""
+
+    __slots__ = ("intent", "literals", "rank", "sentence", "shape")
+
+    def __init__(self, intent: TemplateIntent, number: int, sentence: Sentence) -> None:
+        self.intent = intent
+        self.sentence = sentence
+        self.literals = sum([not is_slot(term) for term in sentence])
+        self.shape = SentenceParts(sentence) if self.literals < len(sentence) else None
+        """None where there is no slot."""
+        self.rank = (-self.literals, intent.order, number)
+        """Smallest first: most literal words, so those without slots lead; then whoever registered first."""
+
+
+by_rank = attrgetter("rank")
+
+
+E = TypeVar("E")
+
+CROWDED: Final = 8
+"""More sentences than this do not share an edge: they are better found in another way."""
+
+
+class EdgeIndex(Generic[E]):
+    """What is entered under the words a sentence begins with, or under those it ends with.
+
+    By its first word one knows how many words an edge can have, so few are tried however many there are.
+    """
+
+    # Readers may be on another thread than the one that adds: what is entered is replaced whole, never changed.
+    __slots__ = ("_of", "_sizes", "_uses")
+
+    def __init__(self) -> None:
+        self._of: dict[Sentence, tuple[E, ...]] = {}
+        self._sizes: dict[str, tuple[int, ...]] = {}
+        """The lengths of the edges whose outermost word it is."""
+        self._uses: dict[tuple[str, int], int] = {}
+        """How many edges have that outermost word and that length."""
+
+    def load(self, edge: Sentence) -> int:
+        """How many share an edge."""
+        return len(self._of.get(edge, ()))
+
+    def add(self, edge: Sentence, outermost: str, entered: E) -> None:
+        """Enter something; `outermost` is the first word of a beginning, the last of an ending."""
+        if edge not in self._of:
+            use = outermost, len(edge)
+            self._uses[use] = self._uses.get(use, 0) + 1
+            if self._uses[use] == 1:
+                self._sizes[outermost] = (*self._sizes.get(outermost, ()), len(edge))
+        self._of[edge] = (*self._of.get(edge, ()), entered)
+
+    def remove(self, edge: Sentence, outermost: str, entered: E) -> None:
+        """Take something out again."""
+        left = tuple([other for other in self._of[edge] if other is not entered])
+        if left:
+            self._of[edge] = left
+            return
+        del self._of[edge]
+        use = outermost, len(edge)
+        self._uses[use] -= 1
+        if not self._uses[use]:
+            del self._uses[use]
+            sizes = tuple([size for size in self._sizes[outermost] if size != len(edge)])
+            if sizes:
+                self._sizes[outermost] = sizes
+            else:
+                del self._sizes[outermost]
+
+    def begins(self, said: Sentence) -> list[E]:
+        """What is entered under a beginning of what was said."""
+        met: list[E] = []
+        for size in self._sizes.get(said[0], ()):
+            met += self._of.get(said[:size], ())
+        return met
+
+    def ends(self, said: Sentence) -> list[E]:
+        """What is entered under an ending of what was said."""
+        met: list[E] = []
+        for size in self._sizes.get(said[-1], ()):
+            met += self._of.get(said[-size:], ())
+        return met
+
+
+_ALONE: Final = ""
+"""The second word of what hangs on one alone."""
+_PAIRS: Final = 64
+"""A template hangs on two sets of words only if they make no more pairs than this."""
+_TRIED: Final = 4
+"""Words (or sets) of a template among which the pair is chosen."""
+
+
+class AnchoredTemplate:
+    """A template in its place."""
+
+    __slots__ = ("choices", "intent", "needs", "number", "pattern", "place")
+
+    def __init__(
+        self, intent: TemplateIntent, number: int, pattern: Pattern, found: list[Anchor], place: tuple[Anchor, Anchor]
+    ) -> None:
+        self.intent = intent
+        self.number = number
+        """Which of the intent's templates it is."""
+        self.pattern = pattern
+        self.place = place
+        """What it hangs on."""
+        self.needs = frozenset([anchor[0] for anchor in found if len(anchor) == 1])
+        """Words that every sentence has."""
+        self.choices = tuple([frozenset(anchor) for anchor in sorted(found, key=len) if len(anchor) > 1])
+        """Of each of these, every sentence has one word."""
+
+    def claims(self, said: list[str]) -> list[ExactMatch]:
+        """One for each of its sentences that fits."""
+        for words in self.choices:
+            if words.isdisjoint(said):
+                return []
+        return [ExactMatch(self.intent, self.number, sentence) for sentence in self.pattern.fitting(said)]
+
+
+class AnchorIndex:
+    """Templates by the words they hang on."""
+
+    # Readers may be on another thread than the one that adds: what hangs somewhere is replaced whole, never changed.
+    __slots__ = ("_of", "_uses")
+
+    def __init__(self) -> None:
+        self._of: dict[str, dict[str, tuple[AnchoredTemplate, ...]]] = {}
+        """By one word they hang on, then by the other."""
+        self._uses: dict[str, int] = {}
+        """How many cannot do without a word."""
+
+    def add(self, intent: TemplateIntent, number: int, pattern: Pattern) -> AnchoredTemplate:
+        """Hang a template up."""
+        found = anchors(pattern)
+        one, other = self._place(found)
+        hung = AnchoredTemplate(intent, number, pattern, found, (one, other))
+        for word in chain.from_iterable(found):
+            self._uses[word] = self._uses.get(word, 0) + 1
+        for word in one:
+            under = self._of.setdefault(word, {})
+            for second in other:
+                under[second] = (*under.get(second, ()), hung)
+        return hung
+
+    def remove(self, hung: AnchoredTemplate) -> None:
+        """Take a template down."""
+        for word in chain.from_iterable(anchors(hung.pattern)):
+            self._uses[word] -= 1
+            if not self._uses[word]:
+                del self._uses[word]
+        one, other = hung.place
+        for word in one:
+            under = self._of[word]
+            for second in other:
+                left = tuple([there for there in under[second] if there is not hung])
+                if left:
+                    under[second] = left
+                else:
+                    del under[second]
+            if not under:
+                del self._of[word]
+
+    def claims(self, said: list[str]) -> list[ExactMatch]:
+        """The claims of every sentence that fits, in no order."""
+        return [claim for hung in self._met(said) for claim in hung.claims(said)] if self._of else []
+
+    def _met(self, said: list[str]) -> dict[AnchoredTemplate, None]:
+        """The templates that hang on what was said and all whose needed words were said, each once."""
+        of = self._of
+        words = {_ALONE, *said}
+        met: dict[AnchoredTemplate, None] = {}
+        for word in words & of.keys():
+            under = of[word]
+            for second in words & under.keys():
+                for hung in under[second]:
+                    if hung.needs <= words:
+                        met[hung] = None
+        return met
+
+    def _place(self, found: list[Anchor]) -> tuple[Anchor, Anchor]:
+        """The two to hang a template on: where least hangs so far, then the rarest and longest words."""
+        found = sorted(found, key=self._rarity)[:_TRIED]
+        pairs = [pair for pair in combinations(found, 2) if len(pair[0]) * len(pair[1]) <= _PAIRS]
+        # The first of the best: they come rarest first.
+        return min(pairs, key=self._load) if pairs else (found[0], (_ALONE,))
+
+    def _rarity(self, anchor: Anchor) -> tuple[int, int]:
+        uses = self._uses
+        return sum([uses.get(word, 0) for word in anchor]), -min(map(len, anchor))
+
+    def _load(self, pair: tuple[Anchor, Anchor]) -> int:
+        nothing: dict[str, tuple[AnchoredTemplate, ...]] = {}
+        unders = [self._of.get(word, nothing) for word in pair[0]]
+        return sum([len(under.get(second, ())) for under in unders for second in pair[1]])
+
+
+Fit = tuple[ExactMatch, SentenceParts, int]
 """What is claimed if the shape fits, and how many words that takes at least."""
 
 
-class Exact:
+class ExactIndex:
     """The templates of one language under one session id."""
 
     # Readers may be on another thread than the one that adds: what is entered is replaced whole, never changed.
     __slots__ = ("_begins", "_ends", "_hanging", "_hung", "_lines", "_plain")
 
     def __init__(self) -> None:
-        self._plain: dict[Sentence, tuple[Claim, ...]] = {}
+        self._plain: dict[Sentence, tuple[ExactMatch, ...]] = {}
         """Those that are one sentence without slots."""
-        self._begins: Edges[Fit] = Edges()
+        self._begins: EdgeIndex[Fit] = EdgeIndex()
         """Those that are one sentence with slots, by the words before the first."""
-        self._ends: Edges[Fit] = Edges()
+        self._ends: EdgeIndex[Fit] = EdgeIndex()
         """Others of them, by the words after the last."""
-        self._hanging = Hanging()
+        self._hanging = AnchorIndex()
         """All others."""
-        self._lines: dict[TemplateIntent, list[tuple[Edges[Fit], Sentence, Fit]]] = {}
-        self._hung: dict[TemplateIntent, list[Hung]] = {}
+        self._lines: dict[TemplateIntent, list[tuple[EdgeIndex[Fit], Sentence, Fit]]] = {}
+        self._hung: dict[TemplateIntent, list[AnchoredTemplate]] = {}
         """Where those of an intent are."""
 
     @property
@@ -48,8 +247,8 @@ class Exact:
         lines = self._lines[intent] = []
         hung = self._hung[intent] = []
         for number, pattern in enumerate(intent.patterns):
-            if isinstance(pattern, Line):
-                claim = Claim(intent, number, pattern.sentence)
+            if isinstance(pattern, PatternSentence):
+                claim = ExactMatch(intent, number, pattern.sentence)
                 if claim.shape is None:
                     self._plain[pattern.sentence] = (*self._plain.get(pattern.sentence, ()), claim)
                     continue
@@ -66,7 +265,7 @@ class Exact:
         if intent not in self._lines:
             return
         for pattern in intent.patterns:
-            if isinstance(pattern, Line) and pattern.is_plain and pattern.sentence in self._plain:
+            if isinstance(pattern, PatternSentence) and pattern.is_plain and pattern.sentence in self._plain:
                 left = tuple([claim for claim in self._plain[pattern.sentence] if claim.intent is not intent])
                 if left:
                     self._plain[pattern.sentence] = left
@@ -77,7 +276,7 @@ class Exact:
         for hung in self._hung.pop(intent):
             self._hanging.remove(hung)
 
-    def claims(self, said: list[str]) -> list[Claim]:
+    def claims(self, said: list[str]) -> list[ExactMatch]:
         """The claims of every sentence that fits, best first."""
         if not said:
             return []
@@ -91,7 +290,7 @@ class Exact:
             claims.sort(key=by_rank)
         return claims
 
-    def _edge(self, shape: Shape) -> tuple[Edges[Fit], Sentence]:
+    def _edge(self, shape: SentenceParts) -> tuple[EdgeIndex[Fit], Sentence]:
         """Where to enter a sentence with slots: by its longer edge, unless too many share that one."""
         begin, end = tuple(shape.chunks[0]), tuple(shape.chunks[-1])
         if len(end) > len(begin) or (end and self._begins.load(begin) >= CROWDED):

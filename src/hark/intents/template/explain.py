@@ -1,4 +1,4 @@
-"""Why an utterance found the intent it found, or none, for people."""
+"""Explaining to users why an utterance found its intent, or none; and sentences that two skills both claim."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from hark.intents.gates import Now
-from hark.intents.template.asking import Asked, Found
+from hark.intents.grammar import is_slot
 from hark.intents.template.features import STEM
 from hark.intents.template.matching import NORMAL, lookup
 from hark.intents.template.pool import TemplatePool
-from hark.intents.template.resembling import back, candidates, weigh
+from hark.intents.template.query import Found, TemplateQuery
+from hark.intents.template.similar import back, candidates, weigh
 from hark.model import Session
+from hark.spec import DEFAULT_SESSION_ID
 
 _NEAREST: Final = 3
 
@@ -75,7 +77,7 @@ def explain(
 ) -> Explanation:
     """What `lookup` answers to the same question, and what it weighed. Not cheap: for people who ask why."""
     answer = lookup(pool, utterance, lang, session, now, floor)
-    asked = Asked.of(pool, utterance, lang, session, now)
+    asked = TemplateQuery.of(pool, utterance, lang, session, now)
     nearest = []
     for candidate in islice(candidates(asked), _NEAREST):
         backed = back(candidate, asked.said)
@@ -90,7 +92,7 @@ def explain(
     return Explanation(words, tuple(nearest), answer, f"{answer.intent.label}, {how}")
 
 
-def _word(asked: Asked, text: str) -> Word:
+def _word(asked: TemplateQuery, text: str) -> Word:
     indexes = [index.likeness for index in asked.indexes()]
     count = sum(likeness.count(text) for likeness in indexes)
     if count:
@@ -111,3 +113,44 @@ def _told(word: Word) -> str:
         return f"{word.text} (a value)"
     alike = " begins alike" if word.knowledge is Knowledge.STEM else ""
     return f"{word.text} ({word.intents} intent{'s' if word.intents > 1 else ''}{alike})"
+
+
+_ANYTHING: Final = "\0"
+"""Stands for what fills a slot: no sentence has it as a word."""
+
+
+class Overlap(NamedTuple):
+    """A sentence of one skill that fits a sentence of another."""
+
+    sentence: str
+    lang: str
+    winner: str
+    """The intent that gets it."""
+    loser: str
+    """The intent of another skill that would have it too."""
+
+
+def overlaps(pool: TemplatePool, session_id: str = DEFAULT_SESSION_ID) -> list[Overlap]:
+    """Every sentence that fits intents of two skills, one entry for each pair of intents, in the order of registration.
+
+    A sentence with slots counts when the other fits it whatever fills them. Of an intent with very many sentences some
+    are looked at. Context gates are not considered: two skills may take turns.
+    """
+    found: dict[frozenset[str], Overlap] = {}
+    scopes = [pool.scope(scope_id) for scope_id in dict.fromkeys((DEFAULT_SESSION_ID, session_id))]
+    for intent in pool.intents(session_id):
+        for sentence in intent.samples:
+            words = [_ANYTHING if is_slot(term) else term for term in sentence]
+            claims = [
+                claim
+                for scope in scopes
+                if (index := scope.roots.get(intent.tag)) is not None
+                for claim in index.exact.claims(words)
+            ]
+            claims.sort(key=lambda claim: claim.rank)
+            winner = claims[0].intent
+            for claim in claims:
+                labels = frozenset((winner.label, claim.intent.label))
+                if claim.intent.skill_id != winner.skill_id and labels not in found:
+                    found[labels] = Overlap(" ".join(sentence), intent.lang, winner.label, claim.intent.label)
+    return list(found.values())

@@ -1,21 +1,53 @@
-"""Which intent an utterance means, or in words why none."""
+"""Finding the template intent that an utterance means, or the reason why there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from operator import itemgetter
 from typing import Final
 
-from hark.intents.definition import TemplateIntent
 from hark.intents.gates import Now
-from hark.intents.patterns import Span
-from hark.intents.template.asking import Asked, Found
-from hark.intents.template.claims import Claim, by_rank
+from hark.intents.patterns import SentenceParts, Span
+from hark.intents.patterns.pattern import divisions
+from hark.intents.registration import TemplateIntent
+from hark.intents.template.exact import ExactMatch, by_rank
 from hark.intents.template.pool import TemplatePool
-from hark.intents.template.resembling import back, candidates, resembling, weigh
-from hark.intents.template.slots import Score, bind
+from hark.intents.template.query import Found, TemplateQuery
+from hark.intents.template.similar import back, candidates, find_similar, weigh
 from hark.intents.template.tagger import LONGEST, Known
 from hark.model import Session
+
+__all__ = ["Score", "SentenceParts", "Span", "bind"]
+
+
+Score = Callable[[str, Span], int]
+"""How well a span suits a slot: 0 is neutral."""
+
+_TRIED: Final = 64
+"""Divisions that are compared before the best of them is taken: what people say has a handful."""
+
+
+def bind(shape: SentenceParts, words: list[str], score: Score | None = None) -> dict[str, Span]:
+    """The words each slot takes in a sentence that fits.
+
+    Those `score` likes best, else as many as possible for the slots to the left: "send {message} to {contact}" reads
+    "send go to bed to anna" as a person would.
+    """
+    names, chunks = shape.names, shape.chunks
+    if len(names) == 1:
+        return {names[0]: (len(chunks[0]), len(words) - len(chunks[1]))}
+    if score is None:
+        return dict(zip(names, next(divisions(chunks, words), ()), strict=False))
+    best: dict[str, Span] = {}
+    best_points = 0
+    for spans in islice(divisions(chunks, words), _TRIED):
+        bound = dict(zip(names, spans, strict=True))
+        points = sum([score(name, span) for name, span in bound.items()])
+        if not best or points > best_points:
+            best, best_points = bound, points
+    return best
+
 
 STRICT: Final = 1.0
 """Sentences as written and nothing else."""
@@ -38,7 +70,7 @@ def lookup(
     score `floor` at least; with `STRICT`, whatever is as written counts, and nothing else. Each intent is looked up in
     the language that was asked for, or in another of the same primary language where it is not registered in that one.
     """
-    asked = Asked.of(pool, utterance, lang, session, now)
+    asked = TemplateQuery.of(pool, utterance, lang, session, now)
     if not asked.tags:
         return f"no templates in {lang}"
     reason = ""
@@ -60,10 +92,10 @@ def lookup(
             reason = reason or str(found)
     if reason:
         return reason  # what fits as written and is ruled out is not guessed at
-    return resembling(asked, floor) if floor < STRICT else _unknown(asked)
+    return find_similar(asked, floor) if floor < STRICT else _unknown(asked)
 
 
-def _claims(asked: Asked, tag: str) -> list[Claim]:
+def _claims(asked: TemplateQuery, tag: str) -> list[ExactMatch]:
     shared, own = asked.shared.roots.get(tag), asked.own.roots.get(tag)
     if own is None:
         return shared.exact.claims(asked.said) if shared is not None else []
@@ -71,18 +103,18 @@ def _claims(asked: Asked, tag: str) -> list[Claim]:
     return sorted([*claims, *shared.exact.claims(asked.said)], key=by_rank) if shared is not None else claims
 
 
-def _has_values(asked: Asked) -> bool:
+def _has_values(asked: TemplateQuery) -> bool:
     return bool(asked.shared.entities or asked.own.entities)
 
 
-def _by_values(claims: list[Claim], asked: Asked) -> list[Claim]:
+def _by_values(claims: list[ExactMatch], asked: TemplateQuery) -> list[ExactMatch]:
     """The claims with the known values of their slots considered, among those that lead with as many literal words.
 
     "turn off {room}" and "turn off {device}" both fit: whichever knows what was said as a value of its slot comes
     first, then one whose slot has no list of values, then one whose list has other values.
     """
 
-    def worth(claim: Claim) -> tuple[int, int]:
+    def worth(claim: ExactMatch) -> tuple[int, int]:
         if claim.shape is None:
             return 0, 0
         known = asked.known(claim.intent)
@@ -95,7 +127,7 @@ def _by_values(claims: list[Claim], asked: Asked) -> list[Claim]:
     return [*sorted(leading, key=worth), *claims[len(leading) :]]
 
 
-def _unknown(asked: Asked) -> str:
+def _unknown(asked: TemplateQuery) -> str:
     near = [found for index in asked.indexes() if (found := index.likeness.nearest(asked.said)) is not None]
     if not near:
         return "no template begins like this"
@@ -105,7 +137,7 @@ def _unknown(asked: Asked) -> str:
     return f"no template has these words; nearest: {intent.label} '{' '.join(sentence)}'"
 
 
-def _weigh(claim: Claim, asked: Asked) -> Found | str:
+def _weigh(claim: ExactMatch, asked: TemplateQuery) -> Found | str:
     """What the claim comes to in this session, or why it does not count."""
     intent, shape = claim.intent, claim.shape
     barred = asked.refusal(intent)
@@ -130,7 +162,7 @@ def _weigh(claim: Claim, asked: Asked) -> Found | str:
     return asked.complete(intent, slots) or Found(intent, slots, _sureness(sure, len(said)))
 
 
-def _bound(claim: Claim, said: list[str], known: Known | None) -> dict[str, Span]:
+def _bound(claim: ExactMatch, said: list[str], known: Known | None) -> dict[str, Span]:
     """The words each slot takes."""
     shape, intent = claim.shape, claim.intent
     if shape is None:
@@ -139,7 +171,7 @@ def _bound(claim: Claim, said: list[str], known: Known | None) -> dict[str, Span
     return bind(shape, said, _score(intent, said, known or {}) if has_choice else None)
 
 
-def _reread(claim: Claim, asked: Asked, spans: dict[str, Span], known: Known) -> dict[str, Span]:
+def _reread(claim: ExactMatch, asked: TemplateQuery, spans: dict[str, Span], known: Known) -> dict[str, Span]:
     """The spans, or better ones where a slot would take what is known as a value of another slot.
 
     "play {artist}" fits "play jazz on netflix", but not when the intent has a slot that knows netflix.
@@ -208,7 +240,7 @@ def _is_known(value: str, lists: Sequence[frozenset[str]]) -> bool:
     return False
 
 
-def _swallows(claim: Claim, asked: Asked) -> bool:
+def _swallows(claim: ExactMatch, asked: TemplateQuery) -> bool:
     """Whether the slots of a sentence that fits take words that other intents' sentences are made of.
 
     "find {title}" fits "find out when the next bus leaves" too. Cheap on purpose: it is asked of most matches.
@@ -222,7 +254,7 @@ def _swallows(claim: Claim, asked: Asked) -> bool:
     return False
 
 
-def _liker(claim: Claim, asked: Asked, floor: float) -> Found | None:
+def _liker(claim: ExactMatch, asked: TemplateQuery, floor: float) -> Found | None:
     """Another intent the utterance is far more like, and which has words the slots would have to take."""
     ranked = list(candidates(asked, floor))
     if not ranked or ranked[0].score < floor or ranked[0].intent is claim.intent:

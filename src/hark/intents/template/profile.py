@@ -1,18 +1,21 @@
-"""What an intent's sentences have in common."""
+"""Profiles of intents: what their sentences and the known values of their slots consist of, and an index of those
+features."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from math import sqrt
 from typing import TYPE_CHECKING, Final
 
-from hark.intents.definition import TemplateIntent
 from hark.intents.grammar import is_slot
 from hark.intents.patterns import is_always
-from hark.intents.template.features import features, telling
+from hark.intents.registration import TemplateIntent
+from hark.intents.template.features import STEM, features, telling
 
 if TYPE_CHECKING:
     from hark.intents.template.tagger import Tagger
+
 
 COHERENCE: Final = 0.4
 """How much is made of the coherence of an intent's sentences when it is compared with others."""
@@ -90,3 +93,116 @@ class Traits:
                 product += value * self.strengths[feature] * without[counts[feature]]
             total += product / sqrt(square)
         return total
+
+
+class PostingList(dict[Profile, float]):
+    """The intents that have something, and how strongly: the root of the share of their sentences that do."""
+
+    __slots__ = ("mass",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mass = 0.0
+        """The sum of the shares: an intent with it in one sentence of ten adds a tenth."""
+
+    def add(self, profile: Profile, strength: float) -> None:
+        """Enter an intent."""
+        self[profile] = strength
+        self.mass += strength * strength
+
+    def drop(self, profile: Profile) -> None:
+        """Take an intent out again."""
+        strength = self.pop(profile)
+        self.mass -= strength * strength
+
+
+SinglePosting = tuple[Profile, float]
+"""An intent that is alone in having something. Most features have one intent, and a dict is four times as big."""
+
+
+class FeatureIndex:
+    """All features of all intents of one language under one session id."""
+
+    __slots__ = ("of",)
+
+    def __init__(self) -> None:
+        self.of: dict[str, PostingList | SinglePosting] = {}
+        """Who has a feature."""
+
+    def add(self, profile: Profile, strengths: Mapping[str, float]) -> None:
+        """Enter an intent with its features."""
+        of = self.of
+        for feature, strength in strengths.items():
+            held = of.get(feature)
+            if held is None:
+                of[feature] = (profile, strength)
+            elif isinstance(held, tuple):
+                both = PostingList()
+                both.add(*held)
+                both.add(profile, strength)
+                of[feature] = both
+            else:
+                held.add(profile, strength)
+
+    def remove(self, profile: Profile, features: Iterable[str]) -> None:
+        """Take an intent with these features out again."""
+        for feature in features:
+            held = self.of[feature]
+            if isinstance(held, PostingList) and len(held) > 1:
+                held.drop(profile)
+            else:
+                del self.of[feature]
+
+    def count(self, feature: str) -> int:
+        """How many intents have a feature."""
+        held = self.of.get(feature)
+        return 0 if held is None else 1 if isinstance(held, tuple) else len(held)
+
+    def has(self, profile: Profile, feature: str) -> bool:
+        """Whether an intent has a feature."""
+        held = self.of.get(feature)
+        return held is not None and (held[0] is profile if isinstance(held, tuple) else profile in held)
+
+
+SlotKey = tuple[str, str]
+"""Skill and slot."""
+ValueOf = tuple[PostingList, float]
+"""Of a word that is part of a known value: the intents with that slot, and the root of the share of values with it."""
+
+VALUE: Final = 1.2
+"""What a word of a known value counts beside a word of a sentence."""
+
+MANY: Final = 1_000
+"""A list longer than this says little by its single words, and would cost memory for it."""
+
+
+class SlotWords:
+    """One slot of one skill: the intents that have it, and the words its known values are made of."""
+
+    __slots__ = ("longest", "numbers", "size", "users", "words")
+
+    def __init__(self) -> None:
+        self.users = PostingList()
+        """The intents that have the slot, and how strongly: by the share of their sentences."""
+        self.words: dict[str, float] = {}
+        """Words and stems, and the share of the values that have them."""
+        self.size = 0.0
+        """Words and stems a value has on average."""
+        self.longest = 3
+        """Words of the longest value."""
+        self.numbers: float | None = None
+        """The share of the values that have a number in them."""
+
+    def learn(self, values: Iterable[str]) -> None:
+        """Take these values for the known ones."""
+        texts = list(values)
+        counted: Counter[str] = Counter()
+        if len(texts) <= MANY:
+            for text in texts:
+                words = set(text.split())
+                counted.update(words | {"^" + word[:STEM] for word in words if len(word) > STEM})
+        self.words = {word: count / len(texts) for word, count in counted.items()}
+        self.size = sum(self.words.values())
+        self.longest = max((text.count(" ") + 1 for text in texts), default=3)
+        numeric = sum(any(word.isdigit() for word in text.split()) for text in texts[:MANY])
+        self.numbers = numeric / len(texts[:MANY]) if texts else None

@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 
 from hark.intents.grammar import Sentence, is_slot
 from hark.intents.template.features import END, GAP, START
-from hark.intents.template.slots import Span
-from hark.intents.template.values import SlotWords
+from hark.intents.template.matching import Span
+from hark.intents.template.profile import SlotWords
 
 Known = Mapping[str, Sequence[frozenset[str]]]
 """The known values by slot."""

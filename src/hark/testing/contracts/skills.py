@@ -11,7 +11,7 @@ from hark.intents.grammar import is_slot
 from hark.model import Match, Session
 from hark.plugins.handlers import handlers_of
 from hark.skills import Skill
-from hark.skills.definition import Definition
+from hark.skills.definitions import SkillDefinition
 from hark.spec import dispatch_topic, topics
 from hark.testing.contracts.clause import Clause, clause, test_of
 from hark.testing.contracts.common import COMMON
@@ -86,11 +86,11 @@ async def its_samples_lead_to_it(subject: Subject) -> None:
                 assert found.topic == wanted, f"{sentence!r} leads to {found.topic}, not to {wanted}"
 
 
-def _templates(skill: Skill) -> Iterator[Definition]:
+def _templates(skill: Skill) -> Iterator[SkillDefinition]:
     return (one for one in skill.definitions if one.method == "template")
 
 
-def _sentences(definition: Definition) -> Iterator[str]:
+def _sentences(definition: SkillDefinition) -> Iterator[str]:
     """Some sentences of each sample, with a word in the place of each slot."""
     for sample in definition.fields["samples"]:
         for sentence in sentences(sample, definition.lang)[:_FEW]:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hark.builtin.values import read
-from hark.builtin.values.support import LANGUAGES
+from hark.builtin.values.language import LANGUAGES
 from hark.plugins.values import KINDS, Kind, canonical, parse
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hark.builtin.values import read
-from hark.builtin.values.figures import _number
-from hark.builtin.values.support import LANGUAGES, available, library
+from hark.builtin.values.language import LANGUAGES, available, library
+from hark.builtin.values.numbers import _number
 from hark.plugins.values import KINDS, Kind, Value, canonical, parse
 
 BERLIN = ZoneInfo("Europe/Berlin")

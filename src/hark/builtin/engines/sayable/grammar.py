@@ -9,9 +9,8 @@ from typing import Final, NamedTuple
 from hark.builtin.engines.sayable.automaton import ANYTHING, END, START, Draft, Graph
 from hark.builtin.engines.sayable.numbers import spell, writers
 from hark.intents import TemplateError
-from hark.intents.contractions import contractions
 from hark.intents.grammar import Choice, Literal, Node, Reference, Slot, Template, is_slot, parse
-from hark.intents.text import spoken_words
+from hark.intents.text import contractions, spoken_words
 
 Values = Callable[[str], Collection[str]]
 """The values a slot is known to take; none when nobody registered any."""

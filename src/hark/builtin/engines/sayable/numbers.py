@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from hark.builtin.engines.sayable.automaton import Draft
-from hark.builtin.values.colour_names import COLOUR_NAMES
-from hark.builtin.values.slots import kinds_by_name
+from hark.builtin.values.colours import COLOUR_NAMES
+from hark.builtin.values.plugin import kinds_by_name
 
 _ONES: Final = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 _TEENS: Final = [

@@ -10,7 +10,7 @@ from hark.plugins import Answer, Session, Turn, answers, fallback
 from hark.skills import Skill, intent
 
 if TYPE_CHECKING:  # numbers and units are needed when somebody asks about them
-    from hark.builtin.skills.calculator.answering import Answering, Said
+    from hark.builtin.skills.calculator.calculator import Calculator, CalculatorAnswer
 
 _FOLLOWED: Final = 3
 """Turns for which "and times two" is about the last result."""
@@ -80,12 +80,12 @@ class CalculatorSkill(Skill):
             self._told[session.session_id] = said.result, self.host.clock.wall()
         return Answer(self.dialogs.render(said.dialog, lang, said.values).text, _SURE)
 
-    def answer(self, text: str, lang: str, session: Session | None = None) -> Said | None:
+    def answer(self, text: str, lang: str, session: Session | None = None) -> CalculatorAnswer | None:
         """What to say when all of `text` is a sum or a conversion, or goes on with one of the session; else None."""
         going_on = self._going_on(text, lang, session) if session is not None else None
         return going_on or self._answering.to(text, lang)
 
-    def _going_on(self, text: str, lang: str, session: Session) -> Said | None:
+    def _going_on(self, text: str, lang: str, session: Session) -> CalculatorAnswer | None:
         last = self._last(session)
         return None if last is None else self._answering.to_more(last, text, lang)
 
@@ -97,12 +97,12 @@ class CalculatorSkill(Skill):
         return entry.value if entry is not None else None
 
     @cached_property
-    def _answering(self) -> Answering:
-        from hark.builtin.skills.calculator.answering import Answering
+    def _answering(self) -> Calculator:
+        from hark.builtin.skills.calculator.calculator import Calculator
 
-        return Answering(self.locale)
+        return Calculator(self.locale)
 
-    def _say(self, turn: Turn, said: Said | None) -> None:
+    def _say(self, turn: Turn, said: CalculatorAnswer | None) -> None:
         if said is None:
             turn.say("unclear")
             return

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from hark.builtin.skills.kept import Kept
+from hark.builtin.skills.storage import StoredValue
 from hark.intents.locale import Role
 from hark.intents.text import words
 from hark.plugins import Turn
@@ -36,7 +36,7 @@ class GuessingSkill(Skill):
 
     async def start(self) -> None:
         """Find the best score."""
-        self._best = Kept(self.host, "best.json", dict[str, int], {})
+        self._best = StoredValue(self.host, "best.json", dict[str, int], {})
         self._random = Random()  # noqa: S311 - a game
 
     @intent(file="play")

@@ -1,16 +1,128 @@
-"""Telling what can be said."""
+"""The help skill: examples of what users can say."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from itertools import islice
-from typing import Final
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import chain, count, islice, zip_longest
+from typing import Any, Final
 
-from hark.builtin.asking import Asker
-from hark.builtin.skills.help.examples import best, example, in_turn
-from hark.plugins import Turn
+from hark.intents import TemplateError, expand
+from hark.plugins import Host, Message, Turn
 from hark.skills import Skill, intent
 from hark.spec import topics
+
+_MARK: Final = "hark_asked"
+"""Context key that tells one question from another; every derivation carries it back."""
+
+
+class BusQuery:
+    """Asks on topics that are answered by their `.response`, and waits for the first answer."""
+
+    def __init__(self, host: Host, *asked: str) -> None:
+        self._host = host
+        self._marks = count(1)
+        self._open: dict[str, asyncio.Future[Message]] = {}
+        host.on([topics.response_topic(topic) for topic in asked], self._answered)
+
+    async def ask(self, question: Message, seconds: float = 2.0) -> Message | None:
+        """The answer to a question on one of the topics, or None when nobody gave one in time."""
+        mark = f"{id(self):x}-{next(self._marks)}"
+        answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._open[mark] = answer
+        try:
+            self._host.send(question.carrying(**{_MARK: mark}))
+            async with self._host.clock.timeout(seconds):
+                return await answer
+        except TimeoutError:
+            return None
+        finally:
+            del self._open[mark]
+
+    def _answered(self, message: Message) -> None:
+        mark = message.context.get(_MARK)
+        waiting = self._open.get(mark) if isinstance(mark, str) else None
+        if waiting is not None:  # perhaps on another thread than the one that waits
+            waiting.get_loop().call_soon_threadsafe(_give, waiting, message)
+
+
+def _give(waiting: asyncio.Future[Message], answer: Message) -> None:
+    if not waiting.done():
+        waiting.set_result(answer)
+
+
+_OPTIONAL = re.compile(r"\[[^\[\]]*\]")
+_SLOT = re.compile(r"\{(\w+)\}")
+
+Entry = Mapping[str, Any]
+"""An intent as `ovos.intent.list` tells it."""
+Fill = Callable[[str], str]
+"""What to say in the place of a slot."""
+
+
+def best(entries: Iterable[Entry], lang: str) -> Iterator[Entry]:
+    """One entry for each intent in this language: of the very tag rather than of a near one, and sentences rather than
+    keywords."""
+    chosen: dict[tuple[str, str], tuple[tuple[bool, bool], Entry]] = {}
+    for entry in entries:
+        if _primary(entry["lang"]) == _primary(lang):
+            worse = (entry["lang"] != lang, entry["method"] != "template")
+            name = (entry["skill_id"], entry["intent_name"])
+            if name not in chosen or worse < chosen[name][0]:
+                chosen[name] = (worse, entry)
+    return (entry for _, entry in chosen.values())
+
+
+def in_turn(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """The first of every skill ahead of the second of any."""
+    by_skill: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_skill.setdefault(entry["skill_id"], []).append(entry)
+    return (entry for entry in chain.from_iterable(zip_longest(*by_skill.values())) if entry is not None)
+
+
+def example(definition: Mapping[str, Any], method: str, fill: Fill) -> str:
+    """Something that may be said for an intent, if it can be said now; nothing when its definition cannot be read."""
+    if definition.get("requires_context"):
+        return ""  # makes sense only after something else
+    if method == "template":
+        return _SLOT.sub(lambda slot: fill(slot[1].replace("_", " ")), _simplest(definition.get("samples")))
+    try:
+        groups = [group[0] for group in definition.get("one_of", ())]
+        said = [_simplest(vocabulary["samples"]) for vocabulary in (*definition.get("required", ()), *groups)]
+    except (TypeError, LookupError):
+        return ""
+    return " ".join(said) if all(said) else ""
+
+
+def _simplest(samples: Any) -> str:
+    """The first sentence of the first sample that can be read, without what may be left out; nothing without one."""
+    for sample in samples if isinstance(samples, tuple) else ():
+        try:
+            return _first(_bare(sample)) or _first(sample)
+        except TypeError:
+            continue
+        except TemplateError:
+            with suppress(TemplateError):
+                return _first(sample)
+    return ""
+
+
+def _first(template: str) -> str:
+    return next(iter(expand(template)), "")
+
+
+def _bare(template: str) -> str:
+    while (shorter := _OPTIONAL.sub("", template)) != template:
+        template = shorter
+    return " ".join(template.split())
+
+
+def _primary(lang: str) -> str:
+    return lang.partition("-")[0].lower()
+
 
 _EXAMPLES: Final = 5
 _FOLLOWED: Final = 3
@@ -25,7 +137,7 @@ class HelpSkill(Skill):
 
     async def start(self) -> None:
         """Get ready to ask what is registered (INTENT-4 §10)."""
-        self._manifest = Asker(self.host, topics.INTENT_LIST, topics.INTENT_DESCRIBE)
+        self._manifest = BusQuery(self.host, topics.INTENT_LIST, topics.INTENT_DESCRIBE)
 
     @intent(file="what_can_you_do")
     async def what_can_you_do(self, turn: Turn) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from random import Random
 from typing import Final
 
-from hark.builtin.skills.kept import Kept
+from hark.builtin.skills.storage import StoredValue
 from hark.intents.locale import MissingResource, Role
 from hark.plugins import Turn
 from hark.skills import Skill, intent
@@ -23,7 +23,7 @@ class JokesSkill(Skill):
 
     async def start(self) -> None:
         """Find out which jokes were told."""
-        self._told = Kept(self.host, "told.json", dict[str, list[str]], {})
+        self._told = StoredValue(self.host, "told.json", dict[str, list[str]], {})
         self._random = Random()  # noqa: S311 - a joke
 
     @intent(file="joke")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from hark.builtin.values.language import Calendar, Clock, Durations, Language, Numbers
+from hark.builtin.values.language import CalendarWords, ClockWords, DurationWords, LanguageTables, NumberWords
 
-_NUMBERS: Final = Numbers(
+_NUMBERS: Final = NumberWords(
     minus="minus",
     point="komma",
     articles="der|die|das|den|dem|des",
@@ -23,7 +23,7 @@ _NUMBERS: Final = Numbers(
     ordinal_sign=r"\.(?!\d)|s?te[rsnm]?\b",
     points=frozenset({"CH", "LI"}),
 )
-_DURATIONS: Final = Durations(
+_DURATIONS: Final = DurationWords(
     units={
         "second": "sekunden?|sek|s",
         "minute": "minuten?|min|m",
@@ -40,7 +40,7 @@ _DURATIONS: Final = Durations(
     },
     both="und",
 )
-_CLOCK: Final = Clock(
+_CLOCK: Final = ClockWords(
     at="um",
     noon="(?!)",
     midnight="mitternacht",
@@ -73,7 +73,7 @@ _CLOCK: Final = Clock(
         r"(?<!\d )abend": "evening",
     },
 )
-_CALENDAR: Final = Calendar(
+_CALENDAR: Final = CalendarWords(
     days={"heute": 0, "morgen": 1, "ubermorgen": 2, "uebermorgen": 2, "gestern": -1, "vorgestern": -2},
     weekdays=("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag|sonnabend", "sonntag"),
     months=(
@@ -109,4 +109,4 @@ _CALENDAR: Final = Calendar(
     ordinals="words",
 )
 
-LANGUAGE: Final = Language("de", _NUMBERS, _DURATIONS, _CLOCK, _CALENDAR)
+LANGUAGE: Final = LanguageTables("de", _NUMBERS, _DURATIONS, _CLOCK, _CALENDAR)

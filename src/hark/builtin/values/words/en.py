@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from hark.builtin.values.language import Calendar, Clock, Durations, Language, Numbers
+from hark.builtin.values.language import CalendarWords, ClockWords, DurationWords, LanguageTables, NumberWords
 
-_NUMBERS: Final = Numbers(
+_NUMBERS: Final = NumberWords(
     minus="minus|negative",
     point="point",
     articles="the",
@@ -22,7 +22,7 @@ _NUMBERS: Final = Numbers(
     ordinal_sign=r"(?:st|nd|rd|th)\b",
     points=frozenset("*"),
 )
-_DURATIONS: Final = Durations(
+_DURATIONS: Final = DurationWords(
     units={
         "second": "seconds?|secs?|s",
         "minute": "minutes?|mins?|m",
@@ -41,7 +41,7 @@ _DURATIONS: Final = Durations(
     both="and",
     one="an?",
 )
-_CLOCK: Final = Clock(
+_CLOCK: Final = ClockWords(
     at="at|by",
     noon="noon|midday",
     midnight="midnight",
@@ -70,7 +70,7 @@ _CLOCK: Final = Clock(
         r"(?<!\d )evening": "evening",
     },
 )
-_CALENDAR: Final = Calendar(
+_CALENDAR: Final = CalendarWords(
     days={
         "today": 0,
         "tomorrow": 1,
@@ -110,4 +110,4 @@ _CALENDAR: Final = Calendar(
     ordinals="words",
 )
 
-LANGUAGE: Final = Language("en", _NUMBERS, _DURATIONS, _CLOCK, _CALENDAR)
+LANGUAGE: Final = LanguageTables("en", _NUMBERS, _DURATIONS, _CLOCK, _CALENDAR)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from hark.builtin.values.language import Calendar, Clock, Durations, Language, Numbers
+from hark.builtin.values.language import CalendarWords, ClockWords, DurationWords, LanguageTables, NumberWords
 
-_NUMBERS: Final = Numbers(
+_NUMBERS: Final = NumberWords(
     minus="menos",
     point="coma|punto",
     articles="el|la|los|las|lo",
@@ -26,7 +26,7 @@ _NUMBERS: Final = Numbers(
     # The countries of the north of Latin America.
     points=frozenset({"MX", "US", "PR", "GT", "HN", "NI", "PA", "SV", "DO"}),
 )
-_DURATIONS: Final = Durations(
+_DURATIONS: Final = DurationWords(
     units={
         "second": "segundos?|seg|s",
         "minute": "minutos?|min|m",
@@ -44,7 +44,7 @@ _DURATIONS: Final = Durations(
     },
     both="y",
 )
-_CLOCK: Final = Clock(
+_CLOCK: Final = ClockWords(
     at="a las|a la|las|la|al|a|para las|para la",
     noon="mediodia|medio dia",
     midnight="medianoche|media noche",
@@ -72,7 +72,7 @@ _CLOCK: Final = Clock(
         "(?:de|por) la noche": "night",
     },
 )
-_CALENDAR: Final = Calendar(
+_CALENDAR: Final = CalendarWords(
     days={"hoy": 0, "manana": 1, "pasado manana": 2, "ayer": -1, "anteayer": -2, "antes de ayer": -2},
     weekdays=("lunes", "martes", "miercoles", "jueves", "viernes", "sabado", "domingo"),
     months=(
@@ -109,4 +109,4 @@ _CALENDAR: Final = Calendar(
     counted_loosely=frozenset({8, 15}),
 )
 
-LANGUAGE: Final = Language("es", _NUMBERS, _DURATIONS, _CLOCK, _CALENDAR)
+LANGUAGE: Final = LanguageTables("es", _NUMBERS, _DURATIONS, _CLOCK, _CALENDAR)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from hark.builtin.values.language import Calendar, Clock, Durations, Language, Numbers
+from hark.builtin.values.language import CalendarWords, ClockWords, DurationWords, LanguageTables, NumberWords
 
-_NUMBERS: Final = Numbers(
+_NUMBERS: Final = NumberWords(
     minus="moins",
     point="virgule",
     articles="le|la|les|l",
@@ -17,7 +17,7 @@ _NUMBERS: Final = Numbers(
     ordinal_sign=r"(?:er|re|ère|e|ème|eme|nd|nde)\b",
     points=frozenset({"CH"}),
 )
-_DURATIONS: Final = Durations(
+_DURATIONS: Final = DurationWords(
     units={
         "second": "secondes?|sec|s",
         "minute": "minutes?|min|mn|m",
@@ -35,7 +35,7 @@ _DURATIONS: Final = Durations(
     both="et",
 )
 _HOURS: Final = "(?: heures?| h)"
-_CLOCK: Final = Clock(
+_CLOCK: Final = ClockWords(
     at="a",
     noon="midi",
     midnight="minuit",
@@ -63,7 +63,7 @@ _CLOCK: Final = Clock(
         "de la nuit": "night",
     },
 )
-_CALENDAR: Final = Calendar(
+_CALENDAR: Final = CalendarWords(
     days={"aujourd ?hui": 0, "demain": 1, "apres demain": 2, "hier": -1, "avant hier": -2},
     weekdays=("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
     months=(
@@ -96,4 +96,4 @@ _CALENDAR: Final = Calendar(
     counted_loosely=frozenset({8, 15}),
 )
 
-LANGUAGE: Final = Language("fr", _NUMBERS, _DURATIONS, _CLOCK, _CALENDAR)
+LANGUAGE: Final = LanguageTables("fr", _NUMBERS, _DURATIONS, _CLOCK, _CALENDAR)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from hark.builtin.values.language import Calendar, Clock, Durations, Language, Numbers
+from hark.builtin.values.language import CalendarWords, ClockWords, DurationWords, LanguageTables, NumberWords
 
-_NUMBERS: Final = Numbers(
+_NUMBERS: Final = NumberWords(
     minus="meno",
     point="virgola|punto",
     articles="il|lo|la|l|i|gli|le",
@@ -17,7 +17,7 @@ _NUMBERS: Final = Numbers(
     ordinal_sign="[ºª°]",
     points=frozenset({"CH"}),
 )
-_DURATIONS: Final = Durations(
+_DURATIONS: Final = DurationWords(
     units={
         "second": "second[oi]|sec|s",
         "minute": "minut[oi]|min|m",
@@ -35,7 +35,7 @@ _DURATIONS: Final = Durations(
     },
     both="e",
 )
-_CLOCK: Final = Clock(
+_CLOCK: Final = ClockWords(
     at="alle ore|alle|all|le ore|le|ore|l|a|per le",
     noon="mezzogiorno",
     midnight="mezzanotte",
@@ -65,7 +65,7 @@ _CLOCK: Final = Clock(
         r"(?<!\d )sera": "evening",
     },
 )
-_CALENDAR: Final = Calendar(
+_CALENDAR: Final = CalendarWords(
     days={"oggi": 0, "domani": 1, "dopodomani": 2, "dopo domani": 2, "ieri": -1, "(?:l )?altro ieri": -2},
     weekdays=("lunedi", "martedi", "mercoledi", "giovedi", "venerdi", "sabato", "domenica"),
     months=(
@@ -101,4 +101,4 @@ _CALENDAR: Final = Calendar(
     counted_loosely=frozenset({8, 15}),
 )
 
-LANGUAGE: Final = Language("it", _NUMBERS, _DURATIONS, _CLOCK, _CALENDAR)
+LANGUAGE: Final = LanguageTables("it", _NUMBERS, _DURATIONS, _CLOCK, _CALENDAR)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from hark.builtin.values.language import Calendar, Clock, Durations, Language, Numbers
+from hark.builtin.values.language import CalendarWords, ClockWords, DurationWords, LanguageTables, NumberWords
 
-_NUMBERS: Final = Numbers(
+_NUMBERS: Final = NumberWords(
     minus="menos",
     point="virgula|ponto",
     articles="o|a|os|as",
@@ -19,7 +19,7 @@ _NUMBERS: Final = Numbers(
     ordinals={},
     ordinal_sign=r"\.?[ºª°]",
 )
-_DURATIONS: Final = Durations(
+_DURATIONS: Final = DurationWords(
     units={
         "second": "segundos?|seg|s",
         "minute": "minutos?|min|m",
@@ -38,7 +38,7 @@ _DURATIONS: Final = Durations(
     both="e",
 )
 _HOURS: Final = "(?: horas?| h)"
-_CLOCK: Final = Clock(
+_CLOCK: Final = ClockWords(
     at="as|a|ao|pelas|para as",
     noon="meio dia",
     midnight="meia noite",
@@ -65,7 +65,7 @@ _CLOCK: Final = Clock(
         "(?:da|a|de|pela) noite": "night",
     },
 )
-_CALENDAR: Final = Calendar(
+_CALENDAR: Final = CalendarWords(
     days={"hoje": 0, "amanha": 1, "depois de amanha": 2, "ontem": -1, "anteontem": -2, "antes de ontem": -2},
     weekdays=(
         *("segunda(?: feira)?", "terca(?: feira)?", "quarta(?: feira)?", "quinta(?: feira)?", "sexta(?: feira)?"),
@@ -103,4 +103,4 @@ _CALENDAR: Final = Calendar(
     counted_loosely=frozenset({8, 15}),
 )
 
-LANGUAGE: Final = Language("pt", _NUMBERS, _DURATIONS, _CLOCK, _CALENDAR)
+LANGUAGE: Final = LanguageTables("pt", _NUMBERS, _DURATIONS, _CLOCK, _CALENDAR)

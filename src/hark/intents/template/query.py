@@ -1,22 +1,21 @@
-"""One question to the pool, and what is the same for every way of answering it."""
+"""One query to the pool, and what is the same for every way of answering it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from hark.intents.definition import TemplateIntent
 from hark.intents.gates import Now, fill, refusal, unfilled
-from hark.intents.pool import NOTHING, Scope
-from hark.intents.template.index import TemplateIndex
-from hark.intents.template.pool import TemplatePool
-from hark.intents.template.slots import Span
+from hark.intents.pool import NOTHING, SessionScope
+from hark.intents.registration import TemplateIntent
+from hark.intents.template.matching import Span
+from hark.intents.template.pool import TemplateIndex, TemplatePool
 from hark.intents.template.tagger import Known
 from hark.intents.text import spoken_words, words
 from hark.model import Session
 from hark.spec import DEFAULT_SESSION_ID
 
-Templates = Scope[TemplateIntent, TemplateIndex]
+Templates = SessionScope[TemplateIntent, TemplateIndex]
 """What one session id has."""
 
 
@@ -29,7 +28,7 @@ class Found(NamedTuple):
     """1 for a sentence as written, less the more of it slots take that is not known; less for one that is like them."""
 
 
-class Asked(NamedTuple):
+class TemplateQuery(NamedTuple):
     """What was said, in which language and session, and what that session can reach."""
 
     utterance: str
@@ -43,7 +42,7 @@ class Asked(NamedTuple):
     now: Now
 
     @classmethod
-    def of(cls, pool: TemplatePool, utterance: str, lang: str, session: Session, now: Now) -> Asked:
+    def of(cls, pool: TemplatePool, utterance: str, lang: str, session: Session, now: Now) -> TemplateQuery:
         """A question to this pool."""
         shared = pool.scope(DEFAULT_SESSION_ID)
         own = NOTHING if session.is_default else pool.scope(session.session_id)

@@ -1,4 +1,4 @@
-"""Which intent an utterance resembles that fits no sentence as written."""
+"""Finding the intent that an utterance is similar to, when it fits no sentence as written."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Container, Iterator
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from hark.intents.definition import TemplateIntent
-from hark.intents.template.asking import Asked, Found
+from hark.intents.registration import TemplateIntent
 from hark.intents.template.features import STEM, telling
-from hark.intents.template.gathering import CANDIDATES
-from hark.intents.template.index import TemplateIndex
+from hark.intents.template.pool import TemplateIndex
 from hark.intents.template.profile import Profile
+from hark.intents.template.query import Found, TemplateQuery
+from hark.intents.template.scoring import CANDIDATES
 
 _MIDDLE: Final = 0.38
 """The likeness that scores 0.5: chosen on training samples, so that of sentences from elsewhere less than one in twenty
@@ -60,7 +60,7 @@ class Candidate(NamedTuple):
         return Candidate(clear / (clear + _MIDDLE), *self[1:])
 
 
-def candidates(asked: Asked, floor: float = 0.0) -> Iterator[Candidate]:
+def candidates(asked: TemplateQuery, floor: float = 0.0) -> Iterator[Candidate]:
     """The intents the utterance resembles, best first, with their scores: 0 is nothing, 1 would be as written.
 
     None at all when nobody can score `floor`.
@@ -81,7 +81,7 @@ def candidates(asked: Asked, floor: float = 0.0) -> Iterator[Candidate]:
         yield Candidate(clear / (clear + _MIDDLE), likeness, clear, profile, index)
 
 
-def resembling(asked: Asked, floor: float) -> Found | str:
+def find_similar(asked: TemplateQuery, floor: float) -> Found | str:
     """The best intent that scores `floor` at least and that the session may have, or the reason there is none."""
     if len(asked.said) > _TOO_LONG:
         return f"no template has these words, and {len(asked.said)} words are too many to compare"
@@ -137,7 +137,7 @@ def back(candidate: Candidate, said: list[str], taken: Container[int] | None = N
     return candidate.left(left)
 
 
-def weigh(candidate: Candidate, asked: Asked, floor: float) -> Found | str:
+def weigh(candidate: Candidate, asked: TemplateQuery, floor: float) -> Found | str:
     """What the candidate comes to in this session, or why it does not count."""
     intent = candidate.intent
     barred = asked.refusal(intent)
@@ -166,7 +166,7 @@ def weigh(candidate: Candidate, asked: Asked, floor: float) -> Found | str:
     return Found(intent, slots, candidate.score)
 
 
-def _unlike(asked: Asked, best: Candidate, floor: float) -> str:
+def _unlike(asked: TemplateQuery, best: Candidate, floor: float) -> str:
     """Cheap on purpose: most matchers decline most of the time."""
     strange = best.home.likeness.unknown(asked.said)
     unknown = f"; nobody has: {', '.join(strange[:_NAMED])}" if strange else ""

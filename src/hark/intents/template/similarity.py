@@ -13,15 +13,21 @@ from math import sqrt
 from operator import itemgetter
 from typing import Final
 
-from hark.intents.definition import TemplateIntent
-from hark.intents.template.features import is_word
-from hark.intents.template.fillers import NO_FILLERS, fillers
-from hark.intents.template.gathering import gather, rarity
-from hark.intents.template.kindred import Kindred
-from hark.intents.template.postings import Postings
-from hark.intents.template.profile import COHERENCE, LEAST_COHERENT, Profile, Traits
-from hark.intents.template.readings import Readings
-from hark.intents.template.values import VALUE, SlotKey, SlotWords, ValueOf
+from hark.intents.registration import TemplateIntent
+from hark.intents.template.features import NO_FILLERS, fillers, is_word
+from hark.intents.template.profile import (
+    COHERENCE,
+    LEAST_COHERENT,
+    VALUE,
+    FeatureIndex,
+    Profile,
+    SlotKey,
+    SlotWords,
+    Traits,
+    ValueOf,
+)
+from hark.intents.template.scoring import QueryFeatures, rarity, score_candidates
+from hark.intents.template.trigrams import TrigramIndex
 
 _UNCOMMON: Final = 3
 """A word of so many intents is not common yet, however few there are."""
@@ -38,7 +44,7 @@ Ranked = tuple[float, Profile]
 """How like it the utterance is, and the intent."""
 
 
-class Likeness:
+class SimilarityIndex:
     """All intents of one language under one session id, by what their sentences are made of."""
 
     __slots__ = (
@@ -56,13 +62,13 @@ class Likeness:
 
     def __init__(self) -> None:
         self._profiles: dict[TemplateIntent, Profile] = {}
-        self._postings = Postings()
+        self._postings = FeatureIndex()
         self._features = self._postings.of
         self._slots: dict[SlotKey, SlotWords] = {}
         self._values: dict[str, tuple[ValueOf, ...]] = {}
         self._fillers = NO_FILLERS
-        self._kindred = Kindred()
-        self._readings = Readings(self._features, self._values, self._fillers, 0, self._kindred)
+        self._kindred = TrigramIndex()
+        self._readings = QueryFeatures(self._features, self._values, self._fillers, 0, self._kindred)
         self._usual: tuple[float, float] | None = None
         """The rarity of a usual feature of a sentence, neither one intent's alone nor everybody's, and that of a word
         nobody has; worked out when needed."""
@@ -193,7 +199,7 @@ class Likeness:
         needed = least * usual * sqrt(square)
         ranked = [
             (total / (profile.scale * (usual * sqrt(square + strange / profile.breadth))), profile)
-            for total, profile in gather(found, needed)
+            for total, profile in score_candidates(found, needed)
         ]
         if len(ranked) > 1:
             ranked.sort(key=_size, reverse=True)
@@ -210,7 +216,7 @@ class Likeness:
 
     def _forget_counts(self) -> None:
         """What was worked out from the counts holds no longer."""
-        self._readings = Readings(self._features, self._values, self._fillers, len(self._profiles), self._kindred)
+        self._readings = QueryFeatures(self._features, self._values, self._fillers, len(self._profiles), self._kindred)
         self._usual = None
 
     def _slot(self, skill_id: str, name: str) -> SlotWords:

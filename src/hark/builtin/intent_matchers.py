@@ -1,17 +1,18 @@
-"""What matchers of registered intents have in common, whichever method they match by: they listen and tell."""
+"""The matchers of registered intents: by templates and by keywords (INTENT-4)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta
 
-from hark.intents import Rejected
+from hark.intents import LOOSE, NORMAL, STRICT, Found, Overlap, Rejected, TemplatePool, lookup, overlaps
+from hark.intents.keyword import DEFAULT_FLOOR, KeywordPool, lookup_keywords
 from hark.intents.pool import Pool
-from hark.plugins import Message, PipelinePlugin, Round
+from hark.plugins import Declined, Match, Message, PipelinePlugin, Round, Session
 from hark.spec import topics
 
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -107,3 +108,91 @@ class RegisteredMatcher(PipelinePlugin):
         told = ", ".join(f"{name} {value!r}" for name, value in fields.items() if name not in ("topic", "reason"))
         verdict = "rejected" if item is None else "skipped an item"
         self.host.log.warning("%s: %s (%s): %s", message.type, verdict, told, reason, extra=fields)
+
+
+class TemplateMatcher(RegisteredMatcher):
+    """Consumes template registrations (INTENT-4) and claims what fits a sentence as written, or else is like one.
+
+    A pipeline entry may set `floor`, or `mode` to "strict" (as written only), "normal" or "loose".
+    """
+
+    id = "template"
+    quick = True
+    method = "template"
+    modes = {"strict": STRICT, "normal": NORMAL, "loose": LOOSE}
+
+    @dataclass(frozen=True)
+    class Settings(RegisteredMatcher.Settings):
+        """What a deployer may set."""
+
+        floor: Share = NORMAL
+        """The score, 0 to 1, that an intent has to reach; 1 is a sentence as written. A pipeline entry may say
+        otherwise."""
+
+    settings: Settings
+
+    def __init__(self) -> None:
+        self._pool = TemplatePool()
+        super().__init__(self._pool)
+
+    def match(
+        self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
+    ) -> Match | Declined:
+        """As promised by `PipelinePlugin`: the first candidate that fits something the session can reach.
+
+        Any candidate that fits as written comes before one that is like something.
+        """
+        floor = self.floor(round)
+        reason = ""
+        for least in (STRICT, floor) if len(utterances) > 1 and floor < STRICT else (floor,):
+            reason = ""
+            for utterance in utterances:
+                found = lookup(self._pool, utterance, lang, session, self.host.clock.wall, least)
+                if isinstance(found, Found):
+                    intent = found.intent
+                    note = "" if found.score == 1.0 else f"score {found.score:.2f}, {least:.2f} needed"
+                    return Match(intent.skill_id, intent.intent_name, intent.lang, utterance, found.slots, note=note)
+                reason = reason or found
+        return Declined(reason)
+
+    def overlaps(self) -> list[Overlap]:
+        """Sentences that two skills both claim."""
+        return overlaps(self._pool)
+
+
+class KeywordMatcher(RegisteredMatcher):
+    """Consumes keyword registrations (INTENT-4) and claims what has all the vocabularies that an intent asks for.
+
+    A pipeline entry may set `floor`, or `mode` to "strict", "normal" or "loose".
+    """
+
+    id = "keyword"
+    quick = True
+    method = "keyword"
+    modes: ClassVar[Mapping[str, float]] = {"strict": 0.5, "normal": DEFAULT_FLOOR, "loose": 0.0}
+
+    @dataclass(frozen=True)
+    class Settings(RegisteredMatcher.Settings):
+        """What a deployer may set."""
+
+        floor: Share = DEFAULT_FLOOR
+        """The share of the words, 0 to 1, that an intent has to explain; a pipeline entry may say otherwise."""
+
+    settings: Settings
+
+    def __init__(self) -> None:
+        self._pool = KeywordPool()
+        super().__init__(self._pool)
+
+    def match(
+        self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
+    ) -> Match | Declined:
+        """As promised by `PipelinePlugin`: the first candidate that means something the session can reach."""
+        floor, reason = self.floor(round), ""
+        for utterance in utterances:
+            found = lookup_keywords(self._pool, utterance, lang, session, self.host.clock.wall, floor)
+            if not isinstance(found, str):
+                intent = found.intent
+                return Match(intent.skill_id, intent.intent_name, intent.lang, utterance, found.slots)
+            reason = reason or found
+        return Declined(reason)

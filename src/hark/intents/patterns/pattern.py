@@ -1,15 +1,92 @@
-"""A template that is several sentences, as it is compared with what was said.
+"""Templates as they are compared with an utterance: one sentence, or a graph of several.
 
-Its sentences are never made. All ways through its graph are followed side by side: words times places at most, whatever
-was said. Places are the bits of a number, so that a set of them costs hardly more than one.
-"""
+The sentences of a graph are never made. All paths through it are followed side by side: words times places at most,
+whatever was said. Places are the bits of a number, so that a set of them costs hardly more than one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from hark.intents.grammar import Graph, Sentence
+from hark.intents.grammar import Sentence, SentenceGraph, is_slot
+
+Span = tuple[int, int]
+"""First word and the one after the last."""
+
+
+class SentenceParts:
+    """A sentence taken apart: its slots, and the literal words before, between and after them."""
+
+    __slots__ = ("chunks", "names")
+
+    def __init__(self, sentence: Sentence) -> None:
+        self.names = [word[1:-1] for word in sentence if is_slot(word)]
+        self.chunks: list[list[str]] = [[]]
+        for word in sentence:
+            if is_slot(word):
+                self.chunks.append([])
+            else:
+                self.chunks[-1].append(word)
+
+
+def fits(shape: SentenceParts, words: list[str]) -> bool:
+    """Whether the words can be said for a sentence; there are as many as it has terms at least."""
+    chunks = shape.chunks
+    head, tail = chunks[0], chunks[-1]
+    if words[: len(head)] != head or (tail and words[-len(tail) :] != tail):
+        return False
+    return len(chunks) == 2 or next(divisions(chunks, words), None) is not None
+
+
+def divisions(chunks: list[list[str]], words: list[str]) -> Iterator[list[Span]]:
+    """Every way to place the chunks, the inner ones as far right as possible first."""
+    head, *inner, tail = chunks
+    return _placed(inner, words, len(head), len(words) - len(tail))
+
+
+def _placed(inner: list[list[str]], words: list[str], start: int, end: int) -> Iterator[list[Span]]:
+    if not inner:
+        if start < end:
+            yield [(start, end)]
+        return
+    rest, chunk = inner[:-1], inner[-1]
+    size = len(chunk)
+    # A word at least for the slot behind the chunk, and one for the slot before it.
+    for place in range(end - 1 - size, start, -1):
+        if words[place] == chunk[0] and words[place : place + size] == chunk:
+            fits = False
+            for spans in _placed(rest, words, start, place):
+                fits = True
+                yield [*spans, (place + size, end)]
+            if not fits:
+                return  # there is less room still further to the left
+
+
+class PatternSentence:
+    """A template that is one sentence."""
+
+    __slots__ = ("_shape", "sentence")
+
+    def __init__(self, sentence: Sentence) -> None:
+        self.sentence = sentence
+        self._shape = SentenceParts(sentence) if any(map(is_slot, sentence)) else None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is words alone, without slots."""
+        return self._shape is None
+
+    def fitting(self, said: list[str]) -> list[Sentence]:
+        """The sentence, if it fits."""
+        sentence = self.sentence
+        if self._shape is None:
+            return [sentence] if len(said) == len(sentence) and tuple(said) == sentence else []
+        return [sentence] if len(said) >= len(sentence) and fits(self._shape, said) else []
+
+    def has(self, word: str) -> bool:
+        """Whether it has a literal word."""
+        return word in self.sentence
+
 
 _FOLLOWED: Final = 64
 """Sentences of one template that fit the same words and are told apart; of more, those with most words of their own."""
@@ -18,12 +95,12 @@ _REACHED: Final = 2_048
 """Places with endings that are followed back from one word to the word before; of more, a few endings only."""
 
 
-class Web:
+class PatternGraph:
     """A template that is several sentences."""
 
     __slots__ = ("_back", "_reach", "_start", "_stays", "graph")
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: SentenceGraph) -> None:
         self.graph = graph
         self._stays = sum(1 << place for _, place, _ in graph.slots)
         self._reach: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Something small that a skill keeps on disk."""
+"""A small value that a skill keeps on disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hark.plugins import Host
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
+class StoredValue(Generic[T]):
     """A value of one type in a file of the skill's own. Safe to use from several threads: `with kept.lock`.
 
     It is written beside the old file and then takes its place, so a crash leaves the old or the new one. A file that

@@ -1,16 +1,16 @@
-"""From spoken sums and quantities to numbers, signs and units."""
+"""From spoken sums and conversions to answers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from hark.builtin.skills.calculator.sums import Token
-from hark.builtin.skills.calculator.units import UNITS, converted
-from hark.builtin.skills.spoken_numbers import number
+from hark.builtin.skills.calculator.arithmetic import UNITS, Different, Token, TooBig, Unclear, converted, evaluate
+from hark.builtin.skills.spoken_numbers import number, spoken
 from hark.builtin.skills.tables import Table, groups, table
 from hark.intents.locale import Locale
 from hark.intents.text import straight
@@ -185,3 +185,93 @@ def _literal(found: re.Match[str]) -> str:
 
 def _parts(sign: str) -> list[Token]:
     return [Fraction(part) if part.isdigit() else part for part in sign]
+
+
+_FOLLOWING: Final = ("+", "-", "*", "/", "^", "%")
+_PLACES: Final = 3
+"""Figures after the decimal sign of what was converted; more where there would be nothing left."""
+_MOST: Final = 10**21
+
+
+class CalculatorAnswer(NamedTuple):
+    """A dialog with its values, and the number that was found if there is one: a fraction as text."""
+
+    dialog: str
+    values: dict[str, str]
+    result: str | None = None
+
+
+UNCLEAR: Final = CalculatorAnswer("unclear", {})
+
+
+class Calculator:
+    """Answers in the languages of a locale."""
+
+    def __init__(self, locale: Locale) -> None:
+        self._reader = lru_cache(maxsize=8)(lambda lang: Reader(locale, lang))
+        self.to = lru_cache(maxsize=32)(self._to)
+        """What to say when all of a text is a sum or a conversion, by text and language; else None.
+
+        It is asked whether it could answer before it is asked to.
+        """
+
+    def _to(self, text: str, lang: str) -> CalculatorAnswer | None:
+        reader = self._reader(lang)
+        tokens = reader.sum(text)
+        if tokens is not None:
+            said = _summing(reader, tokens)
+            return None if said is UNCLEAR else said
+        wanted = reader.conversion(text)
+        return wanted and _converting(reader, *wanted)
+
+    def to_more(self, last: str, text: str, lang: str) -> CalculatorAnswer | None:
+        """What to say when `text` goes on with the result before: "and times two"; else None."""
+        reader = self._reader(lang)
+        tokens = reader.sum(text)
+        if not tokens or tokens[0] not in _FOLLOWING:
+            return None
+        return _summing(reader, [Fraction(last), *tokens])
+
+    def to_sum(self, text: str, lang: str) -> CalculatorAnswer:
+        """What to say when `text` has to be a sum."""
+        reader = self._reader(lang)
+        return _summing(reader, reader.sum(text) or ())
+
+    def to_conversion(self, amount: str, unit: str, lang: str) -> CalculatorAnswer | None:
+        """What to say to so much of a unit in another one; None when one of them is not known."""
+        reader = self._reader(lang)
+        quantity, target = reader.quantity(amount), reader.unit(unit)
+        return None if quantity is None or target is None else _converting(reader, quantity, target)
+
+
+def _summing(reader: Reader, tokens: Sequence[Token]) -> CalculatorAnswer:
+    try:
+        result = evaluate(tokens)
+    except Unclear:
+        return UNCLEAR
+    except ZeroDivisionError:
+        return CalculatorAnswer("by_zero", {})
+    except TooBig:
+        return CalculatorAnswer("too_big", {})
+    if abs(result) >= _MOST:
+        return CalculatorAnswer("too_big", {})
+    text, is_exact = spoken(result, reader.lang)
+    return CalculatorAnswer("result" if is_exact else "about", {"result": text}, str(result))
+
+
+def _converting(reader: Reader, quantity: Quantity, unit: str) -> CalculatorAnswer:
+    amount, source = quantity
+    try:
+        result = converted(amount, source, unit)
+    except Different:
+        many = Fraction(2)
+        return CalculatorAnswer("different", {"source": reader.named(source, many), "target": reader.named(unit, many)})
+    places = _PLACES if abs(result) >= Fraction(1, 100) or not result else _PLACES + 9
+    rounded = round(result, places)
+    values = {
+        "amount": spoken(amount, reader.lang, _PLACES)[0],
+        "source": reader.named(source, amount),
+        "result": spoken(rounded, reader.lang, places)[0],
+        "target": reader.named(unit, rounded),
+    }
+    return CalculatorAnswer("converted", values, str(result))

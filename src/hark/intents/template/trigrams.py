@@ -19,11 +19,11 @@ _ALIKE: Final = 0.35
 _MOST: Final = 8
 """Words a word is taken to be like."""
 
-Kin = list[tuple[str, float]]
+SimilarWords = list[tuple[str, float]]
 """Words, and how like them a word is."""
 
 
-class Kindred:
+class TrigramIndex:
     """The words of one language under one session id."""
 
     # Readers may be on another thread than the one that adds: a list only ever grows, or is replaced whole.
@@ -41,7 +41,7 @@ class Kindred:
             if len(word) > _SHORT:
                 times = uses[word] = uses.get(word, 0) + 1
                 if times == 1:
-                    for three in threes(word):
+                    for three in trigrams(word):
                         self._having.setdefault(three, []).append(word)
 
     def remove(self, words: Iterable[str]) -> None:
@@ -51,20 +51,20 @@ class Kindred:
                 self._uses[word] -= 1
                 if not self._uses[word]:
                     del self._uses[word]
-                    for three in threes(word):
+                    for three in trigrams(word):
                         left = [other for other in self._having[three] if other != word]
                         if left:
                             self._having[three] = left
                         else:
                             del self._having[three]
 
-    def of(self, word: str) -> Kin:
+    def of(self, word: str) -> SimilarWords:
         """The words that `word` is most like, itself aside."""
         size = len(word)
         if size <= _SHORT:
             return []
         having = self._having
-        shared = Counter(chain.from_iterable([having.get(three, ()) for three in threes(word)]))
+        shared = Counter(chain.from_iterable([having.get(three, ()) for three in trigrams(word)]))
         kin = [
             (other, alike)
             for other, common in shared.items()
@@ -76,7 +76,7 @@ class Kindred:
         return kin
 
 
-def threes(word: str) -> set[str]:
+def trigrams(word: str) -> set[str]:
     """The groups of three letters, its edges counting as letters: as many as it has letters, or fewer."""
     edged = f" {word} "
     return {edged[at : at + 3] for at in range(len(word))}
