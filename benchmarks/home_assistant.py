@@ -6,7 +6,7 @@ Imports the sentences of the `home-assistant-intents` package, draws sentences f
 many find their own intent again: in hassil, which they were written for, and in Hark's template engine, which gets the
 imported locale folder as a skill would register it. Three kinds of sentences are drawn: from hassil's templates as they
 are (`source`), the same with spaces for hyphens (`spoken`), and from the imported `.intent` files (`line`). A sentence
-that two intents both have goes to whoever registered first in Hark; those are counted. Times are processor time.
+that two intents both have goes to the one registered first in Hark; those are counted. Times are processor time.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _domain(block: dict[str, Any]) -> str:
 
 
 class Hassil:
-    """Their matcher, in a house with a few things of every kind."""
+    """Hassil's matcher, in a home with a few things of every kind."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         from hassil.intents import Intents, TextSlotList

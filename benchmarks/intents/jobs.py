@@ -51,7 +51,7 @@ class Jobs:
         with tempfile.TemporaryDirectory(prefix="bench-intents") as folder:
             question, answer = Path(folder, "job.json"), Path(folder, "result.json")
             question.write_text(json.dumps(job))
-            # OVOS engines keep files at home; several threads would flatter whoever uses BLAS.
+            # OVOS engines keep files at home; several threads would favour engines that use BLAS.
             surroundings = {**os.environ, "HOME": folder, **dict.fromkeys(ONE_THREAD, "1")}
             surroundings = {name: value for name, value in surroundings.items() if not name.startswith("XDG_")}
             done = subprocess.run(

@@ -25,7 +25,7 @@ DATA = Path(os.environ.get("HARK_NLU_DATA", ROOT.parent / "shared" / "data" / "n
 
 
 def note(text: str) -> None:
-    """Tell what is going on."""
+    """Print progress."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -55,7 +55,7 @@ def accuracy(answers: dict[str, dict[str, list[Seed]]]) -> dict[str, list[Operat
 
 
 def main() -> int:
-    """Measure what is asked for; print the tables, and write them where asked."""
+    """Measure what the options name; print the tables, and write them where they say."""
     options = read_options()
     if any(not KINDS[engine].ours for engine in options.engines):
         try:

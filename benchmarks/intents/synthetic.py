@@ -1,7 +1,7 @@
 """Intents that look like people's, any number of them, for measuring speed. The same every time.
 
 An intent is a thing that can be done to something ("dim" the "desk lamp"). Verbs, things, frames and slots are shared
-by all intents, so hardly a word tells one intent from the others: that is what makes a large house hard.
+by all intents, so hardly any word distinguishes one intent from the others: that is what makes many intents hard.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _distinct(count: int, say: list[str]) -> list[str]:
 
 
 def _matched(corpus: Corpus, count: int, rng: random.Random) -> dict[str, str]:
-    """Sentences of the templates with their intents; a fifth of them have values nobody registered."""
+    """Sentences of the templates with their intents; a fifth of them have values that are not registered."""
     templates = [(template, name) for name, templates in corpus.intents.items() for template in templates]
     say: dict[str, str] = {}
     while len(say) < count:

@@ -201,7 +201,7 @@ async def test_who_is_not_in_the_list_gets_no_answer_and_the_others_are_asked(
             assert await hark.hears("yes", session=listed("b.skill", waits="a.skill")) == ["b.skill heard yes"]
             assert dispatched(hark) == ["b.skill:converse"]
             assert turn_of(hark)[-1].session.response_mode is None
-    assert "a.skill waits for an answer but may not have it" in caplog.text
+    assert "a.skill waits for an answer but may not receive it" in caplog.text
 
 
 @pytest.mark.spec("CONVERSE-1/2.2.d")

@@ -28,7 +28,7 @@ CANCEL_PHRASES: Final[Mapping[str, tuple[str, ...]]] = {
 class Cancel(UtteranceTransformer):
     """Cancels an utterance that ends with "never mind", or is just that.
 
-    Phrases of the utterance's language count; when nobody stated one, those of all languages. The likeliest candidate
+    The phrases of the utterance's language count or, if it has none, those of all languages. The likeliest candidate
     decides.
     """
 
@@ -38,15 +38,12 @@ class Cancel(UtteranceTransformer):
 
     @dataclass(frozen=True)
     class Settings:
-        """What a deployer may set."""
-
         phrases: tuple[str, ...] = ()
         """Further phrases that cancel, in any language."""
 
     settings: Settings
 
     async def start(self) -> None:
-        """Prepare the phrases: by language, and by how many words they have."""
         own = self.settings.phrases
         everything = [phrase for phrases in CANCEL_PHRASES.values() for phrase in phrases]
         self._of_language = {lang: _by_length((*phrases, *own), lang) for lang, phrases in CANCEL_PHRASES.items()}
@@ -55,7 +52,6 @@ class Cancel(UtteranceTransformer):
         self._ends = frozenset(phrase[-1] for known in self._of_any.values() for phrase in known)
 
     def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
-        """As promised by `UtteranceTransformer`."""
         if utterances and self._takes_back(utterances[0], ctx.lang):
             ctx.cancel("stop_word")
         return utterances

@@ -1,4 +1,4 @@
-"""What every matcher that asks candidates has to look at."""
+"""What the matchers that poll skills have in common: denied skills, and reading the answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_denied_skill(session: Session, skill_id: str, round: Round | None = None)
 
 
 def is_decided(candidates: Sequence[str], answers: Mapping[str, Message]) -> bool:
-    """Whether a candidate wants it that nobody who is still to answer outranks, or all have answered."""
+    """Whether the answers are enough: a skill accepts and all before it have answered, or all have answered."""
     for candidate in candidates:
         answer = answers.get(candidate)
         if answer is None:
@@ -31,7 +31,7 @@ def is_decided(candidates: Sequence[str], answers: Mapping[str, Message]) -> boo
 
 
 def willing(answers: Sequence[Message]) -> list[str]:
-    """Those who want it, in the order of the answers; anything but `true` is a no."""
+    """The skills that accept, in the order of the answers; anything but `true` is a no."""
     return [str(answer.data["skill_id"]) for answer in answers if answer.data.get("can_handle") is True]
 
 

@@ -1,4 +1,4 @@
-"""The conversation goes on: answers go to whoever asked, and what follows up is offered to whoever was called last."""
+"""Converse (CONVERSE-1): answers go to the skill that asked; other utterances are offered to the skills used lately."""
 
 from __future__ import annotations
 
@@ -15,45 +15,43 @@ from hark.spec import topics
 
 
 class Converse(PipelinePlugin):
-    """Delivers answers and runs the converse poll (CONVERSE-1 §4). It claims for others and handles nothing itself."""
+    """Delivers answers and runs the converse poll (CONVERSE-1 §4). It matches for skills and handles nothing itself."""
 
     id = "converse"
     quick = True
 
     @dataclass(frozen=True)
     class Settings:
-        """What a deployer may set."""
-
         window: float = 0.5
-        """Seconds that skills have to say whether they want what was said."""
+        """Seconds that skills have to say whether they accept the utterance."""
 
     settings: Settings
 
     def __init__(self) -> None:
-        self._mute: set[str] = set()
+        self.silent: set[str] = set()
+        """Skills that listed their capabilities, and converse is none: they are not asked."""
 
     async def start(self) -> None:
-        """Learn who never converses: they need not be asked."""
         self.host.on(topics.SKILL_LOADED, self._loaded)
 
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
     ) -> Match | Declined | Later | None:
-        """As promised by `PipelinePlugin`: the answer to an open question, else the most recent skill that wants it."""
+        """The skill that waits for an answer, else the most recent skill that accepts the utterance."""
         if not session.converse_handlers:
             return None
         now = self.host.clock.wall()
-        handlers = converse.by_recency(session.converse_handlers)  # those who are there for too long are not any more
-        waits = converse.waiting_skill(session, now)
-        if waits is not None:
-            if any(one.skill_id == waits for one in handlers) and not is_denied(session, waits, "response", round):
+        handlers = converse.by_recency(session.converse_handlers)  # without those whose time is over
+        waiting = converse.waiting_skill(session, now)
+        if waiting is not None:
+            if any(one.skill_id == waiting for one in handlers) and not is_denied(session, waiting, "response", round):
                 closed = session.without("response_mode")
-                return Match(waits, "response", lang, utterances[0], updated_session=closed)
-            self.host.log.warning("%s waits for an answer but may not have it", waits)
-        candidates = [one.skill_id for one in handlers if one.skill_id not in self._mute]
+                return Match(waiting, "response", lang, utterances[0], updated_session=closed)
+            self.host.log.warning("%s waits for an answer but may not receive it in this session", waiting)
+        candidates = [one.skill_id for one in handlers if one.skill_id not in self.silent]
         candidates = [one for one in candidates if not is_denied(session, one, "converse", round)]
         if not candidates or round is None:
-            return Declined("nobody who was called lately converses")
+            return Declined("no skill used lately converses")
         return Later(lambda: self._ask(round, candidates, handlers, utterances, lang, session))
 
     async def _ask(
@@ -79,13 +77,13 @@ class Converse(PipelinePlugin):
     ) -> Match | Declined:
         claimed = willing(answers)
         if not claimed:
-            return Declined(f"nobody wants it: {_told(answers)}")
+            return Declined(f"no skill accepts it: {_listed(answers)}")
         leaving = {str(one.data["skill_id"]) for one in answers if one.data.get("error_code") == "done"} - {claimed[0]}
         updated = session
         if leaving:
             updated = updated.trusted(converse_handlers=tuple(one for one in handlers if one.skill_id not in leaving))
         if session.response_mode is not None:
-            updated = updated.without("response_mode")  # nobody can be given it any more
+            updated = updated.without("response_mode")  # the skill that asked is gone
         changed = None if updated is session else updated
         return Match(claimed[0], "converse", lang, utterance, updated_session=changed)
 
@@ -94,15 +92,15 @@ class Converse(PipelinePlugin):
         if not isinstance(skill_id, str) or not isinstance(capabilities, tuple):
             return
         if "converse" in capabilities or not capabilities:
-            self._mute.discard(skill_id)  # who tells nothing may still converse
+            self.silent.discard(skill_id)  # a skill that lists no capabilities may still converse
         else:
-            self._mute.add(skill_id)
+            self.silent.add(skill_id)
 
     def known_intents(self, session_id: str) -> list[dict[str, str]]:  # noqa: ARG002 - the same for all
-        """As promised by `PipelinePlugin`; whose they are is decided when something is said."""
+        """Whose they are is decided when something is said."""
         return [{"skill_id": self.id, "intent_name": name, "lang": ANY_LANGUAGE} for name in ("converse", "response")]
 
 
-def _told(answers: list[Message]) -> str:
-    told: list[Any] = [f"{one.data['skill_id']} ({one.data.get('error_code', 'no')})" for one in answers[:5]]
-    return ", ".join(told) or "no answer"
+def _listed(answers: list[Message]) -> str:
+    listed: list[Any] = [f"{one.data['skill_id']} ({one.data.get('error_code', 'no')})" for one in answers[:5]]
+    return ", ".join(listed) or "no answer"

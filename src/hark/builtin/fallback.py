@@ -1,4 +1,4 @@
-"""What nobody understood is offered to those who take such things (FALLBACK-1)."""
+"""Fallback (FALLBACK-1): offers utterances that nothing matched to the fallback skills."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hark.spec import DEFAULT_SESSION_ID, is_skill_id, topics
 
 
 class Fallback(PipelinePlugin):
-    """Asks the registered fallback skills, in order of priority, which of them wants what was said.
+    """Asks the registered fallback skills, in order of priority, which of them accepts the utterance.
 
-    A pipeline entry may take only some of them: `min` and `max` are the priorities it is for, both included; `window`
-    is how long they have to decide.
+    A pipeline entry may be for some of them: `min` and `max` are the least and greatest priority; `window` is how many
+    seconds they have to decide.
     """
 
     id = "fallback"
@@ -23,8 +23,6 @@ class Fallback(PipelinePlugin):
 
     @dataclass(frozen=True)
     class Settings:
-        """What a deployer may set."""
-
         window: float = 0.5
         """Seconds that skills have to decide; skills that ask a model need more."""
 
@@ -35,14 +33,13 @@ class Fallback(PipelinePlugin):
         """Priorities by session id and skill."""
 
     async def start(self) -> None:
-        """Listen for registrations."""
         self.host.on(topics.FALLBACK_REGISTER, self._register)
         self.host.on((topics.FALLBACK_DEREGISTER, topics.SKILL_DEREGISTER), self._deregister)
 
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
     ) -> Match | Declined | Later | None:
-        """As promised by `PipelinePlugin`: the first skill of the pool that wants it."""
+        """The first skill that accepts the utterance."""
         if round is None or not self._registered:
             return None
         lowest, highest = _whole(round, "min"), _whole(round, "max")
@@ -61,7 +58,7 @@ class Fallback(PipelinePlugin):
         )
         for skill_id in willing(answers):
             return Match(skill_id, "fallback", lang, utterances[0])
-        return Declined(f"asked, and nobody wants it: {', '.join(pool[:5])}")
+        return Declined(f"no fallback skill accepts it; asked: {', '.join(pool[:5])}")
 
     def _pool(self, session: Session, lowest: int | None, highest: int | None) -> list[str]:
         known = dict(self._registered.get(DEFAULT_SESSION_ID, {}))
@@ -94,7 +91,7 @@ class Fallback(PipelinePlugin):
             self._registered.pop(message.session_id, None)
 
     def known_intents(self, session_id: str) -> list[dict[str, str]]:
-        """As promised by `PipelinePlugin`: those who are registered, first to be asked first."""
+        """The registered skills, in the order they are asked."""
         pool = self._pool(Session(session_id), None, None)
         return [{"skill_id": skill_id, "intent_name": "fallback", "lang": ANY_LANGUAGE} for skill_id in pool]
 

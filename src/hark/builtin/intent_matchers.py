@@ -17,25 +17,23 @@ from hark.spec import topics
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 
-_TOLD: Final = ("skill_id", "intent_name", "entity_name", "lang")
+_LOGGED_FIELDS: Final = ("skill_id", "intent_name", "entity_name", "lang")
 
 
 class RegisteredMatcher(PipelinePlugin):
-    """Keeps a pool in step with the registrations on the bus (INTENT-4). A subclass makes the pool, and matches."""
+    """Applies the registrations on the bus (INTENT-4) to a pool. A subclass creates the pool, and matches."""
 
     method: ClassVar[Literal["keyword", "template"]]
     """The one method of definition it accepts (INTENT-3 §6.2)."""
     modes: ClassVar[Mapping[str, float]]
-    """What a pipeline entry can ask for by `mode`: the floor that stands for it."""
+    """The modes of a pipeline entry, and the floor of each."""
 
     @dataclass(frozen=True)
     class Settings:
-        """What a deployer may set."""
-
         protect_skills: bool = True
-        """Whether a skill may be deregistered by nobody but itself."""
+        """Whether only the skill itself may deregister it."""
         floor: Share = 0.0
-        """The score, 0 to 1, that an intent has to reach; a pipeline entry may say otherwise."""
+        """The score, 0 to 1, that an intent has to reach; a pipeline entry may set its own."""
 
     settings: Settings
 
@@ -43,22 +41,22 @@ class RegisteredMatcher(PipelinePlugin):
         self._registered = pool
         # Registrations are applied inline as a rule, but one that takes long may be moved to a worker thread.
         self._writing = Lock()
-        self._complained: set[str] = set()
+        self._logged: set[str] = set()
 
     async def start(self) -> None:
-        """Listen for registrations. Those of the other method are rejected by not being listened to."""
+        # Registrations of the other method are rejected by not subscribing to them.
         self.host.log.info("accepts %s registrations and no others", self.method)
         self.host.on(self._registered.consumed, self._registration)
 
     def known_intents(self, session_id: str) -> Iterator[Mapping[str, str]]:
-        """As promised by `PipelinePlugin`: what is registered for the session, switched off or not."""
+        """What is registered for the session, disabled or not."""
         for intent in self._registered.intents(session_id):
             yield {"skill_id": intent.skill_id, "intent_name": intent.intent_name, "lang": intent.lang}
 
     def floor(self, round: Round | None) -> float:
-        """What has to be reached in this round: as the entry's `floor` says, or its `mode`, or else the settings.
+        """The score to reach in this round: by the entry's `floor`, or its `mode`, or else the settings.
 
-        What an entry says wrongly is named once and does not count.
+        A wrong value in an entry is logged once and ignored.
         """
         if round is None or not round.config:
             return self.settings.floor
@@ -66,17 +64,17 @@ class RegisteredMatcher(PipelinePlugin):
         if floor is not None:
             if isinstance(floor, (int, float)) and not isinstance(floor, bool) and 0 <= floor <= 1:
                 return float(floor)
-            self._complain(round.entry, f"floor {floor!r} is no number from 0 to 1")
+            self._log_once(round.entry, f"floor {floor!r} is no number from 0 to 1")
         if mode is not None:
             if isinstance(mode, str) and mode in self.modes:
                 return self.modes[mode]
-            self._complain(round.entry, f"mode {mode!r} is none of: {', '.join(self.modes)}")
+            self._log_once(round.entry, f"mode {mode!r} is none of: {', '.join(self.modes)}")
         return self.settings.floor
 
-    def _complain(self, entry: str, wrong: str) -> None:
-        if entry not in self._complained:
-            self._complained.add(entry)
-            self.host.log.warning("[pipeline.%s]: %s; it counts as not said", entry, wrong)
+    def _log_once(self, entry: str, wrong: str) -> None:
+        if entry not in self._logged:
+            self._logged.add(entry)
+            self.host.log.warning("[pipeline.%s]: %s; it is ignored", entry, wrong)
 
     def _registration(self, message: Message) -> None:
         if not self._is_allowed(message):
@@ -91,7 +89,7 @@ class RegisteredMatcher(PipelinePlugin):
                 self._warn(message, reason, item)
 
     def _is_allowed(self, message: Message) -> bool:
-        """The payload names the target; only the removal of a whole skill is reserved to itself (ruling R12)."""
+        """Whether the sender may change the target; only removing a whole skill is reserved to itself (ruling R12)."""
         source, target = message.context.get("skill_id"), message.data.get("skill_id")
         if source is None or source == target:
             return True
@@ -102,16 +100,16 @@ class RegisteredMatcher(PipelinePlugin):
         return True
 
     def _warn(self, message: Message, reason: str, item: str | None = None) -> None:
-        """One line per rejection or skipped item, its parts as fields too (INTENT-4 §5.3)."""
-        fields: dict[str, Any] = {name: message.data[name] for name in _TOLD if name in message.data}
+        """Log a rejection or a skipped item, with its parts as fields (INTENT-4 §5.3)."""
+        fields: dict[str, Any] = {name: message.data[name] for name in _LOGGED_FIELDS if name in message.data}
         fields |= {"topic": message.type, "reason": reason} | ({} if item is None else {"item": item})
-        told = ", ".join(f"{name} {value!r}" for name, value in fields.items() if name not in ("topic", "reason"))
+        parts = ", ".join(f"{name} {value!r}" for name, value in fields.items() if name not in ("topic", "reason"))
         verdict = "rejected" if item is None else "skipped an item"
-        self.host.log.warning("%s: %s (%s): %s", message.type, verdict, told, reason, extra=fields)
+        self.host.log.warning("%s: %s (%s): %s", message.type, verdict, parts, reason, extra=fields)
 
 
 class TemplateMatcher(RegisteredMatcher):
-    """Consumes template registrations (INTENT-4) and claims what fits a sentence as written, or else is like one.
+    """Matches utterances that fit a registered sentence as written, or are similar to one (INTENT-4).
 
     A pipeline entry may set `floor`, or `mode` to "strict" (as written only), "normal" or "loose".
     """
@@ -123,8 +121,6 @@ class TemplateMatcher(RegisteredMatcher):
 
     @dataclass(frozen=True)
     class Settings(RegisteredMatcher.Settings):
-        """What a deployer may set."""
-
         floor: Share = NORMAL
         """The score, 0 to 1, that an intent has to reach; 1 is a sentence as written. A pipeline entry may say
         otherwise."""
@@ -138,7 +134,7 @@ class TemplateMatcher(RegisteredMatcher):
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
     ) -> Match | Declined:
-        """As promised by `PipelinePlugin`: the first candidate that fits something the session can reach.
+        """The first candidate that fits something the session can reach.
 
         Any candidate that fits as written comes before one that is like something.
         """
@@ -156,12 +152,12 @@ class TemplateMatcher(RegisteredMatcher):
         return Declined(reason)
 
     def overlaps(self) -> list[Overlap]:
-        """Sentences that two skills both claim."""
+        """Sentences that fit intents of two skills."""
         return overlaps(self._pool)
 
 
 class KeywordMatcher(RegisteredMatcher):
-    """Consumes keyword registrations (INTENT-4) and claims what has all the vocabularies that an intent asks for.
+    """Matches utterances with all the vocabularies that a registered intent requires (INTENT-4).
 
     A pipeline entry may set `floor`, or `mode` to "strict", "normal" or "loose".
     """
@@ -173,10 +169,8 @@ class KeywordMatcher(RegisteredMatcher):
 
     @dataclass(frozen=True)
     class Settings(RegisteredMatcher.Settings):
-        """What a deployer may set."""
-
         floor: Share = DEFAULT_FLOOR
-        """The share of the words, 0 to 1, that an intent has to explain; a pipeline entry may say otherwise."""
+        """The share of the words, 0 to 1, that an intent has to explain; a pipeline entry may set its own."""
 
     settings: Settings
 
@@ -187,7 +181,7 @@ class KeywordMatcher(RegisteredMatcher):
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
     ) -> Match | Declined:
-        """As promised by `PipelinePlugin`: the first candidate that means something the session can reach."""
+        """The first candidate that means something the session can reach."""
         floor, reason = self.floor(round), ""
         for utterance in utterances:
             found = lookup_keywords(self._pool, utterance, lang, session, self.host.clock.wall, floor)

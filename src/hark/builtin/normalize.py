@@ -1,24 +1,21 @@
-"""Text as people type it and recognisers write it, brought into one form."""
+"""Normalises utterances as users type them and recognisers write them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
 
-from hark.intents.text import contractions
+from hark.intents.text import contractions, straight_quotes
 from hark.plugins import Ctx, UtteranceTransformer
 
-# ruff: noqa: RUF001 - the signs that look like others are meant
-_QUOTES: Final = str.maketrans({"‘": "'", "’": "'", "‚": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "…": "..."})
 _APOSTROPHED = re.compile(r"[^\W\d_]+'[^\W\d_]+")
 
 
 class Normalize(UtteranceTransformer):
     """Single spaces, plain quotes, and contractions of the utterance's language written out ("what's", "what is").
 
-    Case and punctuation stay: who matches can fold them, who answers may want them. Candidates that become the same
-    text are merged.
+    Case and punctuation stay: matchers fold them, and skills may need them. Candidates that become the same text are
+    merged.
     """
 
     id = "normalize"
@@ -26,16 +23,13 @@ class Normalize(UtteranceTransformer):
     quick = True
 
     def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
-        """As promised by `UtteranceTransformer`."""
         table = contractions(ctx.lang) if ctx.lang else {}
         normal = [_normal(utterance, table) for utterance in utterances]
         return list(dict.fromkeys(normal)) if len(normal) > 1 else normal
 
 
 def _normal(text: str, table: Mapping[str, str]) -> str:
-    if not text.isascii():
-        text = text.translate(_QUOTES)
-    text = " ".join(text.split())
+    text = " ".join(straight_quotes(text).split())
     if table and "'" in text:
         text = _APOSTROPHED.sub(lambda found: _long_form(found[0], table), text)
     return text

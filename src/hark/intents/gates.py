@@ -1,4 +1,4 @@
-"""What stands between an intent that fits and a match, whichever method it fits by."""
+"""Conditions on an intent that fits, of either method: enabled, allowed, in context, required slots filled."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hark.model import ContextEntry, Session
 from hark.model.intent_context import IntentContext, gate_is_open, is_live, private_key
 
 Now = Callable[[], float]
-"""Tells the wall time; asked only where something can expire."""
+"""Returns the wall time; called only where something can expire."""
 
 
 AnyScope = SessionScope[Any, Any]
 
 
 def refusal(intent: IntentDefinition, session: Session, shared: AnyScope, own: AnyScope, now: Now) -> str | None:
-    """Why an intent that fits does not count in this session: switched off, denied, or not in this context."""
+    """Why an intent that fits is refused in this session: disabled, denied, or not in this context."""
     if intent.key in shared.disabled or intent.key in own.disabled:
         return f"{intent.label} fits but is disabled"
     if intent.skill_id in (session.blacklisted_skills or ()) or intent.label in (session.blacklisted_intents or ()):
@@ -30,7 +30,7 @@ def refusal(intent: IntentDefinition, session: Session, shared: AnyScope, own: A
 
 
 def fill(slots: dict[str, str], intent: IntentDefinition, context: IntentContext, now: float) -> None:
-    """What the utterance left open comes from the context: the skill's own entry first (CONTEXT-1 §7)."""
+    """Fill slots that were not said from the context, the skill's own entries first (CONTEXT-1 §7)."""
     for name in intent.slots:
         if name in slots:
             continue
@@ -44,7 +44,7 @@ def fill(slots: dict[str, str], intent: IntentDefinition, context: IntentContext
 
 
 def unfilled(intent: IntentDefinition, slots: dict[str, str]) -> str | None:
-    """Why an intent that fits does not count with these slots: one that it requires is missing."""
+    """Why an intent that fits is refused with these slots: a required one is missing."""
     for name in intent.required_slots:
         if name not in slots:
             return f"{intent.label} fits but its slot {name!r} is not filled"

@@ -1,4 +1,4 @@
-"""Which intents of one method there are, for whom, and which of them are switched off (INTENT-4 §5 to §8, §11)."""
+"""The registered intents of one method, by session, and which of them are disabled (INTENT-4 §5 to §8, §11)."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ class Index(Protocol[D_contra]):
     """All intents of one language under one session id, arranged for a matcher."""
 
     @property
-    def is_bare(self) -> bool:
-        """Whether there is nothing in it."""
+    def is_empty(self) -> bool:
+        """Whether it has no content."""
 
     def add(self, intent: D_contra) -> None:
-        """Enter an intent; what it costs does not depend on the others."""
+        """Add an intent; the cost does not depend on the others."""
 
     def remove(self, intent: D_contra) -> None:
-        """Take an intent out again."""
+        """Remove an intent."""
 
 
 class SessionScope(Generic[D, X]):
-    """What was registered and switched off under one session id."""
+    """What was registered and disabled under one session id."""
 
     __slots__ = ("disabled", "entities", "intents", "roots")
 
@@ -43,8 +43,8 @@ class SessionScope(Generic[D, X]):
         self.disabled: frozenset[Key] = frozenset()
 
     @property
-    def is_bare(self) -> bool:
-        """Whether there is nothing left to keep."""
+    def is_empty(self) -> bool:
+        """Whether there is nothing to keep."""
         return not self.intents and not self.entities and not self.disabled
 
     def holds(self, key: Key) -> bool:
@@ -56,11 +56,11 @@ NOTHING: Final[SessionScope[Any, Any]] = SessionScope()
 
 
 Apply = Callable[[Mapping[str, Any], str], list[Skipped]]
-"""Lets the payload of one message take effect under a session id."""
+"""Applies the payload of one message under a session id."""
 
 
 class Pool(Generic[D, X]):
-    """The registrations of all sessions. `default` is everybody's; a session's own come on top.
+    """The registrations of all sessions. Those of `default` are for all sessions; a session may have more of its own.
 
     `apply` takes the messages of INTENT-4 as they are. A registration can be found as soon as `apply` returned, and
     costs what its own definition costs, however many others there are. A method gives the topic it registers by, the
@@ -92,15 +92,16 @@ class Pool(Generic[D, X]):
         return tuple(self._apply)
 
     def apply(self, topic: str, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
-        """Let a registration message take effect; returns what was left out, raises `Rejected` when it has none."""
+        """Apply a registration message; returns the items that were left out, raises `Rejected` when it has no
+        effect."""
         return self._apply[topic](data, session_id)
 
     def scope(self, session_id: str) -> SessionScope[D, X]:
-        """What belongs to one session id alone."""
+        """The registrations of one session id alone."""
         return self._scopes.get(session_id, NOTHING)
 
     def tags(self, lang: str) -> tuple[str, ...]:
-        """The folded languages to look in, best first: the very tag, then the others of the same primary language."""
+        """The folded languages to search, best first: the same tag, then others of the same primary language."""
         tag = lang.lower()
         known = self._tags.get(tag.partition("-")[0], ())
         if not known or known[0] == tag or tag not in known:
@@ -108,7 +109,7 @@ class Pool(Generic[D, X]):
         return (tag, *(other for other in known if other != tag))
 
     def intents(self, session_id: str) -> Iterator[D]:
-        """Everything a session can reach, switched off or not."""
+        """All intents a session can reach, disabled or not."""
         for scope_id in dict.fromkeys((DEFAULT_SESSION_ID, session_id)):
             for languages in self.scope(scope_id).intents.values():
                 yield from languages.values()
@@ -116,8 +117,8 @@ class Pool(Generic[D, X]):
     def _register(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
         old = self._registered(data, session_id)
         if old is not None and old.payload == data:
-            return []  # skills announce themselves again whenever somebody got ready
-        # A replacement does not change who comes first.
+            return []  # skills announce themselves again whenever an assistant gets ready
+        # A replacement keeps its place in the order.
         intent, skipped = self._read(data, next(self._order) if old is None else old.order)
         scope = self._scopes.setdefault(session_id, SessionScope())
         scope.roots.setdefault(intent.tag, self._index()).add(intent)
@@ -148,7 +149,7 @@ class Pool(Generic[D, X]):
         scope = self._scopes.get(session_id)
         if scope is not None:
             scope.disabled -= {key for key in scope.disabled if key[0] == label and _covers(lang, key[1])}
-            self._forget_bare(session_id)
+            self._forget_empty(session_id)
         return []
 
     def _disable(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
@@ -164,7 +165,7 @@ class Pool(Generic[D, X]):
         return []
 
     def _reach(self, session_id: str) -> list[SessionScope[D, X]]:
-        """The scopes a switch under `session_id` acts on: the device's own session speaks for all of them."""
+        """The scopes that disabling under `session_id` acts on: the device's own session acts on all of them."""
         if session_id == DEFAULT_SESSION_ID:
             return list(self._scopes.values())
         return [self.scope(DEFAULT_SESSION_ID), self.scope(session_id)]
@@ -177,22 +178,22 @@ class Pool(Generic[D, X]):
             if not scope.intents[intent.label]:
                 del scope.intents[intent.label]
             scope.roots[intent.tag].remove(intent)
-            if scope.roots[intent.tag].is_bare:
+            if scope.roots[intent.tag].is_empty:
                 del scope.roots[intent.tag]
         if gone:
             self._forget_switches({intent.key for intent in gone})
-        self._forget_bare(session_id)
+        self._forget_empty(session_id)
 
     def _forget_switches(self, keys: set[Key]) -> None:
-        """A switch lasts as long as there is something it switches: who comes back later starts enabled."""
+        """Forget that intents were disabled when they are gone: one that is registered again later is enabled."""
         for session_id, scope in list(self._scopes.items()):
             for key in scope.disabled & keys:
                 if not any(other.holds(key) for other in self._reach(session_id)):
                     scope.disabled -= {key}
-            self._forget_bare(session_id)
+            self._forget_empty(session_id)
 
-    def _forget_bare(self, session_id: str) -> None:
-        if session_id != DEFAULT_SESSION_ID and session_id in self._scopes and self._scopes[session_id].is_bare:
+    def _forget_empty(self, session_id: str) -> None:
+        if session_id != DEFAULT_SESSION_ID and session_id in self._scopes and self._scopes[session_id].is_empty:
             del self._scopes[session_id]
 
 

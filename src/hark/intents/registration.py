@@ -1,6 +1,7 @@
 """Registered intents as a matcher holds them, and reading them from payloads (INTENT-4 §5 to §8).
 
-Reading is tolerant of single items and strict about identity and structure."""
+Reading is tolerant of single items and strict about identity and structure.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ from hark.model.lang import canonical, is_tag
 from hark.spec import RESERVED_INTENT_NAMES, dispatch_topic, is_intent_name, is_skill_id
 
 Key = tuple[str, str]
-"""What can be enabled and disabled: a label and a folded language tag."""
+"""A label and a folded language tag: what can be enabled and disabled."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class IntentDefinition:
-    """What one registration of an intent has in either method (INTENT-3 §3, INTENT-4 §5). Compared by identity."""
+    """One registered intent of either method (INTENT-3 §3, INTENT-4 §5). Compared by identity."""
 
     skill_id: str
     intent_name: str
@@ -28,14 +29,14 @@ class IntentDefinition:
     order: int
     """Place among all registrations; a replacement keeps its predecessor's."""
     slots: tuple[str, ...] = ()
-    """Every slot there can be, in the order of writing."""
+    """Every possible slot, in the order of writing."""
     required_slots: tuple[str, ...] = ()
     slot_blacklist: Mapping[str, frozenset[str]] | None = None
     """Values a slot cannot take."""
     requires_context: tuple[Any, ...] = ()
     excludes_context: tuple[Any, ...] = ()
     payload: Mapping[str, Any] | None = None
-    """What it was read from."""
+    """The payload it was read from."""
 
     label: str = field(init=False)
     """`skill_id:intent_name`."""
@@ -45,7 +46,7 @@ class IntentDefinition:
     """Label and folded language."""
 
     def __post_init__(self) -> None:
-        # Asked for with every utterance, so worked out once.
+        # Used for every utterance, so computed once.
         object.__setattr__(self, "label", dispatch_topic(self.skill_id, self.intent_name))
         object.__setattr__(self, "tag", self.lang.lower())
         object.__setattr__(self, "key", (self.label, self.tag))
@@ -62,9 +63,9 @@ class TemplateIntent(IntentDefinition):
     patterns: tuple[Pattern, ...]
     """Its templates, compiled."""
     samples: tuple[Sentence, ...]
-    """Sentences they stand for: all, or so many that the intent can be judged by them."""
+    """Sentences they stand for: all, or enough to be representative."""
     blacklist: tuple[str, ...] = ()
-    """Phrases that rule the intent out."""
+    """Phrases that exclude the intent."""
     required_keywords: tuple[str, ...] = ()
     """Phrases of which one has to occur, if there are any."""
 
@@ -169,7 +170,7 @@ def _items(
     read: Callable[[str, str], tuple[T, ...]],
     skipped: list[Skipped],
 ) -> list[T]:
-    """What the templates of one field stand for; those that are malformed are skipped one by one."""
+    """The expanded templates of one field; malformed ones are skipped one by one."""
     found: list[T] = []
     for item in _array(data, field):
         if not isinstance(item, str):

@@ -1,12 +1,21 @@
-"""Text as it is compared: words in one case, with contractions written out and without punctuation around them.
+"""The one normaliser of text: words in one case, contractions written out, no punctuation around them.
 
-The one normaliser of text: what matches, converts, lints or reads values builds on these functions."""
+Everything that compares, converts, checks or reads text builds on these functions.
+"""
 
+# ruff: noqa: RUF001 - the signs that look like others are meant
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
-from unicodedata import normalize
+from unicodedata import category, normalize
+
+EDGES: Final = ".,;:!?\"'`()[]{}<>|" + "…¿¡“”„‟‘‚«»‹›–—·、。，！？；：「」『』（）【】؟،؛।"
+"""What is stripped from both ends of a word. Signs that carry meaning (`-5`, `20%`, `c#`) are not among it."""
+
+_APOSTROPHES: Final = str.maketrans("’ʼ＇", "'''")
+_QUOTES: Final = str.maketrans({"‘": "'", "’": "'", "‚": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "…": "..."})
 
 _IS = ("what", "who", "where", "when", "how", "why", "that", "there", "here", "it", "he", "she")
 _ARE = ("we", "you", "they", "what", "who", "where", "how")
@@ -36,24 +45,31 @@ CONTRACTIONS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Short form to long form, in lower case."""
 
-NO_CONTRACTIONS: Final[Mapping[str, str]] = {}
+_NO_CONTRACTIONS: Final[Mapping[str, str]] = {}
 
 
 def contractions(lang: str) -> Mapping[str, str]:
-    """The contractions of a language, whatever its region; empty when nobody wrote any down."""
-    return CONTRACTIONS.get(lang.partition("-")[0].lower(), NO_CONTRACTIONS)
-
-
-# ruff: noqa: RUF001 - the signs that look like others are meant
-EDGES: Final = ".,;:!?\"'`()[]{}<>|" + "…¿¡“”„‟‘‚«»‹›–—·、。，！？；：「」『』（）【】؟،؛।"
-"""What is stripped from both ends of a word. Signs that carry meaning (`-5`, `20%`, `c#`) are not among it."""
-
-_APOSTROPHES: Final = str.maketrans("’ʼ＇", "'''")
+    """The contractions of a language, whatever its region; empty when there is no table for it."""
+    return CONTRACTIONS.get(lang.partition("-")[0].lower(), _NO_CONTRACTIONS)
 
 
 def straight(text: str) -> str:
     """`text` with one form for every letter and one apostrophe."""
     return text if text.isascii() else normalize("NFC", text).translate(_APOSTROPHES)
+
+
+def straight_quotes(text: str) -> str:
+    """`text` with quotes, apostrophes and ellipses as they are typed on a keyboard."""
+    return text if text.isascii() else text.translate(_QUOTES)
+
+
+@lru_cache(maxsize=4096)
+def without_accents(text: str) -> str:
+    """`text` without accents and other marks; `ß` is `ss`."""
+    if text.isascii():
+        return text
+    bare = "".join(letter for letter in normalize("NFD", text.replace("ß", "ss")) if category(letter) != "Mn")
+    return normalize("NFC", bare)
 
 
 def words(text: str, lang: str = "") -> list[str]:

@@ -13,11 +13,9 @@ from hark.model.lang import is_tag
 from hark.plugins import handles
 from hark.spec import RESERVED_INTENT_NAMES, is_intent_name
 
-__all__ = ["MalformedIntent", "intent", "read_templates", "read_intent_mark"]
-
 
 class MalformedIntent(ValueError):
-    """Something a skill declares cannot be registered; the text names the method, or file, line and column, and why."""
+    """A declaration of a skill cannot be registered. The text names the method, or file and line, and the reason."""
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,12 +23,72 @@ F = TypeVar("F", bound=Callable[..., Any])
 Gate = str | Mapping[str, str]
 """A key of the skill's own context, or `{"key": ..., "scope": "shared"}` (CONTEXT-1 §6)."""
 
-_MARK: Final = "__hark_intents__"
+Vocabularies = Sequence[str | Mapping[str, Sequence[str]]] | Mapping[str, Sequence[str]]
+"""Names of `.voc` files, or names with their samples: `["light"]`, `{"light": ["light", "lamp"]}`."""
+
+
+def intent(
+    *samples: str,
+    file: str | None = None,
+    lang: str | None = None,
+    name: str | None = None,
+    required_slots: Sequence[str] = (),
+    blacklist: Sequence[str] = (),
+    requires: Sequence[Gate] = (),
+    excludes: Sequence[Gate] = (),
+) -> Callable[[F], F]:
+    """Make a method of a `Skill` the handler of these sample sentences, or of those in a file.
+
+    Samples are templates: `"turn (on|off) [the] {room} light"`; `<name>` stands for the phrases in `name.voc` of the
+    skill's locale folder. The intent has the name of the method unless `name` is given. Stack decorators for several
+    languages; without `lang`, samples are in the skill's own. `file="time_in"` takes the samples from
+    `locale/<lang>/time_in.intent` in every language there is, and the intent has the name of the file.
+
+    Slots that are in every sentence, and `required_slots`, have to be filled; a phrase of `blacklist` keeps the intent
+    from matching; `requires` and `excludes` name context keys that have to be set, or must not be. Mistakes raise
+    `MalformedIntent` when the class is created.
+    """
+
+    def marked(method: F) -> F:
+        where = _where(method)
+        read = read_intent_mark(where, samples, file, lang, required_slots, blacklist, requires, excludes)
+        if file is not None and name not in (None, file):
+            raise MalformedIntent(f"{where}: the intent has the name of its file, {file!r}; leave out name=")
+        return _add(method, MethodMarks(name or file or method.__name__, bool(name or file), (read,)))
+
+    return marked
+
+
+def keywords(
+    *,
+    required: Vocabularies = (),
+    optional: Vocabularies = (),
+    one_of: Sequence[Vocabularies] = (),
+    excluded: Vocabularies = (),
+    lang: str | None = None,
+    name: str | None = None,
+    requires: Sequence[Gate] = (),
+    excludes: Sequence[Gate] = (),
+) -> Callable[[F], F]:
+    """Make a method of a `Skill` the handler of utterances in which certain words occur, in any order.
+
+    A phrase of every `required` vocabulary has to occur, and one of every group in `one_of`; no phrase of an `excluded`
+    vocabulary may. The phrases that occurred, also of `optional` vocabularies, are slots named by their vocabulary.
+    A name stands for `name.voc` in the skill's locale folder, in every language that has all of them;
+    `{"light": ["light", "lamp"]}` writes a vocabulary inline, in `lang` or the skill's own language. Mistakes raise
+    `MalformedIntent` when the class is created.
+    """
+
+    def marked(method: F) -> F:
+        read = read_keywords_mark(_where(method), required, optional, one_of, excluded, lang, requires, excludes)
+        return _add(method, MethodMarks(name or method.__name__, name is not None, keywords=(read,)))
+
+    return marked
 
 
 @dataclass(frozen=True)
 class Gates:
-    """What has to be, and what must not be, remembered for an intent to be meant."""
+    """The context keys that have to be set, and those that must not be, for an intent to match."""
 
     requires: tuple[Gate, ...] = ()
     excludes: tuple[Gate, ...] = ()
@@ -38,14 +96,14 @@ class Gates:
 
 @dataclass(frozen=True)
 class IntentMark:
-    """One `@intent` mark: samples in one language, or a file in every language, and what rides along."""
+    """One `@intent` on a method: samples in one language, or a file in every language, and their options."""
 
     where: str
-    """The method."""
+    """The method, as messages name it."""
     samples: tuple[str, ...]
     file: str | None
     lang: str | None
-    """None for the skill's own language, with a file for every language."""
+    """None for the skill's own language or, with a file, for every language."""
     required_slots: tuple[str, ...]
     blacklist: tuple[str, ...]
     gates: Gates
@@ -62,7 +120,7 @@ class KeywordVocabulary:
 
 @dataclass(frozen=True)
 class KeywordsMark:
-    """One `@keywords` mark."""
+    """One `@keywords` on a method."""
 
     where: str
     required: tuple[KeywordVocabulary, ...]
@@ -75,24 +133,29 @@ class KeywordsMark:
 
     @property
     def vocabularies(self) -> tuple[KeywordVocabulary, ...]:
-        """All of them, whatever their role."""
+        """The vocabularies of all roles."""
         return (*self.required, *self.optional, *(one for group in self.one_of for one in group), *self.excluded)
 
 
 @dataclass(frozen=True)
 class MethodMarks:
-    """What the marks of one method come to."""
+    """All marks of one method."""
 
     intent_name: str
     is_named: bool
-    """Whether the author gave the name, instead of leaving it to the method's."""
-    wordings: tuple[IntentMark, ...] = ()
+    """Whether the author gave the name; else it is the method's."""
+    intents: tuple[IntentMark, ...] = ()
     keywords: tuple[KeywordsMark, ...] = ()
 
 
-def mark(method: F, added: MethodMarks) -> F:
-    """Put one more mark on a method, which becomes the intent's handler."""
-    where = where_of(method)
+_MARK: Final = "__hark_intents__"
+
+_NAME: Final = re.compile(r"[a-z0-9_]+")
+
+
+def _add(method: F, added: MethodMarks) -> F:
+    """Add a mark to a method, which becomes the handler of the intent."""
+    where = _where(method)
     marked = _joined(where, getattr(method, _MARK, None), added)
     if not is_intent_name(marked.intent_name):
         why = "reserved" if marked.intent_name in RESERVED_INTENT_NAMES else "not letters, digits, '_', '-' and '.'"
@@ -102,7 +165,7 @@ def mark(method: F, added: MethodMarks) -> F:
 
 
 def intents_of(skill: type) -> dict[str, MethodMarks]:
-    """What a class understands, by intent name, its bases included; raises when two methods share a name."""
+    """The marks of a class and its bases, by intent name; raises `MalformedIntent` when two methods share a name."""
     by_method: dict[str, MethodMarks] = {}
     for owner in reversed(skill.__mro__):
         for attribute, member in vars(owner).items():
@@ -119,57 +182,13 @@ def intents_of(skill: type) -> dict[str, MethodMarks]:
     return found
 
 
-def where_of(method: Callable[..., Any]) -> str:
-    """How a method is named in messages."""
+def _where(method: Callable[..., Any]) -> str:
+    """A method, as messages name it."""
     return getattr(method, "__qualname__", repr(method))
 
 
-def several(where: str, option: str, values: Any) -> tuple[Any, ...]:
-    """What an author gave for an option that takes several."""
-    if isinstance(values, (str, Mapping)):
-        raise MalformedIntent(f"{where}: {option} takes several: write {option}=[{values!r}]")
-    return tuple(values)
-
-
-def read_gates(where: str, requires: Any, excludes: Any) -> Gates:
-    """The context gates an author gave; one that is asked for and ruled out at once could never be passed."""
-    gates = Gates(
-        tuple(_gate(where, gate) for gate in several(where, "requires", requires)),
-        tuple(_gate(where, gate) for gate in several(where, "excludes", excludes)),
-    )
-    check_gates(where, gates)
-    return gates
-
-
-def check_gates(where: str, gates: Gates) -> None:
-    """Refuse gates that contradict each other."""
-    both = {_key(gate) for gate in gates.requires} & {_key(gate) for gate in gates.excludes}
-    if both:
-        key, _ = min(both)
-        raise MalformedIntent(f"{where}: {key!r} is in requires and in excludes, so nobody could ever say this")
-
-
-def check_lang(where: str, lang: str | None) -> None:
-    """Refuse what is no language tag."""
-    if lang is not None and not is_tag(lang):
-        raise MalformedIntent(f"{where}: lang {lang!r} is no language tag such as 'en-US'")
-
-
-def _gate(where: str, gate: Any) -> Gate:
-    key, scope = _key(gate)
-    if not isinstance(key, str) or not key or ":" in key or scope not in ("private", "shared"):
-        raise MalformedIntent(
-            f"{where}: {gate!r} is no context key; write 'key' or {{'key': 'key', 'scope': 'shared'}}"
-        )
-    return gate if isinstance(gate, str) else dict(gate)
-
-
-def _key(gate: Any) -> tuple[Any, Any]:
-    return (gate.get("key"), gate.get("scope", "private")) if isinstance(gate, Mapping) else (gate, "private")
-
-
 def _joined(where: str, before: MethodMarks | None, added: MethodMarks) -> MethodMarks:
-    """The lower mark with the upper one added. A name that was given beats the method's."""
+    """The marks so far and one more. A name the author gave takes precedence over the method's."""
     if before is None:
         return added
     if before.is_named and added.is_named and before.intent_name != added.intent_name:
@@ -178,40 +197,8 @@ def _joined(where: str, before: MethodMarks | None, added: MethodMarks) -> Metho
         )
     named = added if added.is_named else before
     return MethodMarks(
-        named.intent_name, named.is_named, before.wordings + added.wordings, before.keywords + added.keywords
+        named.intent_name, named.is_named, before.intents + added.intents, before.keywords + added.keywords
     )
-
-
-def intent(
-    *samples: str,
-    file: str | None = None,
-    lang: str | None = None,
-    name: str | None = None,
-    required_slots: Sequence[str] = (),
-    blacklist: Sequence[str] = (),
-    requires: Sequence[Gate] = (),
-    excludes: Sequence[Gate] = (),
-) -> Callable[[F], F]:
-    """Make a method of a `Skill` the handler of what these samples say, or those in a file.
-
-    Samples are templates: `"turn (on|off) [the] {room} light"`; `<name>` stands for the phrases in `name.voc` of the
-    skill's locale folder. The intent is called like the method unless `name` says otherwise. Put one mark on top of the
-    other for several languages; without `lang`, samples are in the skill's own. `file="time_in"` takes the samples from
-    `locale/<lang>/time_in.intent` in every language there is, and the intent is called like the file.
-
-    A slot that is in every sentence has to be filled, and so have `required_slots`; a phrase of `blacklist` rules the
-    intent out, `requires` and `excludes` name what has to be, or must not be, remembered. Mistakes raise
-    `MalformedIntent` when the class is made, not when somebody speaks.
-    """
-
-    def marked(method: F) -> F:
-        where = where_of(method)
-        read = read_intent_mark(where, samples, file, lang, required_slots, blacklist, requires, excludes)
-        if file is not None and name not in (None, file):
-            raise MalformedIntent(f"{where}: the intent is called like its file, {file!r}; leave out name=")
-        return mark(method, MethodMarks(name or file or method.__name__, bool(name or file), (read,)))
-
-    return marked
 
 
 def read_intent_mark(
@@ -224,19 +211,19 @@ def read_intent_mark(
     requires: Sequence[Gate] = (),
     excludes: Sequence[Gate] = (),
 ) -> IntentMark:
-    """What an author wrote, checked as far as that can be done without the locale folder."""
+    """The arguments of `@intent`, checked as far as possible without the locale folder."""
     found = IntentMark(
         where,
         tuple(samples),
         file,
         lang,
-        several(where, "required_slots", required_slots),
-        several(where, "blacklist", blacklist),
-        read_gates(where, requires, excludes),
+        _as_tuple(where, "required_slots", required_slots),
+        _as_tuple(where, "blacklist", blacklist),
+        _read_gates(where, requires, excludes),
     )
-    check_lang(where, lang)
+    _check_lang(where, lang)
     if file is not None and found.samples:
-        raise MalformedIntent(f"{where}: samples or a file, not both; put one @intent on top of the other")
+        raise MalformedIntent(f"{where}: samples or a file, not both; use two @intent decorators")
     if file is None and not found.samples:
         raise MalformedIntent(f"{where}: @intent needs at least one sample sentence, or a file")
     slots = {slot for template in read_templates(where, found.samples) for slot in template.slots}
@@ -247,53 +234,20 @@ def read_intent_mark(
 
 
 def check_required_slots(where: str, found: IntentMark, slots: Any) -> None:
-    """Refuse a required slot that no sample has."""
+    """Raise `MalformedIntent` for a required slot that no sample has."""
     for name in found.required_slots:
         if name not in slots:
             raise MalformedIntent(f"{where}: required_slots names {name!r}, which no sample has")
 
 
 def read_templates(where: str, texts: Sequence[str], *, slots: bool = True) -> list[Template]:
-    """The templates an author wrote; raises `MalformedIntent`. Vocabularies they refer to are not looked at yet."""
+    """Parse the templates an author wrote; raises `MalformedIntent`. The vocabularies they refer to are not checked."""
     try:
         return [parse(text, slots=slots) for text in texts]
     except TemplateError as error:
         raise MalformedIntent(f"{where}: {error}") from None
     except TypeError:
         raise MalformedIntent(f"{where}: samples and blacklist are text") from None
-
-
-Vocabularies = Sequence[str | Mapping[str, Sequence[str]]] | Mapping[str, Sequence[str]]
-"""Names of `.voc` files, or names with their samples: `["light"]`, `{"light": ["light", "lamp"]}`."""
-
-_NAME: Final = re.compile(r"[a-z0-9_]+")
-
-
-def keywords(
-    *,
-    required: Vocabularies = (),
-    optional: Vocabularies = (),
-    one_of: Sequence[Vocabularies] = (),
-    excluded: Vocabularies = (),
-    lang: str | None = None,
-    name: str | None = None,
-    requires: Sequence[Gate] = (),
-    excludes: Sequence[Gate] = (),
-) -> Callable[[F], F]:
-    """Make a method of a `Skill` the handler of utterances in which certain words occur, in whatever order.
-
-    Of every `required` vocabulary a phrase has to occur, of every group in `one_of` a phrase of one of its
-    vocabularies, of `excluded` ones none. Those that occurred are slots by the vocabulary's name; `optional` ones too.
-    A name stands for `name.voc` in the skill's locale folder, in every language that has all of them;
-    `{"light": ["light", "lamp"]}` writes a vocabulary inline, in `lang` or the skill's own language. Mistakes raise
-    `MalformedIntent` when the class is made.
-    """
-
-    def marked(method: F) -> F:
-        read = read_keywords_mark(where_of(method), required, optional, one_of, excluded, lang, requires, excludes)
-        return mark(method, MethodMarks(name or method.__name__, name is not None, keywords=(read,)))
-
-    return marked
 
 
 def read_keywords_mark(
@@ -306,7 +260,7 @@ def read_keywords_mark(
     requires: Sequence[Gate] = (),
     excludes: Sequence[Gate] = (),
 ) -> KeywordsMark:
-    """What an author wrote, checked as far as that can be done without the locale folder (INTENT-3 §4.2)."""
+    """The arguments of `@keywords`, checked as far as possible without the locale folder (INTENT-3 §4.2)."""
     if isinstance(one_of, Mapping) or any(isinstance(group, str) for group in one_of):
         raise MalformedIntent(f"{where}: one_of takes groups: write one_of=[{one_of!r}]")
     found = KeywordsMark(
@@ -316,11 +270,11 @@ def read_keywords_mark(
         tuple(_vocabularies(where, "one_of", group) for group in one_of),
         _vocabularies(where, "excluded", excluded),
         lang,
-        read_gates(where, requires, excludes),
+        _read_gates(where, requires, excludes),
     )
-    check_lang(where, lang)
+    _check_lang(where, lang)
     if not found.required and not found.one_of:
-        raise MalformedIntent(f"{where}: @keywords needs something in required or one_of, or anything would match")
+        raise MalformedIntent(f"{where}: @keywords needs something in required or one_of, or everything would match")
     if not all(found.one_of):
         raise MalformedIntent(f"{where}: a group of one_of is empty, so nothing could match")
     _check_roles(found)
@@ -363,3 +317,45 @@ def _check_roles(found: KeywordsMark) -> None:
             other = role_of.setdefault(vocabulary.name, role)
             if other != role:
                 raise MalformedIntent(f"{found.where}: {vocabulary.name!r} is in {other} and in {role}; choose one")
+
+
+def _read_gates(where: str, requires: Any, excludes: Any) -> Gates:
+    """The context gates an author gave; raises `MalformedIntent`."""
+    gates = Gates(
+        tuple(_gate(where, gate) for gate in _as_tuple(where, "requires", requires)),
+        tuple(_gate(where, gate) for gate in _as_tuple(where, "excludes", excludes)),
+    )
+    check_gates(where, gates)
+    return gates
+
+
+def check_gates(where: str, gates: Gates) -> None:
+    """Raise `MalformedIntent` for a key that is both required and excluded."""
+    both = {_key(gate) for gate in gates.requires} & {_key(gate) for gate in gates.excludes}
+    if both:
+        key, _ = min(both)
+        raise MalformedIntent(f"{where}: {key!r} is in requires and in excludes, so the intent could never match")
+
+
+def _gate(where: str, gate: Any) -> Gate:
+    key, scope = _key(gate)
+    if not isinstance(key, str) or not key or ":" in key or scope not in ("private", "shared"):
+        raise MalformedIntent(
+            f"{where}: {gate!r} is no context key; write 'key' or {{'key': 'key', 'scope': 'shared'}}"
+        )
+    return gate if isinstance(gate, str) else dict(gate)
+
+
+def _key(gate: Any) -> tuple[Any, Any]:
+    return (gate.get("key"), gate.get("scope", "private")) if isinstance(gate, Mapping) else (gate, "private")
+
+
+def _check_lang(where: str, lang: str | None) -> None:
+    if lang is not None and not is_tag(lang):
+        raise MalformedIntent(f"{where}: lang {lang!r} is no language tag such as 'en-US'")
+
+
+def _as_tuple(where: str, option: str, values: Any) -> tuple[Any, ...]:
+    if isinstance(values, (str, Mapping)):
+        raise MalformedIntent(f"{where}: {option} takes several: write {option}=[{values!r}]")
+    return tuple(values)

@@ -46,10 +46,7 @@ def test_it_shows_every_key_of_every_table_with_its_documentation() -> None:
 
 def test_plugins_are_shown_with_what_they_can_be_told() -> None:
     text = document(DEFAULT_PLUGINS)
-    assert (
-        "#[plugins.template]\n# Whether a skill may be deregistered by nobody but itself.\n#protect_skills = true"
-        in text
-    )
+    assert "#[plugins.template]\n# Whether only the skill itself may deregister it.\n#protect_skills = true" in text
     assert "clock.skill" not in text  # it has nothing to be set
 
 

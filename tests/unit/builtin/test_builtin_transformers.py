@@ -7,6 +7,8 @@ from builtin_host import begin, ctx
 
 from hark.builtin import Cancel, Normalize
 from hark.builtin.cancel import CANCEL_PHRASES
+from hark.model import Frozen
+from hark.plugins import Ctx, Session
 
 
 @pytest.mark.parametrize(
@@ -36,11 +38,21 @@ def test_normalising_twice_changes_nothing() -> None:
     assert Normalize().transform(once, ctx("en-US")) == once
 
 
+class RecordingCtx(Ctx):
+    """Records why an utterance was cancelled."""
+
+    reason: str | None = None
+
+    def cancel(self, reason: str = "other") -> None:
+        self.reason = reason
+        super().cancel(reason)
+
+
 async def cancelled(text: str, lang: str | None, *phrases: str) -> str | None:
-    cancel, seen = Cancel(), ctx(lang)
+    cancel, seen = Cancel(), RecordingCtx(Frozen(), Session(), lang, True)
     await begin(cancel, phrases=phrases)
     assert cancel.transform([text, "another candidate"], seen) == [text, "another candidate"]
-    return seen._cancel_reason
+    return seen.reason
 
 
 @pytest.mark.parametrize("lang", sorted(CANCEL_PHRASES))
@@ -70,7 +82,7 @@ async def test_a_deployer_can_add_phrases() -> None:
 
 
 async def test_no_candidates_are_no_trouble() -> None:
-    cancel, seen = Cancel(), ctx("en-US")
+    cancel, seen = Cancel(), RecordingCtx(Frozen(), Session(), "en-US", True)
     await begin(cancel)
     assert cancel.transform([], seen) == []
-    assert seen._cancel_reason is None
+    assert seen.reason is None

@@ -1,4 +1,4 @@
-"""Sums and units: what is understood, what comes out, and what is nobody's business."""
+"""The calculator skill: sums, units, and utterances that are neither."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_what_is_no_sum_is_none(text: str) -> None:
         ("(" * 60 + "1 + 1", TooBig),
     ],
 )
-def test_what_cannot_be_worked_out_is_told_apart(text: str, problem: type[Exception] | None) -> None:
+def test_sums_that_cannot_be_evaluated_raise_different_errors(text: str, problem: type[Exception] | None) -> None:
     if problem is None:
         assert result(text) == 5  # who speaks closes no brackets
         return
@@ -243,7 +243,7 @@ async def test_the_answer_to_a_question_is_remembered_for_a_minute() -> None:
         assert await hark.hears("and times 3", session="s69") == ["That is 12."]
 
 
-async def test_a_question_of_somebody_else_is_left_alone() -> None:
+async def test_a_question_for_another_skill_is_left_alone() -> None:
     async with Assistant(CalculatorSkill()) as hark:
         for text in ("what is love", "what is the capital of France", "how many people live in Lisbon", "plus"):
             assert await hark.hears(text) == [], text

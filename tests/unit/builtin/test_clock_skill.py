@@ -1,4 +1,4 @@
-"""The clock: here, elsewhere, and where nobody knows."""
+"""The clock skill: here, in other places, and in unknown ones."""
 
 from __future__ import annotations
 

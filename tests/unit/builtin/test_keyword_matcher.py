@@ -84,7 +84,7 @@ async def test_every_retraction_and_switch_is_honoured(matcher: KeywordMatcher, 
         assert isinstance(matcher.match(["send robot hall"], "en-US", HERE), Match) is matches, topic
 
 
-async def test_a_skipped_sample_is_told_with_all_its_particulars(
+async def test_a_skipped_sample_is_logged_with_all_its_fields(
     matcher: KeywordMatcher, host: FakeHost, caplog: pytest.LogCaptureFixture
 ) -> None:
     host.hears(topics.REGISTER_KEYWORD, send_robot(required=[voc("robot", "robot", "(vacuum"), voc("move", "send")]))
@@ -98,7 +98,7 @@ async def test_a_skipped_sample_is_told_with_all_its_particulars(
     assert isinstance(matcher.match(["send robot hall"], "en-US", HERE), Match)
 
 
-async def test_a_bad_replacement_is_told_and_keeps_the_old_definition(
+async def test_a_malformed_replacement_is_logged_and_keeps_the_old_definition(
     matcher: KeywordMatcher, host: FakeHost, caplog: pytest.LogCaptureFixture
 ) -> None:
     host.hears(topics.REGISTER_KEYWORD, send_robot())

@@ -9,7 +9,7 @@ from builtin_host import begin, turn
 
 from hark.builtin.candidates import is_decided, is_denied, is_denied_skill, willing
 from hark.builtin.common_query import CommonQuery
-from hark.builtin.common_query.plugin import is_question
+from hark.builtin.common_query.plugin import first_decision, is_question
 from hark.builtin.fallback import Fallback
 from hark.builtin.stop import Stop
 from hark.model import Frozen, Match, Message, Session
@@ -72,7 +72,9 @@ def test_a_denied_intent_is_not_a_denied_skill() -> None:
     ],
     ids=str,
 )
-def test_a_round_is_decided_when_nobody_who_is_out_comes_before_who_claims(told: dict[str, Any], decided: bool) -> None:
+def test_a_round_is_decided_when_all_skills_before_the_first_that_accepts_have_answered(
+    told: dict[str, Any], decided: bool
+) -> None:
     assert is_decided(["a", "b", "c"], answers(**told)) is decided
 
 
@@ -88,7 +90,7 @@ def called(*skill_ids: str) -> Session:
     return Session("x", active_handlers=[{"skill_id": one, "activated_at": 9.0} for one in skill_ids])
 
 
-def test_alone_it_stops_whoever_was_called_last_and_may_be_stopped() -> None:
+def test_alone_it_stops_the_most_recent_skill_that_is_not_denied() -> None:
     claim = Stop().match(["stop"], "en-US", called("a", "b").replace(blacklisted_skills=["a"]))
     assert isinstance(claim, Match)
     assert claim.topic == "b:stop"
@@ -141,7 +143,7 @@ async def test_a_priority_in_no_words_is_refused() -> None:
     assert [one["skill_id"] for one in fallback.known_intents("x")] == ["a"]
 
 
-async def test_without_a_round_or_anybody_registered_it_declines_at_once() -> None:
+async def test_without_a_round_or_a_registered_skill_it_declines_at_once() -> None:
     fallback = Fallback()
     host = await begin(fallback)
     assert fallback.match(["mumble"], "en-US", Session("x"), around()) is None
@@ -157,7 +159,7 @@ async def test_a_session_that_is_gone_leaves_nothing_behind() -> None:
     host = await begin(fallback)
     host.hears(topics.FALLBACK_REGISTER, {"skill_id": "a", "priority": 5}, session_id="x")
     host.hears(topics.SKILL_DEREGISTER, {"skill_id": "a"}, session_id="x")
-    assert fallback._registered == {}
+    assert fallback.known_intents("x") == []
 
 
 # Common query.
@@ -197,7 +199,7 @@ async def test_the_answer_that_won_is_said() -> None:
     assert said == "a thing"
 
 
-async def test_it_asks_only_when_somebody_may_know() -> None:
+async def test_it_asks_only_when_a_skill_may_have_an_answer() -> None:
     plugin = CommonQuery()
     host = await begin(plugin)
 
@@ -230,7 +232,6 @@ async def test_it_asks_only_when_somebody_may_know() -> None:
         ((0, 0), 0.0),
     ],
 )
-async def test_the_first_look_is_when_the_slowest_should_be_done(hints: tuple[Any, ...], look: float) -> None:
-    plugin = CommonQuery()
-    await begin(plugin)
-    assert plugin._first_look([pong("a", latency_ms=hint) for hint in hints]) == look
+def test_the_first_decision_is_when_the_slowest_should_be_done(hints: tuple[Any, ...], look: float) -> None:
+    claims = [pong("a", latency_ms=hint) for hint in hints]
+    assert first_decision(claims, CommonQuery.Settings()) == look

@@ -86,9 +86,7 @@ async def test_every_retraction_and_switch_is_honoured(matcher: TemplateMatcher,
     host.hears(topics.ENTITY_DEREGISTER, {**name, "entity_name": "room"})
 
 
-async def test_a_skipped_item_is_told_with_all_its_particulars(
-    host: FakeHost, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_skipped_item_is_logged_with_all_its_fields(host: FakeHost, caplog: pytest.LogCaptureFixture) -> None:
     host.hears(topics.REGISTER_TEMPLATE, dim())
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
@@ -109,7 +107,7 @@ async def test_a_skipped_item_is_told_with_all_its_particulars(
         ({"required_slots": ["colour"]}, "'colour'"),
     ],
 )
-async def test_a_rejection_is_told(
+async def test_a_rejection_is_logged(
     matcher: TemplateMatcher, host: FakeHost, caplog: pytest.LogCaptureFixture, changes: dict[str, Any], told: str
 ) -> None:
     host.hears(topics.REGISTER_TEMPLATE, dim(samples=["dim {room}"], **changes), skill_id="lights.demo")

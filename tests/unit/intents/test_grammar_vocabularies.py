@@ -61,13 +61,13 @@ def test_without_vocabularies_none_is_known() -> None:
     assert (error.value.kind, error.value.position) == (Malformed.UNDEFINED_VOCABULARY, 2)
 
 
-def test_the_way_to_an_unknown_name_is_told() -> None:
+def test_the_chain_to_an_unknown_name_is_reported() -> None:
     error = error_of("x [<a>]", {"a": ["y <b>"], "b": ["<c>"]})
     assert (error.kind, error.position, error.chain) == (Malformed.UNDEFINED_VOCABULARY, 3, ("a", "b", "c"))
     assert "<c> is not known here (asked for by <a> → <b>)" in str(error)
 
 
-def test_the_circle_is_told() -> None:
+def test_the_cycle_is_reported() -> None:
     error = error_of("<a>", {"a": ["y <b>"], "b": ["z", "<c>"], "c": ["<b>"]})
     assert (error.kind, error.chain) == (Malformed.CYCLIC_VOCABULARY, ("a", "b", "c", "b"))
     assert "<b> → <c> → <b>" in str(error)
@@ -95,7 +95,7 @@ def test_a_chain_of_names_may_be_long() -> None:
         (["<X>"], Malformed.INVALID_REFERENCE),
     ],
 )
-def test_a_bad_member_is_told_of_the_vocabulary(members: list[str], kind: Malformed) -> None:
+def test_a_malformed_member_is_reported_for_its_vocabulary(members: list[str], kind: Malformed) -> None:
     error = error_of("go <v>", {"v": members})
     assert (error.kind, error.position, error.chain) == (kind, 3, ("v",))
     assert "<v>" in error.reason

@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 
 from hark.intents import words
-from hark.intents.text import spoken_words
+from hark.intents.text import spoken_words, straight, straight_quotes, without_accents
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,16 @@ def test_folding_twice_changes_nothing() -> None:
 
 def test_spoken_words_keep_their_letters() -> None:
     assert spoken_words("Fahr zur Straße!", "de") == ["fahr", "zur", "straße"]
+
+
+def test_apostrophes_have_one_form() -> None:
+    assert straight("l\u2019heure \u02bc \uff07") == "l'heure ' '"
+
+
+def test_typographic_quotes_become_those_of_a_keyboard() -> None:
+    assert straight_quotes("\u201eso\u201c, \u2018so\u2019\u2026") == "\"so\", 'so'..."
+    assert straight_quotes("as it is") == "as it is"
+
+
+def test_accents_come_off_and_letters_stay() -> None:
+    assert without_accents("S\u00e3o Stra\u00dfe") == "Sao Strasse"

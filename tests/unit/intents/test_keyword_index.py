@@ -21,7 +21,7 @@ def places(node: Any) -> int:
 def test_every_occurrence_of_every_phrase_is_heard() -> None:
     pool = KeywordPool()
     register(pool, "a.b:i", required=[voc("hall", "hall", "front hall", "hall hall")], excluded=[voc("no")])
-    heard = index_of(pool).hear(["hall", "front", "hall", "hall", "no"]).phrases
+    heard = index_of(pool).find(["hall", "front", "hall", "hall", "no"]).phrases
     # Minus the number of words, then the first of them.
     assert heard == {
         "hall": [(-1, 0), (-1, 2), (-1, 3)],
@@ -36,10 +36,10 @@ def test_common_words_lead_to_few_intents() -> None:
     for number in range(200):
         register(pool, f"a.b:i{number}", required=[voc("on", "turn on"), voc("thing", f"thing {number}")])
     index = index_of(pool)
-    assert len(index.hear(["turn", "on"]).candidates) <= 1
-    assert len(index.hear(["turn", "on", "thing", "77"]).candidates) <= 2
+    assert len(index.find(["turn", "on"]).candidates) <= 1
+    assert len(index.find(["turn", "on", "thing", "77"]).candidates) <= 2
     for number in range(200):
-        found = index.hear(f"turn on thing {number}".split()).candidates
+        found = index.find(f"turn on thing {number}".split()).candidates
         assert f"i{number}" in {intent.intent_name for intent in found}
 
 
@@ -49,7 +49,7 @@ def test_an_intent_hangs_on_a_whole_group_where_it_requires_nothing() -> None:
     register(pool, "a.b:j", one_of=[[voc("a"), voc("b", "bee", "b b")], [voc("c")]])
     index = index_of(pool)
     for text in ("a c", "bee c", "b b c"):
-        assert {intent.intent_name for intent in index.hear(text.split()).candidates} == {"i", "j"}
+        assert {intent.intent_name for intent in index.find(text.split()).candidates} == {"i", "j"}
 
 
 def test_nothing_is_left_of_what_was_removed() -> None:
@@ -62,8 +62,8 @@ def test_nothing_is_left_of_what_was_removed() -> None:
     assert places(index_of(pool)._root) == before
     assert index_of(pool).named("light") == tuple(pool.intents("default"))
     index_of(pool).remove(next(pool.intents("default")))
-    assert index_of(pool).is_bare
+    assert index_of(pool).is_empty
     assert places(index_of(pool)._root) == 1
     index = PhraseIndex()
     index.remove(next(pool.intents("default")))
-    assert index.is_bare, "what was never there can be removed"
+    assert index.is_empty, "what was never there can be removed"

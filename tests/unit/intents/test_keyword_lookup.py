@@ -101,7 +101,7 @@ def test_a_group_counts_as_one_role_and_memory_as_unused(pool: KeywordPool) -> N
     assert label(ask(pool, "light", remembering(mine__hall="hall"))) == "a.b:plain"
 
 
-def test_among_equals_who_registered_first_is_meant_even_after_a_replacement(pool: KeywordPool) -> None:
+def test_among_equals_the_first_registered_wins_even_after_a_replacement(pool: KeywordPool) -> None:
     register(pool, "a.b:first", required=[voc("light", "light")])
     register(pool, "c.d:second", required=[voc("lamp", "light")])
     assert label(ask(pool, "light")) == "a.b:first"
@@ -245,7 +245,7 @@ def test_of_intents_that_ask_for_the_same_one_is_weighed(monkeypatch: pytest.Mon
         weighed.append(len(vocabularies))
         return best_assignment(vocabularies)
 
-    monkeypatch.setattr("hark.intents.keyword.matching.best_reading", counted)
+    monkeypatch.setattr("hark.intents.keyword.matching.best_assignment", counted)
     pool = KeywordPool()
     for number in range(300):
         room = voc(f"room{number}", f"room {number}", "hall")

@@ -66,7 +66,7 @@ def test_a_reserved_name_is_rejected(pool: KeywordPool) -> None:
         register(pool, "a.b:converse", required=[voc("a")])
 
 
-def test_a_bad_sample_is_left_out_and_told_and_the_rest_counts(pool: KeywordPool) -> None:
+def test_a_malformed_sample_is_skipped_and_reported_and_the_rest_counts(pool: KeywordPool) -> None:
     skipped = register(pool, "a.b:i", required=[voc("go", "go", "(walk", "{x}", 5, "run")])
     assert [item for item, _ in skipped] == ["(walk", "{x}", "5"]
     assert all("required 'go'" in reason for _, reason in skipped)
@@ -80,7 +80,7 @@ def test_a_list_that_is_left_out_is_empty(pool: KeywordPool) -> None:
     assert (label(ask(pool, "go")), label(ask(pool, "stay"))) == ("a.b:i", "a.b:j")
 
 
-def test_fields_nobody_knows_are_ignored_and_kept(pool: KeywordPool) -> None:
+def test_unknown_fields_are_ignored_and_kept(pool: KeywordPool) -> None:
     register(pool, "a.b:i", required=[voc("go")], foo=1, blacklist=["go"], required_slots=["zzz"], samples=["never"])
     assert label(ask(pool, "go")) == "a.b:i"
     (intent,) = pool.intents("default")

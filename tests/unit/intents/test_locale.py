@@ -102,7 +102,7 @@ def test_a_users_vocabulary_changes_whatever_refers_to_it(tmp_path: Path) -> Non
         ({"a.intent": " ".join(["(a|b)"] * 40)}, "a.intent:1:1:", "more than 5000"),
     ],
 )
-def test_what_is_wrong_is_told_with_file_line_and_column(
+def test_a_mistake_is_reported_with_file_line_and_column(
     tmp_path: Path, files: dict[str, str], place: str, told: str
 ) -> None:
     write(tmp_path / "en-US", files)
@@ -111,8 +111,16 @@ def test_what_is_wrong_is_told_with_file_line_and_column(
     assert f"en-US/{place}" in str(caught.value)
 
 
-def test_dialogs_may_say_what_nobody_could_be_understood_by(tmp_path: Path) -> None:
+def test_dialogs_may_have_forms_that_input_may_not(tmp_path: Path) -> None:
     write(
         tmp_path / "en-US", {"a.dialog": "{day}", "b.dialog": "{speed} {unit}, it's OK!", "c.dialog": "x [{n}]\nx {n}"}
     )
     Locale(tmp_path).language("en-US").check()
+
+
+def test_the_phrases_of_a_vocabulary_are_words_in_the_nearest_language(tmp_path: Path) -> None:
+    write(tmp_path, {"en-US/yes.voc": "Yes!\nthat's (right|it)", "de-DE/yes.voc": "ja"})
+    locale = Locale(tmp_path)
+    assert locale.phrases("yes", "en-GB") == {("yes",), ("that", "is", "right"), ("that", "is", "it")}
+    with pytest.raises(MissingResource):
+        locale.phrases("no", "en-US")

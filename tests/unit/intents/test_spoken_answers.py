@@ -56,7 +56,7 @@ def test_the_nearest_language_will_do(lang: str) -> None:
     assert yes_or_no("na klar", lang) is True
 
 
-def test_in_a_language_nobody_taught_it_nothing_is_understood() -> None:
+def test_in_a_language_without_vocabularies_nothing_is_understood() -> None:
     assert yes_or_no("yes", "tlh") is None
 
 
@@ -99,7 +99,7 @@ CHOSEN = {
 @pytest.mark.parametrize(
     ("lang", "text", "place"), [(lang, text, place) for lang, cases in CHOSEN.items() for text, place in cases]
 )
-def test_a_choice_is_made_by_name_by_number_or_by_likeness(lang: str, text: str, place: int | None) -> None:
+def test_a_choice_is_made_by_name_by_number_or_by_similarity(lang: str, text: str, place: int | None) -> None:
     assert choose(text, SIZES[lang], lang) == place
 
 

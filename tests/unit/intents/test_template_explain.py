@@ -24,7 +24,7 @@ def why(pool: TemplatePool, said: str, session: Session = HERE) -> Explanation:
     return explain(pool, said, "en-US", session, lambda: NOW)
 
 
-def test_every_word_is_told_apart(pool: TemplatePool) -> None:
+def test_every_word_is_classified(pool: TemplatePool) -> None:
     told = why(pool, "tell me laughing jazz giraffes")
     assert [(word.text, word.knowledge, word.intents) for word in told.words] == [
         ("tell", Knowledge.WORD, 2),
@@ -40,7 +40,7 @@ def test_it_finds_what_the_lookup_finds_and_says_how(pool: TemplatePool) -> None
         told, answer = why(pool, said), ask(pool, said)
         assert (told.found or told.reason) == answer
     assert why(pool, "tell me a joke").reason == "jokes.skill:tell, as written"
-    assert why(pool, "please tell me a really funny joke").reason.startswith("jokes.skill:tell, resembled with 0.")
+    assert why(pool, "please tell me a really funny joke").reason.startswith("jokes.skill:tell, similar with 0.")
 
 
 def test_the_nearest_are_named_with_their_scores_and_what_kept_them_out(pool: TemplatePool) -> None:
@@ -64,13 +64,14 @@ def test_a_refusal_is_the_verdict(pool: TemplatePool) -> None:
 def test_it_can_be_read(pool: TemplatePool) -> None:
     lines = why(pool, "tell me laughing jazz giraffes").lines()
     assert lines[1] == (
-        "words: tell (2 intents), me (2 intents), laughing (1 intent begins alike), jazz (a value), giraffes (nobody's)"
+        "words: tell (2 intents), me (2 intents), laughing (1 intent by its beginning), "
+        "jazz (a value), giraffes (unknown)"
     )
     assert lines[2].startswith("jokes.skill:tell 0.")
     assert why(TemplatePool(), "").lines() == ["no templates in en-US"]
 
 
-def test_sentences_of_two_skills_are_listed_with_who_gets_them(pool: TemplatePool) -> None:
+def test_sentences_of_two_skills_are_listed_with_the_one_that_gets_them(pool: TemplatePool) -> None:
     assert overlaps(pool) == []
     register(pool, "comedy.skill:joke", "(tell|read) me a joke")
     register(pool, "any.skill:say", "say {text}", "make me laugh")

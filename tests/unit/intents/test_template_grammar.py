@@ -1,4 +1,4 @@
-"""What templates stand for, what is no template, and how both are told."""
+"""The sentences of templates, malformed templates, and their errors."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_nesting_can_be_deep(template: str, expected: tuple[str, ...]) -> None:
         ("[a {x} " * DEEP + "]" * DEEP + "b", Malformed.REPEATED_SLOT),
     ],
 )
-def test_what_is_wrong_with_deep_nesting_is_told(template: str, kind: Malformed) -> None:
+def test_mistakes_in_deep_nesting_are_reported(template: str, kind: Malformed) -> None:
     with pytest.raises(TemplateError) as error:
         expand(template)
     assert error.value.kind is kind
@@ -233,7 +233,7 @@ def test_an_error_can_be_placed_in_a_file() -> None:
     assert "line 7, column 8" in str(placed)
 
 
-def test_slots_are_told_from_words() -> None:
+def test_slots_are_distinguished_from_words() -> None:
     assert [is_slot(word) for word in sentences("play {song}")[0]] == [False, True]
 
 

@@ -145,7 +145,7 @@ def test_repeated_optionals_are_no_danger() -> None:
     assert label(ask(pool, "a " * 50 + "e", floor=1.0)) is None
 
 
-def test_what_touching_parts_can_make_is_bounded_and_told() -> None:
+def test_the_words_of_touching_parts_are_bounded_and_reported() -> None:
     with pytest.raises(TemplateError, match=f"more than {MAX_WORDS} words") as error:
         compiled("(a|b)" * 40, LANG)
     assert error.value.kind is Malformed.TOO_MANY_SENTENCES

@@ -67,12 +67,12 @@ def test_when_everything_is_gone_nothing_is_left() -> None:
     entity(pool, "a.b", "place", "york", "new york")
     root = pool.scope("default").roots["en-us"]
     pool.apply(topics.SKILL_DEREGISTER, {"skill_id": "a.b"}, "default")
-    assert root.is_bare
+    assert root.is_empty
     assert not pool.scope("default").roots
-    likeness: SimilarityIndex = root.likeness
-    assert not likeness.count("garage")
-    assert not likeness.is_value("york")
-    assert likeness.rank(["open", "the", "garage"]) == []
+    similarity: SimilarityIndex = root.similarity
+    assert not similarity.count("garage")
+    assert not similarity.is_value("york")
+    assert similarity.rank(["open", "the", "garage"]) == []
 
 
 def test_values_may_come_before_the_intent_and_go_after_it() -> None:
@@ -87,7 +87,7 @@ def test_values_may_come_before_the_intent_and_go_after_it() -> None:
     register(pool, "a.b:eat", "i would like to eat {dish}", "cook {dish} for me", "is there {dish} today")
     assert slots(ask(pool, said, floor=0.3)) == {"dish": "fish and chips"}
     pool.apply(topics.ENTITY_DEREGISTER, {"skill_id": "a.b", "entity_name": "dish"}, "default")
-    assert not pool.scope("default").roots["en-us"].likeness.is_value("chips")
+    assert not pool.scope("default").roots["en-us"].similarity.is_value("chips")
 
 
 PAIRS = st.tuples(st.sampled_from(VERBS), st.sampled_from(THINGS))

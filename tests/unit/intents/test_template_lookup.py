@@ -54,7 +54,7 @@ def test_a_sentence_without_slots_comes_before_one_with(pool: TemplatePool) -> N
     assert label(ask(pool, "play the news")) == "a.b:news"
 
 
-def test_more_literal_words_come_first_then_who_registered_first(pool: TemplatePool) -> None:
+def test_more_literal_words_come_first_then_the_order_of_registration(pool: TemplatePool) -> None:
     register(pool, "a.b:any", "play {x}")
     register(pool, "a.b:music", "play {x} music")
     register(pool, "a.b:twin", "play {y} music")
@@ -64,7 +64,7 @@ def test_more_literal_words_come_first_then_who_registered_first(pool: TemplateP
     assert label(ask(pool, "play loud music now")) == "a.b:early"
 
 
-def test_announcing_again_does_not_change_who_comes_first(pool: TemplatePool) -> None:
+def test_announcing_again_does_not_change_the_order(pool: TemplatePool) -> None:
     register(pool, "a.b:first", "hello there")
     register(pool, "a.b:second", "hello there")
     register(pool, "a.b:first", "hello there", "good day")
@@ -170,7 +170,7 @@ def test_a_decline_names_what_comes_nearest(pool: TemplatePool) -> None:
     reason = ask(pool, "what time was it", floor=STRICT)
     assert isinstance(reason, str)
     assert reason.startswith("no template has these words; nearest: clock.skill:time 'what time is it")
-    assert ask(pool, "good morning", floor=STRICT) == "no template begins like this"
+    assert ask(pool, "good morning", floor=STRICT) == "no template has any of these words"
     register(pool, "sat.skill:what", "what else", scope="sat-3")
     assert ask(pool, "what time was it", Session("sat-3"), floor=STRICT) == reason
 

@@ -109,7 +109,7 @@ def test_a_replacement_leaves_other_languages_sessions_and_intents_alone(pool: T
     assert label(ask(pool, "go home not")) == "a.b:stay"
 
 
-def test_a_session_reaches_its_own_registrations_and_everybodys(pool: TemplatePool) -> None:
+def test_a_session_reaches_its_own_registrations_and_the_shared_ones(pool: TemplatePool) -> None:
     register(pool, "a.b:go", "go home")
     register(pool, "sat.skill:dim", "dim {room}", scope="sat-3")
     assert label(ask(pool, "go home", SAT_3)) == "a.b:go"
@@ -164,7 +164,7 @@ def test_removing_everything_leaves_nothing_behind(pool: TemplatePool) -> None:
     entity(pool, "a.b", "x", "now", scope="sat-3")
     send(pool, topics.INTENT_DISABLE, "a.b:go", scope="sat-3")
     apply(pool, topics.SKILL_DEREGISTER, "sat-3", skill_id="a.b")
-    assert pool.scope("sat-3").is_bare
+    assert pool.scope("sat-3").is_empty
     assert not pool.scope("sat-3").roots
 
 

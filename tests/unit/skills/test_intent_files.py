@@ -157,7 +157,7 @@ async def test_the_users_files_take_the_place_of_the_skills(tmp_path: Path) -> N
     }
 
 
-async def test_a_mistake_in_a_users_file_is_told_and_the_skill_goes_on_without_it(
+async def test_a_mistake_in_a_users_file_is_logged_and_the_skill_goes_on_without_it(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     skill = clock(write(tmp_path / "skill", FILES))

@@ -94,7 +94,7 @@ async def test_a_skill_whose_start_fails_announces_nothing() -> None:
     assert host.emitted == []
 
 
-async def test_when_somebody_gets_ready_the_same_keys_are_said_again() -> None:
+async def test_when_an_assistant_gets_ready_the_same_keys_are_announced_again() -> None:
     host = await begun(Lights())
     first = list(host.emitted)
     host.emitted.clear()
@@ -102,7 +102,7 @@ async def test_when_somebody_gets_ready_the_same_keys_are_said_again() -> None:
     assert host.emitted == first
 
 
-async def test_a_house_that_heard_the_skill_begin_is_not_told_again() -> None:
+async def test_an_assistant_that_heard_the_skill_begin_gets_no_second_announcement() -> None:
     host = await begun(Lights())
     host.emitted.clear()
     await host.hears(topics.READY, {"heard": ["other.skill", "lights.skill"]})
@@ -111,7 +111,7 @@ async def test_a_house_that_heard_the_skill_begin_is_not_told_again() -> None:
     assert host.topics[0] == topics.SKILL_LOADED
 
 
-async def test_what_is_disabled_is_disabled_again_when_somebody_gets_ready() -> None:
+async def test_what_is_disabled_is_disabled_again_when_an_assistant_gets_ready() -> None:
     skill = Lights()
     host = await begun(skill)
     skill.disable("switch")

@@ -89,8 +89,8 @@ def _required(spoken: Spoken, intent: Sheet, required: Sheet) -> Iterator[Findin
             )
             mend = "slots that every template has are required without being listed"
             yield required.finding(keyword.line, 0, Code.REQUIRED_SLOT, message, mend)
-        elif sentences:
-            message = f"no sentence of {intent.path.name} has {keyword.text!r}, and no slot is called so"
+        elif sentences and not slots:  # what no sentence has may be said within a slot
+            message = f"no sentence of {intent.path.name} has {keyword.text!r}"
             yield required.finding(keyword.line, 0, Code.REQUIRED_NOWHERE, message, "correct it, or remove it")
 
 

@@ -10,7 +10,7 @@ from unicodedata import category
 from hark.app.lint.finding import Code
 from hark.intents.grammar import Literal, Node, Odd, Reference, Slot, Template, has_word
 from hark.intents.locale import Role
-from hark.intents.text import spoken_words
+from hark.intents.text import EDGES, contractions, spoken_words, straight
 
 _ODD = {
     Odd.SINGLE_BRANCH: (Code.SINGLE_BRANCH, "remove the brackets, or add a branch"),
@@ -22,6 +22,7 @@ _ODD = {
 }
 _ODD_SPACE = re.compile(r"[^\S ]")
 _PLAIN = re.compile(r"[a-z0-9 ]*")
+_WORD = re.compile(r"[^\s{}]+")
 _JOINERS = "\u200c\u200d"
 """Invisible, and part of words in some scripts."""
 
@@ -62,17 +63,17 @@ def _white_space(template: Template) -> Iterator[Oddity]:
 
 
 def _normal_form(template: Template, lang: str) -> Iterator[Oddity]:
-    """Text is compared in lower case and without signs, so that is how it is written (INTENT-1 §2). One for a line."""
+    """Text is compared in lower case and without punctuation, so that is how it is written (INTENT-1 §2). One for a
+    line."""
     for node in _in_order(template):
         if not isinstance(node, Literal) or _PLAIN.fullmatch(node.text):
             continue
         for offset, sign in enumerate(node.text):
-            if not _is_normal(sign):
+            if not _is_normal(sign) and not _is_kept(template.text, node, offset, lang):
                 what = "a capital letter" if sign.lower() != sign else f"the sign {sign!r}"
                 plain = " ".join(spoken_words(node.text, lang))
-                plain = " ".join("".join(sign if _is_normal(sign) else " " for sign in plain).split())
                 mend = f"write {plain!r}" if plain else "leave it out"
-                message = f"{what}: speech is compared in lower case and without signs"
+                message = f"{what}: speech is compared in lower case and without punctuation around words"
                 yield Oddity(node.position + offset, Code.NORMAL_FORM, message, mend)
                 return
 
@@ -85,6 +86,23 @@ def _is_normal(sign: str) -> bool:
     if sign.isalnum():
         return sign.lower() == sign
     return sign.isspace() or sign in _JOINERS or category(sign)[0] == "M"
+
+
+def _is_kept(text: str, node: Literal, offset: int, lang: str) -> bool:
+    """Whether a sign stays when text is compared: it carries meaning (`+`), or is inside a word (`aujourd'hui`) that is
+    no contraction."""
+    sign, place = node.text[offset], node.position + offset
+    if sign.lower() != sign or straight(sign) != sign:
+        return False
+    word = next(found for found in _WORD.finditer(node.text) if found.start() <= offset < found.end())[0]
+    if word.strip(EDGES) in contractions(lang):
+        return False
+    if sign not in EDGES:
+        return True
+    # A word may go on in the next group: (l'|cette )heure.
+    whole = next(found for found in _WORD.finditer(text) if found.start() <= place < found.end())
+    inner = place - whole.start()
+    return bool(whole[0][:inner].strip(EDGES)) and bool(whole[0][inner:].strip(EDGES))
 
 
 def _slots(template: Template) -> Iterator[Oddity]:

@@ -10,13 +10,16 @@ from typing import Any, Final, NamedTuple
 
 from hark.builtin.candidates import is_denied_skill
 from hark.intents import words
-from hark.intents.locale import Locale, MissingResource, Role
+from hark.intents.locale import Locale, MissingResource
 from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session, Turn, handles
 from hark.spec import topics
 
 
 def is_question(text: str, lang: str) -> bool:
-    """Whether `text` may ask for a fact: it begins like a question, or like a request to be told something."""
+    """Whether `text` may ask for a fact (COMMON-QUERY-1 §4): it begins like a question or a request for information.
+
+    In a language without a list of such words everything may be a question.
+    """
     said = words(text, lang)
     if not said:
         return False
@@ -26,12 +29,11 @@ def is_question(text: str, lang: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _openers(lang: str) -> frozenset[str] | None:
-    """The words a question begins with; None in a language nobody wrote them down for."""
+    """The words a question begins with; None for a language without a list."""
     try:
-        language = _locale().find(Role.VOCABULARY, "opener", lang)
+        return frozenset(phrase[0] for phrase in _locale().phrases("opener", lang) if len(phrase) == 1)
     except MissingResource:
         return None
-    return frozenset(language.samples(Role.VOCABULARY, "opener"))
 
 
 @cache
@@ -41,11 +43,11 @@ def _locale() -> Locale:
 
 _INTENT: Final = "common_query"
 _EARLY: Final = 0.001
-"""Seconds by which a timer may come before its time."""
+"""Seconds by which a timer may be early."""
 
 
 class QueryAnswer(NamedTuple):
-    """What a skill answered."""
+    """The answer of a skill."""
 
     skill_id: str
     answer: str
@@ -53,94 +55,85 @@ class QueryAnswer(NamedTuple):
 
 
 class CommonQuery(PipelinePlugin):
-    """Asks every skill that might know, takes the best answer, and says it."""
+    """Asks every skill that may have an answer, and speaks the best one."""
 
     id = "common_query"
     quick = True
 
     @dataclass(frozen=True)
     class Settings:
-        """What a deployer may set."""
-
         poll_window: float = 0.5
         """Seconds in which skills say whether they could answer."""
         window: float = 3.0
         """Seconds in which answers are expected, unless the skills say how long they take."""
         ceiling: float = 5.0
-        """Seconds after which no answer is waited for."""
+        """Seconds after which no answer is awaited."""
         min_confidence: float = 0.5
-        """How sure a skill has to be."""
+        """The least confidence of an answer."""
         fast_win: float | None = None
-        """An answer this sure ends the contest at once; none by default, so a better one is waited for."""
+        """An answer with this confidence is taken at once; by default a better one is awaited."""
         gate: bool = True
-        """Whether only questions are asked around, not commands."""
+        """Whether only questions are passed to the skills, not commands."""
 
     settings: Settings
 
     def __init__(self) -> None:
-        self._knows: set[str] = set()
-        self._may_know: set[str] = set()
-        """Those who never said what they can do."""
+        self._answering: set[str] = set()
+        self._may_answer: set[str] = set()
+        """Skills that did not list their capabilities."""
 
     async def start(self) -> None:
-        """Learn who answers questions."""
         self.host.on(topics.SKILL_LOADED, self._loaded)
         self.host.on(topics.SKILL_DEREGISTER, self._unloaded)
 
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
     ) -> Match | Declined | Later | None:
-        """As promised by `PipelinePlugin`: the best answer there is, or None."""
-        if round is None or not (self._knows or self._may_know):
+        """The best answer there is, or None."""
+        if round is None or not (self._answering or self._may_answer):
             return None
         if self.settings.gate and not is_question(utterances[0], lang):
             return Declined("it is no question")
-        return Later(lambda: self._contest(round, utterances[0], lang, session))
+        return Later(lambda: self._ask(round, utterances[0], lang, session))
 
     @handles(_INTENT)
     def answer(self, turn: Turn) -> str:
-        """Say the answer that won."""
+        """Speak the best answer."""
         return turn.slots["answer"]
 
-    async def _contest(self, round: Round, question: str, lang: str, session: Session) -> Match | Declined:
+    async def _ask(self, round: Round, question: str, lang: str, session: Session) -> Match | Declined:
         asked = {"utterance": question, "lang": lang}
         claims = await self._claims(round, asked, session)
         if not claims:
-            return Declined("nobody could answer that")
-        first_look = self._first_look(claims.values())
+            return Declined("no skill could answer that")
+        decision = first_decision(claims.values(), self.settings)
         answers = await round.poll(
             topics.COMMON_QUERY_REQUEST, asked, list(claims), self.settings.ceiling,
-            answer_topic=topics.COMMON_QUERY_RESPONSE, enough=self._is_decided(first_look), look_after=first_look,
+            answer_topic=topics.COMMON_QUERY_RESPONSE, enough=self._is_decided(decision), look_after=decision,
             each=True,
         )  # fmt: skip
         best = self._best(answers)
         if best is None:
             return Declined(f"no answer was good enough; asked: {', '.join(list(claims)[:5])}")
-        self.host.log.info("%s answers best, with %.2f", best.skill_id, best.conf)
+        self.host.log.info("%s has the best answer, with confidence %.2f", best.skill_id, best.conf)
         return Match(self.id, _INTENT, lang, question, {"answer": best.answer})
 
     async def _claims(self, round: Round, asked: Mapping[str, str], session: Session) -> dict[str, Message]:
-        """Who thinks they can answer; nobody who is denied is asked any further."""
-        waited_for = {skill_id for skill_id in self._knows if not is_denied_skill(session, skill_id, round)}
-        if not waited_for and not self._may_know:
+        """The skills that can answer, without those that are denied."""
+        waited_for = {skill_id for skill_id in self._answering if not is_denied_skill(session, skill_id, round)}
+        if not waited_for and not self._may_answer:
             return {}
 
-        def all_told(so_far: Mapping[str, Message]) -> bool:
-            return not self._may_know and waited_for <= so_far.keys()
+        def all_answered(so_far: Mapping[str, Message]) -> bool:
+            return not self._may_answer and waited_for <= so_far.keys()
 
-        # Anybody may answer, but only those who said that they know things are waited for.
-        pongs = await round.poll(topics.COMMON_QUERY_PING, asked, None, self.settings.poll_window, enough=all_told)
+        # All skills may answer, but only those that listed the capability are awaited.
+        pongs = await round.poll(topics.COMMON_QUERY_PING, asked, None, self.settings.poll_window, enough=all_answered)
         claims = {str(pong.data["skill_id"]): pong for pong in pongs if _is_claim(pong)}
         return {one: pong for one, pong in sorted(claims.items()) if not is_denied_skill(session, one, round)}
 
-    def _first_look(self, claims: Iterable[Message]) -> float:
-        """When to look whether waiting on is worth it: as long as the slowest says it takes."""
-        ceiling = self.settings.ceiling
-        hints = [_hint(claim, ceiling) for claim in claims]
-        return min(max(self.settings.window if hint is None else hint for hint in hints), ceiling)
-
-    def _is_decided(self, first_look: float) -> Callable[[Mapping[str, Message]], bool]:
-        due = self.host.clock.monotonic() + first_look - _EARLY
+    def _is_decided(self, decision: float) -> Callable[[Mapping[str, Message]], bool]:
+        due = self.host.clock.monotonic() + decision - _EARLY
 
         def decided(answers: Mapping[str, Message]) -> bool:
             best = self._best(answers.values())
@@ -148,7 +141,7 @@ class CommonQuery(PipelinePlugin):
                 return False
             if self.settings.fast_win is not None and best.conf >= self.settings.fast_win:
                 return True
-            # Whoever is still out has overrun its own estimate, and there is something to say.
+            # Skills that have not answered have overrun their own estimates, and there is an answer to speak.
             return self.host.clock.monotonic() >= due
 
         return decided
@@ -164,16 +157,22 @@ class CommonQuery(PipelinePlugin):
             return
         self._forget(skill_id)
         if not isinstance(capabilities, tuple) or not capabilities:
-            self._may_know.add(skill_id)
+            self._may_answer.add(skill_id)
         elif _INTENT in capabilities:
-            self._knows.add(skill_id)
+            self._answering.add(skill_id)
 
     def _unloaded(self, message: Message) -> None:
         self._forget(str(message.data.get("skill_id")))
 
     def _forget(self, skill_id: str) -> None:
-        self._knows.discard(skill_id)
-        self._may_know.discard(skill_id)
+        self._answering.discard(skill_id)
+        self._may_answer.discard(skill_id)
+
+
+def first_decision(claims: Iterable[Message], settings: CommonQuery.Settings) -> float:
+    """Seconds until it is first decided whether to wait longer: as long as the slowest skill says it takes."""
+    hints = [_hint(claim, settings.ceiling) for claim in claims]
+    return min(max(settings.window if hint is None else hint for hint in hints), settings.ceiling)
 
 
 def _is_claim(pong: Message) -> bool:

@@ -1,4 +1,4 @@
-"""The pipeline plugin."""
+"""A matcher for sentences written for Home Assistant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hark.plugins import Declined, Match, Message, PipelinePlugin, Session, Turn
 from hark.spec import topics
 
 _LONGEST: Final = 500
-"""Letters of an utterance; beyond that, hassil takes seconds, and nobody says it."""
+"""Letters of an utterance; with more, hassil takes seconds."""
 _INTENT: Final = "hassil_intent"
 _RESPONSE: Final = "hassil_response"
 
@@ -22,16 +22,14 @@ _RESPONSE: Final = "hassil_response"
 class HassilMatcher(PipelinePlugin):
     """Matches sentences written for Home Assistant with their own matcher, beside Hark's.
 
-    What it recognises is claimed for `skill_id` under the intent's own name, such as `my.skill:HassTurnOn`. Without a
-    `skill_id` it claims what the sentences have a plain answer for, and gives it itself.
+    It matches for the skill `skill_id` under the intent's own name, such as `my.skill:HassTurnOn`. Without a `skill_id`
+    it matches what the sentences have a plain answer for, and speaks that answer itself.
     """
 
     id = "hassil"
 
     @dataclass(frozen=True)
     class Settings:
-        """What a deployer may set."""
-
         package: tuple[str, ...] = ()
         """Languages to take from the home-assistant-intents package, such as ["en", "de"]."""
         paths: tuple[str, ...] = ()
@@ -45,14 +43,14 @@ class HassilMatcher(PipelinePlugin):
         self._languages: dict[str, Sentences] = {}
 
     async def start(self) -> None:
-        """Read and compile the sentences, which takes a moment; raises when something of it is missing or wrong."""
+        # Raises when a file or package is missing or malformed.
         if self.settings.package or self.settings.paths:
             self._languages = await asyncio.to_thread(self._compiled)
         if self.settings.skill_id:
             self.host.on(topics.ENTITY_REGISTER, self._values)
 
     def match(self, utterances: Sequence[str], lang: str, session: Session) -> Match | Declined:
-        """As promised by `PipelinePlugin`: the first candidate that hassil recognises and somebody can answer."""
+        """The first candidate that hassil recognises and somebody can answer."""
         sentences = self._sentences(lang)
         if sentences is None:
             return Declined(f"no sentences in {lang}; [plugins.hassil] package or paths name some")
@@ -66,19 +64,19 @@ class HassilMatcher(PipelinePlugin):
                 claim = self._claim(found, sentences, utterance, lang)
                 if claim is not None:
                     return claim
-                reason = f"{found.intent} has no plain answer, and [plugins.hassil] skill_id names nobody"
+                reason = f"{found.intent} has no plain answer, and [plugins.hassil] skill_id names no skill"
         return Declined(reason)
 
     @handles("answer")
     def answer(self, turn: Turn) -> str | None:
-        """Say what the sentences say should be answered."""
+        """Speak the plain answer of the sentences."""
         sentences = self._sentences(turn.lang)
         if sentences is None:
             return None
         return sentences.answers.text(turn.slots[_INTENT], turn.slots[_RESPONSE], turn.slots)
 
     def known_intents(self, session_id: str) -> Iterator[Mapping[str, str]]:  # noqa: ARG002 - the same for everybody
-        """As promised by `PipelinePlugin`: every intent the sentences have."""
+        """Every intent the sentences have."""
         for lang, sentences in self._languages.items():
             for name in sentences.names if self.settings.skill_id else ("answer",):
                 yield {"skill_id": self.settings.skill_id or self.id, "intent_name": name, "lang": lang}
@@ -100,7 +98,7 @@ class HassilMatcher(PipelinePlugin):
         return self.claim("answer", lang=lang, utterance=utterance, slots=slots)
 
     def _context(self, session: Session) -> dict[str, str]:
-        """What the sentences' `requires_context` is held against: the shared intent context, and where the user is."""
+        """The context for `requires_context` in the sentences: the shared intent context, and the user's area."""
         now = self.host.clock.wall()
         shared = {
             key: entry.value or key
@@ -120,7 +118,7 @@ class HassilMatcher(PipelinePlugin):
 
 
 def _phrases(value: object) -> tuple[str, ...]:
-    """What a registered value stands for; nothing when it is malformed, which the matcher of templates tells."""
+    """The phrases of a registered value; none when it is malformed, which the template matcher reports."""
     try:
         return expand(value) if isinstance(value, str) else ()
     except TemplateError:

@@ -23,7 +23,7 @@ def import_extra(module: str) -> Any:
 
 
 def read(package: Iterable[str], paths: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Everything there is to match, by language, merged as hassil merges it; files come on top of the package.
+    """All sentences by language, merged as hassil merges them; files come after the package.
 
     Raises `ValueError` with the file that cannot be used, or `OSError`.
     """
@@ -85,7 +85,7 @@ class ResponseTexts:
 
 @dataclass(frozen=True, slots=True)
 class Recognized:
-    """What hassil makes of an utterance."""
+    """An utterance that hassil recognised."""
 
     intent: str
     slots: Mapping[str, str]
@@ -104,9 +104,9 @@ class Sentences:
         data["language"] = lang
         self._intents = intents.Intents.from_dict(data)
         self.answers = ResponseTexts(data.get("responses"))
-        # Lists that Home Assistant fills when it runs (names, areas, floors) have to exist, or nothing is recognised.
+        # Lists that Home Assistant fills at runtime (names, areas, floors) have to exist, or nothing is recognised.
         self._values: dict[str, Any] = {name: self._list_from([], name=name) for name in self._missing_lists()}
-        # Hassil builds its indexes on first use, in two steps that others must not see the first of.
+        # Hassil builds its indexes on first use, in two steps between which other threads must not read them.
         self._using = Lock()
 
     @property
@@ -115,13 +115,13 @@ class Sentences:
         return list(self._intents.intents)
 
     def set_values(self, list_name: str, values: Iterable[str]) -> None:
-        """Let a list have these values instead of those it has."""
+        """Replace the values of a list."""
         made = self._list_from(values, allow_template=False, name=list_name)
         with self._using:
             self._values = {**self._values, list_name: made}
 
     def recognize(self, text: str, context: Mapping[str, str]) -> Recognized | None:
-        """The best fit, or None."""
+        """What hassil recognises best, or None."""
         with self._using:
             found = self._recognize(
                 text, self._intents, slot_lists=self._values, intent_context=dict(context), best_slot_name="name"

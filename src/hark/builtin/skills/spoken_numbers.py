@@ -1,9 +1,11 @@
-"""Numbers as people say and as they hear them, in the languages that have tables."""
+"""Numbers as users say them, and as they are spoken, in the languages with tables."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import Final
+
+from hark.intents.text import EDGES
 
 _PLACES: Final = 6
 """Figures after the decimal sign that are said at most."""
@@ -11,7 +13,7 @@ _PLACES: Final = 6
 
 def number(text: str, lang: str) -> Fraction | None:
     """The number that all of `text` is, or None. Number words need the extra `hark[values]`, figures do not."""
-    # Imported when somebody says a number: the tables are not needed before.
+    # Imported on first use: the tables are large.
     from hark.builtin.values.language import tables_of
     from hark.builtin.values.numbers import number as value_of
 
@@ -25,7 +27,7 @@ def number_in(text: str, lang: str) -> Fraction | None:
     words = text.split()
     for size in range(len(words), 0, -1):
         spans = (" ".join(words[start : start + size]) for start in range(len(words) - size + 1))
-        found = {value for span in spans if (value := number(span.strip(".,;!?¿¡"), lang)) is not None}
+        found = {value for span in spans if (value := number(span.strip(EDGES), lang)) is not None}
         if found:
             return found.pop() if len(found) == 1 else None
     return None

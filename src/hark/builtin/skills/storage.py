@@ -15,11 +15,10 @@ T = TypeVar("T")
 
 
 class StoredValue(Generic[T]):
-    """A value of one type in a file of the skill's own. Safe to use from several threads: `with kept.lock`.
+    """A value of one type in a file of the skill's own. Safe to use from several threads: `with stored.lock`.
 
-    It is written beside the old file and then takes its place, so a crash leaves the old or the new one. A file that
-    cannot be read is left where it is, under another name, and said in the log. Without a disk the value lives as long
-    as the process.
+    A new file is written beside the old one and then replaces it, so a crash leaves one of the two. A file that cannot
+    be read is renamed and reported in the log. Without a data directory the value lives as long as the process.
     """
 
     def __init__(self, host: Host, name: str, kind: type[T], empty: T) -> None:
@@ -38,7 +37,7 @@ class StoredValue(Generic[T]):
         return self._value
 
     def write(self, value: T) -> None:
-        """Keep another value."""
+        """Store another value."""
         try:
             folder: Path | None = self._host.data_dir
         except RuntimeError:  # this assistant keeps nothing on disk
@@ -63,6 +62,6 @@ class StoredValue(Generic[T]):
         except (RuntimeError, FileNotFoundError):
             return self._value
         except (OSError, msgspec.MsgspecError, ValueError) as error:
-            self._host.log.error("%s cannot be read and is put aside as %s.broken: %s", path, path.name, error)
+            self._host.log.error("%s cannot be read and is renamed to %s.broken: %s", path, path.name, error)
             path.replace(path.with_name(f"{path.name}.broken"))
             return self._value

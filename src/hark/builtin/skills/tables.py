@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from unicodedata import category, normalize
 
 from hark.intents.locale import Locale, MissingResource, Role, nearest, read_text
+from hark.intents.text import without_accents
 
 Table = Mapping[str, tuple[str, ...]]
 """What is in a table, by key, in the order it is written."""
@@ -15,8 +15,8 @@ Table = Mapping[str, tuple[str, ...]]
 
 def plain(text: str) -> str:
     """`text` as names are compared: without accents, case, and signs between words."""
-    bare = "".join(letter for letter in normalize("NFD", text.casefold()) if category(letter) != "Mn")
-    return " ".join("".join(letter if letter.isalnum() else " " for letter in bare.replace("'", "")).split())
+    bare = without_accents(text.casefold()).replace("'", "")
+    return " ".join("".join(letter if letter.isalnum() else " " for letter in bare).split())
 
 
 def table(folder: Path, name: str, lang: str) -> Table:

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from hark.builtin.candidates import is_decided, is_denied, is_denied_skill, willing
 from hark.intents import words
-from hark.intents.locale import Locale, MissingResource, Role
+from hark.intents.locale import Locale, MissingResource
 from hark.model import converse
 from hark.model.session_codec import Handler, Handlers
 from hark.plugins import Declined, Later, Match, PipelinePlugin, Round, Session, Turn, handles
@@ -22,22 +22,22 @@ Kind = Literal["something", "everything"]
 Phrases = frozenset[tuple[str, ...]]
 
 _LONGEST: Final = 12
-"""Words from which on an utterance is about something else."""
+"""An utterance with more words is about something else."""
 
 
 class _Words(NamedTuple):
-    """What people say in one language."""
+    """The phrases of one language."""
 
     stop: Phrases
     everything: Phrases
     around: tuple[tuple[str, ...], ...]
-    """Words that change nothing: please, now, hey. The longest first: of "right now" no "right" must be left."""
+    """Phrases that change nothing: please, now, hey. The longest first, so that "right now" leaves no "right"."""
     edges: frozenset[str]
-    """The words with which these begin and end: most utterances have none of them there."""
+    """The words these begin and end with: most utterances neither begin nor end with one."""
 
 
 def stop_request(utterance: str, lang: str, exact: bool = True) -> Kind | None:
-    """What is to be stopped, if anything. `exact`: only where nothing else was said but a please or two."""
+    """What an utterance asks to stop, if anything. `exact`: only if nothing else was said, politeness aside."""
     known = _known(lang)
     if known is None:
         return None
@@ -64,7 +64,7 @@ def _begins_or_ends(said: list[str], phrases: Phrases) -> bool:
 
 
 def _without(said: list[str], around: tuple[tuple[str, ...], ...]) -> list[str]:
-    """What was said, without the words that change nothing at its beginning and end."""
+    """The words without the phrases that change nothing at their beginning and end."""
     trimmed = True
     while trimmed:
         trimmed = False
@@ -82,16 +82,11 @@ def _without(said: list[str], around: tuple[tuple[str, ...], ...]) -> list[str]:
 @lru_cache(maxsize=64)
 def _known(lang: str) -> _Words | None:
     try:
-        around = sorted(_phrases("around", lang), key=len, reverse=True)
+        around = sorted(_locale().phrases("around", lang), key=len, reverse=True)
         edges = frozenset(word for phrase in around for word in (phrase[0], phrase[-1]))
-        return _Words(_phrases("stop", lang), _phrases("everything", lang), tuple(around), edges)
+        return _Words(_locale().phrases("stop", lang), _locale().phrases("everything", lang), tuple(around), edges)
     except MissingResource:
         return None
-
-
-def _phrases(name: str, lang: str) -> Phrases:
-    samples = _locale().find(Role.VOCABULARY, name, lang).samples(Role.VOCABULARY, name)
-    return frozenset(tuple(words(sample, lang)) for sample in samples)
 
 
 @cache
@@ -104,10 +99,10 @@ _GLOBAL = "global_stop"
 
 
 class Stop(PipelinePlugin):
-    """Recognises that the user wants something to end, and finds out what.
+    """Recognises requests to stop, and finds the skill to stop.
 
-    A pipeline entry says how sure it has to be: `mode = "exact"` (the default) takes only what says nothing else,
-    `mode = "loose"` also what begins or ends with it.
+    A pipeline entry may set the mode: "exact" (the default) matches utterances that say nothing else, "loose" also
+    those that begin or end with a request to stop.
     """
 
     id = "stop"
@@ -115,17 +110,15 @@ class Stop(PipelinePlugin):
 
     @dataclass(frozen=True)
     class Settings:
-        """What a deployer may set."""
-
         window: float = 0.5
-        """Seconds that skills have to say whether they have something to stop; more than 1 is too long to wait."""
+        """Seconds that skills have to say whether they have something to stop; with more than 1 users wait too long."""
 
     settings: Settings
 
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
     ) -> Match | Declined | Later | None:
-        """As promised by `PipelinePlugin`: a stop of one skill, or of everything in the session."""
+        """A stop of one skill, or of everything in the session."""
         exact = round is None or _is_exact(round)
         kind: Kind | None = None
         said = ""
@@ -145,11 +138,11 @@ class Stop(PipelinePlugin):
 
     @handles(_GLOBAL)
     def everything(self, turn: Turn) -> None:
-        """Tell everybody to stop what they do in this session."""
+        """Tell all skills to stop what they do in this session."""
         turn.emit(topics.STOP)
 
     async def _ask(self, round: Round, running: Handlers, said: str, lang: str, session: Session) -> Match | Declined:
-        """Stop the most recent of those who say they can be stopped; when nobody does, the most recent of all."""
+        """Stop the most recent of the skills that say they can be stopped; if none does, the most recent of all."""
         asked = [one.skill_id for one in running if not is_denied_skill(session, one.skill_id, round)]
         allowed = [one for one in running if not is_denied(session, one.skill_id, _STOP, round)]
         order = [one.skill_id for one in allowed]
@@ -159,14 +152,14 @@ class Stop(PipelinePlugin):
             asked,
             self.settings.window,
             enough=lambda so_far: is_decided(order, so_far),
-            look_after=None if order else 0.0,  # asked as ever, but there is nobody to wait for
+            look_after=None if order else 0.0,  # there is no answer to wait for
         )
         busy = willing(answers)
         return self._stop_one([one for one in allowed if one.skill_id in busy] or allowed, said, lang, session)
 
     def _stop_one(self, running: Sequence[Handler], said: str, lang: str, session: Session) -> Match | Declined:
         if not running:
-            return Declined("nobody who could be stopped may be, in this session")
+            return Declined("this session denies every skill that could be stopped")
         target = running[0].skill_id
         left = [other for other in session.active_handlers if other.skill_id != target]
         updated = session.trusted(active_handlers=tuple(left))
@@ -182,7 +175,7 @@ class Stop(PipelinePlugin):
         return Match(self.id, _GLOBAL, lang, said, updated_session=updated)
 
     def known_intents(self, session_id: str) -> list[dict[str, str]]:  # noqa: ARG002 - the same for all
-        """As promised by `PipelinePlugin`; whose `stop` it is is decided when something is said."""
+        """Whose `stop` it is is decided when something is said."""
         return [{"skill_id": self.id, "intent_name": name, "lang": ANY_LANGUAGE} for name in (_STOP, _GLOBAL)]
 
 

@@ -185,7 +185,7 @@ COLOUR_NAMES: Final[Mapping[str, Mapping[str, str]]] = {
         "navy": "azul marinho",
     },
 }
-"""A colour, and how it is called."""
+"""The names of each colour, by language."""
 
 
 _SIGN: Final = re.compile(r"#[0-9a-fA-F]{6}")

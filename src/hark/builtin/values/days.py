@@ -1,4 +1,4 @@
-"""Days."""
+"""Days: dates, weekdays, and days relative to today."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SUNDAY: Final = 6
 _MONTHS: Final = 12
 _MONTH_FIRST: Final = {"en-US", "en-PH"}
 _EITHER_FIRST: Final = {"en-", "en-CA", "es-US", "fr-CA"}
-"""Where some write the month first and some the day."""
+"""Where both the month and the day may come first."""
 
 
 def named(text: str, language: LanguageTables) -> str:
@@ -49,14 +49,15 @@ def day(text: str, language: LanguageTables, tag: str, today: date) -> date | No
 
 
 def _weekday(weekday: int, rule: Rule, today: date) -> date | None:
-    """Which day is meant, if people agree: "next Friday" said on a Wednesday is this week's to some."""
+    """The day that is meant, if that is unambiguous: "next Friday" said on a Wednesday may be in this week or the
+    next."""
     ahead = (weekday - today.weekday()) % 7
     if rule == "this":
         agreed = weekday > today.weekday()
     elif rule == "coming":
         agreed = ahead > 0
     elif rule == "next_week":
-        # To some a week begins on Sunday.
+        # For some users a week begins on Sunday.
         agreed, ahead = weekday != _SUNDAY and today.weekday() != _SUNDAY, weekday - today.weekday() + 7
     elif rule == "next":
         agreed, ahead = weekday <= today.weekday() and ahead != 1, ahead or 7
@@ -140,7 +141,7 @@ def _dates(language: LanguageTables) -> list[re.Pattern[str]]:
 
 
 def _split(pattern: str) -> list[str]:
-    """Alternatives at the top, apart: a group has one name, which stands once in a pattern."""
+    """The top-level alternatives of a pattern: a group name may occur only once in each."""
     return re.split(r"\|(?![^()]*\))", pattern)
 
 

@@ -1,4 +1,4 @@
-"""Spans of time."""
+"""Durations."""
 
 from __future__ import annotations
 

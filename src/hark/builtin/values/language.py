@@ -1,6 +1,7 @@
 """The tables of each language for numbers, durations, times and dates.
 
-Tables are compared by identity, so that what is compiled from them can be cached."""
+Tables are compared by identity, so that what is compiled from them can be cached.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +45,8 @@ class NumberWords:
     point: str
     articles: str
     """What may stand before an ordinal."""
-    mends: Mapping[str, str]
-    """Patterns over the words as said (with accents), and what to put in their place before numbers are looked for."""
+    corrections: Mapping[str, str]
+    """Patterns over the words as said (with accents), and what to put in their place before numbers are searched."""
     amounts: Mapping[str, float]
     """Whole phrases that are a number."""
     halves: Mapping[str, float]
@@ -99,7 +100,7 @@ class CalendarWords:
     on: str
     """Words before a date in figures."""
     now: str
-    """Phrases for this very moment."""
+    """Phrases for the present moment."""
     dates: tuple[str, ...]
     later: tuple[str, ...]
     """Patterns over the words as said, with `SPAN` for a duration from now on."""
@@ -111,7 +112,7 @@ class CalendarWords:
     rewrites: Mapping[str, str] = field(default_factory=dict)
     """Patterns over the words as said that are said in simpler words: "tonight", "today in the evening"."""
     counted_loosely: frozenset[int] = frozenset()
-    """Numbers of days that people say without counting: "in acht Tagen" is a week."""
+    """Numbers of days that are not meant literally: "in acht Tagen" is a week."""
     ordinals: Ordinals = "signs"
     """How days of the month are ordinals."""
 
@@ -129,7 +130,7 @@ class LanguageTables:
 
 @cache
 def tables_of(code: str) -> LanguageTables:
-    """The tables for one of `LANGUAGES`, loaded when first asked for."""
+    """The tables for one of `LANGUAGES`, loaded on first use."""
     language: LanguageTables = import_module(f"hark.builtin.values.words.{code}").LANGUAGE
     return language
 

@@ -12,7 +12,8 @@ from typing import Final
 from hark.builtin.values.days import day, named
 from hark.builtin.values.durations import SECONDS, span
 from hark.builtin.values.language import LanguageTables, Part, either
-from hark.builtin.values.numbers import figures, folded, plain
+from hark.builtin.values.numbers import figures, folded
+from hark.intents.text import without_accents
 
 _DAY: Final = 24 * 60
 _BARE: Final = re.compile(r"[\d.]+")
@@ -48,7 +49,7 @@ class Time:
     either_half: bool = False
     """Said in a way that fits the morning and the afternoon."""
     midnight: bool = False
-    """Said as "midnight": whether of the day before or after, nobody knows."""
+    """Said as "midnight": which may belong to the day before or after."""
 
 
 def clock(text: str, language: LanguageTables, part: Part | None) -> Time | None:
@@ -105,7 +106,7 @@ _MOST_WORDS: Final = 12
 
 @dataclass(frozen=True)
 class Here:
-    """Where and when something is said."""
+    """The language, time and place of an utterance."""
 
     language: LanguageTables
     tag: str
@@ -119,7 +120,7 @@ def moment(text: str, here: Here, *, bare: bool) -> Moment | None:
     """The day, the time of day, or the moment that `text` says; `bare` says that a mere number is an hour."""
     language = here.language
     said = folded(text)
-    if _now(language).fullmatch(plain(said)):
+    if _now(language).fullmatch(without_accents(said)):
         return here.now
     distant = _distant(said, here)
     if distant is not None:

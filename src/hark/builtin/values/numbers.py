@@ -1,6 +1,7 @@
 """Numbers and ordinals, in words or figures.
 
-The text2num library knows most number words; what it lacks, the language's table corrects."""
+The text2num library knows most number words; what it lacks, the language's table corrects.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +9,19 @@ import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Final
-from unicodedata import category, normalize
 
 from hark.builtin.values.language import LanguageTables, Ordinals, either, library, region_of
+from hark.intents.text import straight, without_accents
 
 # Signs between words go, and so do the marks that the readers make themselves (`#`, `@`, `*`). Those inside of figures
 # ("19:30", "2,5", "24.12.") stay.
-_APART: Final = re.compile(r"[’'ʼ`´]|(?<=[^\W\d])[-‐‑](?=[^\W\d])|[,;](?=\s|$)|[!?¡¿\"“”„«»()#@*]|\.{2,}")  # noqa: RUF001
+_APART: Final = re.compile(r"['`´]|(?<=[^\W\d])[-‐‑](?=[^\W\d])|[,;](?=\s|$)|[!?¡¿\"“”„«»()#@*]|\.{2,}")  # noqa: RUF001
 _SPLIT: Final = re.compile(r"(?<=\d)(?=[^\W\d_ºª])|(?<=[^\W\d_])(?=\d)")
 
 
 def folded(text: str) -> str:
     """`text` in lower case without punctuation; a full stop at the end stays only behind a figure. Accents stay."""
-    text = normalize("NFC", text).replace("\u2212", "-").lower()
+    text = straight(text).replace("\u2212", "-").lower()
     text = " ".join(_APART.sub(" ", text).split())
     return text if text[-2:-1].isdigit() else text.rstrip(". ")
 
@@ -31,18 +32,9 @@ def spaced(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def plain(text: str) -> str:
-    """`text` without accents."""
-    if text.isascii():
-        return text
-    bare = "".join(letter for letter in normalize("NFD", text.replace("ß", "ss")) if category(letter) != "Mn")
-    return normalize("NFC", bare)
-
-
-@lru_cache(maxsize=4096)
 def key(phrase: str) -> str:
     """The form in which whole phrases are looked up."""
-    return plain(folded(phrase))
+    return without_accents(folded(phrase))
 
 
 _WORDS_IN_A_NUMBER: Final = 10
@@ -59,16 +51,16 @@ _WRITTEN: Final = {
 
 
 def figures(text: str, language: LanguageTables, ordinals: Ordinals = "none") -> str:
-    """`text` folded, without accents, its number words as figures; the ordinals asked for get a `#` behind them.
+    """`text` folded, without accents, its number words as figures; the wanted ordinals are followed by `#`.
 
     Words that multiply figures before them get a `*`: "3 million" is "3 *1000000".
     """
     text = _GROUPED.sub(_closed, folded(text))
-    for pattern, replacement in _mends(language):
+    for pattern, replacement in _corrections(language):
         text = pattern.sub(replacement, text)
     if ordinals != "none":
         text = _sign(language).sub("# ", text)
-    return plain(" ".join(_converted(spaced(text.rstrip(".")).split(), language.code, ordinals == "words")))
+    return without_accents(" ".join(_converted(spaced(text.rstrip(".")).split(), language.code, ordinals == "words")))
 
 
 def literal(text: str, language: LanguageTables, tag: str) -> str:
@@ -133,14 +125,14 @@ def _number(words: str, code: str, ordinals: bool) -> str | None:
         number = ""
     if number:
         return number if len(number) <= _DIGITS else None
-    # Ordinals are not numbers to the library, but it can write them. 0.0: even the small ones.
+    # The library does not parse ordinals as numbers, but it can write them as figures. 0.0: even the small ones.
     found = _ORDINAL.fullmatch(parser.alpha2digit(words, code, 0.0)) if ordinals else None
     return f"{found[1]}#" if found else None
 
 
 @cache
-def _mends(language: LanguageTables) -> list[tuple[re.Pattern[str], str]]:
-    return [(re.compile(pattern), said) for pattern, said in language.numbers.mends.items()]
+def _corrections(language: LanguageTables) -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern), said) for pattern, said in language.numbers.corrections.items()]
 
 
 @cache

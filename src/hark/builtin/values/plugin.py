@@ -13,7 +13,7 @@ from hark.plugins import Ctx, IntentTransformer, Match, Session
 from hark.plugins.values import Kind, Value, canonical
 
 GUESSES: Final[tuple[Kind, ...]] = ("number", "duration", "ordinal", "when")
-"""What is tried when a slot's name says nothing, in this order: no text is two of them but by accident."""
+"""The kinds to try, in this order, for a slot whose name gives no hint: hardly any text is two of them."""
 
 _NAMES: Final[Mapping[Kind, str]] = {
     "number": "number num count amount quantity level percent percentage volume brightness temperature degrees age",
@@ -27,7 +27,7 @@ _NAMES: Final[Mapping[Kind, str]] = {
 }
 _KINDS: Final[Mapping[str, Kind]] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 _ALSO: Final[Mapping[Kind, tuple[Kind, ...]]] = {"time": ("time", "duration"), "when": ("when", "duration")}
-"""What people put into a slot of this name as well: a timer's time is a duration."""
+"""Further kinds for a slot of this name: a timer's time is a duration."""
 
 
 def kinds_by_name(name: str) -> tuple[Kind, ...]:
@@ -37,11 +37,11 @@ def kinds_by_name(name: str) -> tuple[Kind, ...]:
 
 
 LONGEST: Final = 100
-"""Longer texts are no value: nobody says one in so many letters, and the readers stay quick."""
+"""Longer texts are no value; this bounds the time of the readers."""
 
 
 def read(kind: Kind, text: str, lang: str, now: datetime, zone: tzinfo | None = None) -> Value | None:
-    """What `text` says in language `lang`, if all of it is one value of this kind and there is no doubt; else None.
+    """The value of `text` in language `lang`, if all of it is one unambiguous value of this kind; else None.
 
     `now` is an aware datetime. Days and times are those of `zone`, or of this machine when there is none. Never
     raises for any text or language. Number words need the extra `hark[values]`; figures, colours, yes and no do not.
@@ -79,7 +79,7 @@ def _read(kind: Kind, text: str, code: str, lang: str, now: datetime, zone: tzin
         return timedelta(seconds=length.seconds) if length is not None else None
     from hark.builtin.values.moments import Here, moment
 
-    # A mere number is an hour only where a time of day is asked for.
+    # A number alone is an hour only where a time of day is expected.
     found = moment(text, Here(language, lang, now, zone), bare=kind == "time")
     if kind == "date" and not isinstance(found, date):
         return None
@@ -94,7 +94,7 @@ _MOMENTS: Final = ("when", "date", "time")
 
 
 class Values(IntentTransformer):
-    """Adds `<slot>.value` in canonical form and `<slot>.kind` for every slot whose whole text is one sure value.
+    """Adds `<slot>.value` in canonical form and `<slot>.kind` for every slot whose whole text is one unambiguous value.
 
     One transformer for all kinds, because which kind a slot holds is one decision. It is quick, but for the first use
     of a language or a time zone, which loads tables. Without the extra `hark[values]` it changes nothing and says so
@@ -112,9 +112,9 @@ class Values(IntentTransformer):
         slots: dict[
             str, Literal["none", "number", "ordinal", "duration", "when", "date", "time", "colour", "yes_no"]
         ] = field(default_factory=dict)
-        """What a slot holds, by its name or by `<skill_id>:<name>`; `none` keeps values away from it."""
+        """What a slot holds, by its name or by `<skill_id>:<name>`; `none` for no value."""
         guess: bool = True
-        """Whether slots whose names say nothing are tried as number, duration, ordinal and time."""
+        """Whether slots whose names give no hint are tried as number, duration, ordinal and time."""
 
     settings: Settings
 
@@ -123,13 +123,11 @@ class Values(IntentTransformer):
         self._unknown_zone = ""
 
     async def start(self) -> None:
-        """As promised by `Plugin`."""
         self._ready = available()
         if not self._ready:
             self.host.log.info(MISSING)
 
     def transform(self, match: Match, ctx: Ctx) -> Match:
-        """As promised by `IntentTransformer`."""
         code = match.lang.split("-")[0].lower()
         if not self._ready or not match.slots or code not in LANGUAGES:
             return match
@@ -138,7 +136,7 @@ class Values(IntentTransformer):
         added: dict[str, str] = {}
         for name, text in islice(match.slots.items(), _MOST_SLOTS):
             if name.endswith((".value", ".kind")) or f"{name}.value" in match.slots:
-                continue  # somebody else has read it already
+                continue  # another transformer has added it
             for kind in self._kinds(match.skill_id, name):
                 value = read(kind, text, match.lang, now, zone) if sure or kind not in _MOMENTS else None
                 if value is not None:
@@ -154,7 +152,7 @@ class Values(IntentTransformer):
         return kinds_by_name(name) or (GUESSES if self.settings.guess else ())
 
     def _zone(self, session: Session) -> tuple[tzinfo | None, bool]:
-        """The zone the user is in (None: this machine's), and whether it is known: if not, no time is sure."""
+        """The zone the user is in (None: this machine's), and whether it is known: if not, times are ambiguous."""
         name = session.location.tz if session.location is not None else None
         if not name:
             return None, True

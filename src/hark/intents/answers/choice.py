@@ -8,8 +8,8 @@ from typing import Final
 
 from hark.intents.text import words
 
-_LIKE: Final = 0.75
-"""From this likeness on, of at most 1, an answer counts as a name said badly."""
+_SIMILAR: Final = 0.75
+"""The similarity, of at most 1, from which an answer counts as a misheard name."""
 
 # The words for first to tenth, with forms that differ by more than their last letter, and those for one to ten.
 _NUMBERS: Final[Mapping[str, tuple[str, str]]] = {
@@ -52,7 +52,7 @@ def choose(answer: str, options: Sequence[str], lang: str) -> int | None:
     """The place in `options` of the one that `answer` names, numbers, or nearly names; None when that is unclear."""
     said = words(answer, lang)
     folded = [words(option, lang) for option in options]
-    for found in (_named(said, folded), _numbered(said, len(options), lang), _like(said, folded)):
+    for found in (_named(said, folded), _numbered(said, len(options), lang), _similar(said, folded)):
         if found is not None:
             return found
     return None
@@ -94,18 +94,18 @@ def _place(word: str, ordinals: list[str]) -> int | None:
     word = word.rpartition("'")[2]  # l'ultima
     for place, forms in enumerate(ordinals):
         for ordinal in forms.split("/"):
-            # Endings tell gender and case: erste, ersten, erster; primero, primera.
+            # Endings express gender and case: erste, ersten, erster; primero, primera.
             stem = ordinal if len(ordinal) < 5 else ordinal[:-1]
             if word == ordinal or (word.startswith(stem) and len(word) <= len(ordinal) + 1):
                 return place
     return None
 
 
-def _like(said: list[str], options: list[list[str]]) -> int | None:
+def _similar(said: list[str], options: list[list[str]]) -> int | None:
     text = " ".join(said)
     scored = sorted(((SequenceMatcher(None, text, " ".join(option)).ratio(), place)
                      for place, option in enumerate(options)), reverse=True)  # fmt: skip
-    if not scored or scored[0][0] < _LIKE or (len(scored) > 1 and scored[0][0] == scored[1][0]):
+    if not scored or scored[0][0] < _SIMILAR or (len(scored) > 1 and scored[0][0] == scored[1][0]):
         return None
     return scored[0][1]
 

@@ -7,13 +7,13 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
-from hark.intents.locale import Locale, MissingResource, Role
+from hark.intents.locale import Locale, MissingResource
 from hark.intents.text import words
 
 _MEANINGS: Final[Mapping[str, bool | None]] = {"polite": None, "yes": True, "no": False}
-"""What the phrases of each vocabulary mean: politeness means nothing."""
+"""The meaning of the phrases of each vocabulary; politeness has none."""
 _LONGEST: Final = 12
-"""Words from which on an utterance is more than an answer."""
+"""An utterance with more words is more than an answer."""
 
 
 def yes_or_no(text: str, lang: str) -> bool | None:
@@ -41,12 +41,11 @@ def yes_or_no(text: str, lang: str) -> bool | None:
 
 @lru_cache(maxsize=64)
 def _known(lang: str) -> Mapping[tuple[str, ...], bool | None]:
-    """What each phrase of a language means; nothing in a language nobody wrote them down for."""
+    """The meaning of each phrase of a language; empty for a language without vocabularies."""
     known: dict[tuple[str, ...], bool | None] = {}
     try:
         for name, meaning in _MEANINGS.items():
-            for sample in _locale().find(Role.VOCABULARY, name, lang).samples(Role.VOCABULARY, name):
-                known[tuple(words(sample, lang))] = meaning
+            known.update(dict.fromkeys(_locale().phrases(name, lang), meaning))
     except MissingResource:
         return {}
     return known

@@ -2,7 +2,8 @@
 
 Every combination of branches is possible, so each fact about a whole follows from the same facts about its parts: two
 slots meet in some sentence exactly if they meet within a part, or one part can end with a slot and the next can begin
-with one."""
+with one.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +15,14 @@ from typing import Final, NamedTuple
 from hark.intents.grammar.parser import Choice, Literal, Malformed, Node, Reference, Sequence, Slot, TemplateError, Tree
 
 MANY: Final = 10**18
-"""Where counting stops: what stands for more sentences counts as this."""
+"""Where counting stops: a larger number of sentences counts as this."""
 
 _WORD = re.compile(r"[^\W_]")
 _NONE: Final[Mapping[str, Slot]] = {}
 
 
 class Facts(NamedTuple):
-    """Of a node; "some sentence" is some combination of its branches. A word is text with a letter or digit."""
+    """Facts about a node; "some sentence" is some combination of its branches. A word has a letter or digit."""
 
     size: int = 1
     """Combinations, up to `MANY`."""
@@ -34,15 +35,15 @@ class Facts(NamedTuple):
     slotted: bool = False
     """Some sentence has a slot."""
     bare: Slot | None = None
-    """Of a sentence with slots and no word: a slot."""
+    """A slot of a sentence with slots and no word."""
     first: Slot | None = None
-    """Of a sentence with a slot ahead of every word: that slot."""
+    """A slot that comes before every word of some sentence."""
     last: Slot | None = None
-    """Of a sentence with a slot behind every word: that slot."""
+    """A slot that comes after every word of some sentence."""
     adjacent: tuple[Slot, Slot] | None = None
-    """Of a sentence with two slots and no word between: those."""
+    """Two slots of some sentence with no word between them."""
     repeated: Slot | None = None
-    """Of a sentence that has one slot twice: its second place."""
+    """The second occurrence of a slot that some sentence has twice."""
     watched: Mapping[str, Slot] = _NONE
     """The slots that occur, of those whose name the template has more than once."""
 
@@ -53,7 +54,7 @@ _A_WORD: Final = Facts(word=True)
 
 
 def has_word(text: str) -> bool:
-    """Whether there is a letter or digit in `text`: signs alone vanish before anything is compared with speech."""
+    """Whether there is a letter or digit in `text`: signs alone are dropped before text is compared with speech."""
     return _WORD.search(text) is not None
 
 
@@ -72,9 +73,9 @@ def measure(order: list[Node], members: Callable[[Reference], Facts], watched: C
             watch = {node.name: node} if node.name in watched else _NONE
             facts = Facts(1, False, False, False, True, node, node, node, None, None, watch)
         elif isinstance(node, Sequence):
-            facts = _in_a_row([found[part] for part in node.parts])
+            facts = _of_sequence([found[part] for part in node.parts])
         elif isinstance(node, Choice):
-            facts = _one_of([found[branch] for branch in node.branches])
+            facts = _of_choice([found[branch] for branch in node.branches])
         else:
             facts = members(node)
         found[node] = facts
@@ -82,7 +83,7 @@ def measure(order: list[Node], members: Callable[[Reference], Facts], watched: C
 
 
 def assumed(_reference: Reference) -> Facts:
-    """The facts of a vocabulary nobody has looked at: members are never empty and have no slots."""
+    """The facts of a vocabulary that was not read yet: members are never empty and have no slots."""
     return _A_WORD
 
 
@@ -92,8 +93,8 @@ def of_members(members: tuple[str, ...]) -> Facts:
     return Facts(size=len(members), thin=not all(wordy), word=any(wordy))
 
 
-def _in_a_row(parts: list[Facts]) -> Facts:
-    """The facts of one thing after the other."""
+def _of_sequence(parts: list[Facts]) -> Facts:
+    """The facts of a sequence."""
     size = 1
     blank = thin = True
     word = slotted = False
@@ -124,8 +125,8 @@ def _in_a_row(parts: list[Facts]) -> Facts:
     return Facts(size, blank, thin, word, slotted, bare, first, last, adjacent, repeated, watched)
 
 
-def _one_of(branches: list[Facts]) -> Facts:
-    """The facts of one of several things."""
+def _of_choice(branches: list[Facts]) -> Facts:
+    """The facts of a choice."""
     size = 0
     blank = thin = word = False
     slotted: list[Facts] = []
@@ -155,14 +156,14 @@ def _one_of(branches: list[Facts]) -> Facts:
 
 
 class Direction(StrEnum):
-    """Whether a template is compared with what people say, or spoken (INTENT-1 §2)."""
+    """Whether a template is compared with what users say, or spoken (INTENT-1 §2)."""
 
     INPUT = "input"
     OUTPUT = "output"
 
 
 def check(tree: Tree, facts: Facts, direction: Direction) -> None:
-    """Raise `TemplateError` if some sentence is none."""
+    """Raise `TemplateError` if some sentence is malformed."""
     if facts.blank:
         reason = "everything can be left out, which leaves an empty sentence"
         raise TemplateError(reason, tree.text, 0, Malformed.EMPTY_SAMPLE)

@@ -1,7 +1,8 @@
 """The sentences of a template as paths through a graph of words, as large as what was written.
 
 `turn (on|off) [the] light` is four places in a row: from the second two words lead to the third, from there one word
-and a step without any lead on. Nothing is multiplied out, except parts that touch: `light[s]` is two words."""
+and a step without any lead on. Nothing is multiplied out, except parts that touch: `light[s]` is two words.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _PIECE = re.compile(r"\s+|\S+")
 
 
 class _Pieces:
-    """Places and the steps between them; ways from `START` to `END` are the sentences. No way comes back."""
+    """Places and the steps between them, without cycles; paths from `START` to `END` are the sentences."""
 
     __slots__ = ("slots", "steps")
 
@@ -40,7 +41,7 @@ class _Pieces:
             if isinstance(node, Literal):
                 self._text(node.text, begin, end)
             elif isinstance(node, Slot):
-                # A slot stands by itself, whatever touches it.
+                # A slot is a word of its own, whatever touches it.
                 before, behind = self._place(), self._place()
                 self.steps[begin].append((SPACE, before))
                 self.slots[before] = node.name, behind
@@ -70,7 +71,7 @@ class _Pieces:
 MAX_WORDS: Final = 20_000
 """A template with more words than this is refused; parts that touch count as every word they can make."""
 MAX_PLACES: Final = 1_000
-"""And so is one with more places between words: what can be left out or chosen one after the other."""
+"""A template with more places between words, from options and choices in a row, is refused as well."""
 
 
 class SentenceGraph:
@@ -89,7 +90,7 @@ class SentenceGraph:
         self.words = words
         """For each word, the steps it stands on: from where to where."""
         self.slots = slots
-        """Where a slot begins, the place of having said some of it, and its name. That place leads on by a skip."""
+        """Where a slot begins, the place inside it, and its name. A skip leads on from that place."""
         self.skips = skips
         """Steps without a word, by the place they lead away from."""
 
@@ -107,7 +108,7 @@ class SentenceGraph:
 
 
 def build_graph(template: Template, lang: str = "", vocabularies: Source | Vocabularies | None = None) -> SentenceGraph:
-    """The graph of a template that is compared with what people say; raises `TemplateError`."""
+    """The graph of a template that is compared with what users say; raises `TemplateError`."""
     known = Vocabularies.of(vocabularies)
     template.check(known)
     return _GraphBuilder(template, _Pieces(template.root, known.of_reference), lang).graph()
@@ -217,7 +218,7 @@ class _GraphBuilder:
         return found
 
     def _beyond(self, place: int) -> int:
-        """A place from which one skip is all that leads on is as good as the next."""
+        """The next place that is not left by a single skip only."""
         while place != END and len(self._steps[place]) == 1:
             ((term, to),) = self._steps[place]
             if term != NOTHING:

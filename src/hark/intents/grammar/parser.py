@@ -1,6 +1,7 @@
 """Parsing a template into a tree, and what can be wrong with it (INTENT-1 §3).
 
-Nesting is kept in a list, so depth is limited by memory alone."""
+Nesting is kept in a list, so depth is limited by memory alone.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _SHOWN: Final = 200
 
 
 class Malformed(StrEnum):
-    """Why a template is refused. One member for each malformed form, so that tools can tell them apart."""
+    """Why a template is refused. One member for each malformed form, so that tools can distinguish them."""
 
     UNBALANCED = "unbalanced"
     EMPTY_GROUP = "empty-group"
@@ -54,9 +55,9 @@ class TemplateError(ValueError):
         """Offset into the template, from 0."""
         self.kind = kind
         self.chain = chain
-        """The vocabularies on the way to what is wrong, the one the template names first."""
+        """The vocabularies that lead to the mistake, beginning with the one the template names."""
         self.line = line
-        """Line of the file the template was read from, from 1, if somebody said it."""
+        """Line of the file the template was read from, from 1, if it is known."""
         self.column = column
         """Column in that line, from 1."""
 
@@ -83,7 +84,7 @@ class Odd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something odd that does no harm: what, and where."""
+    """Something odd in a template that is still accepted."""
 
     kind: Odd
     reason: str
@@ -106,7 +107,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slot:
-    """A place that is filled by what was said, or by who speaks."""
+    """A place that is filled: by the user when it is matched, by the skill when it is spoken."""
 
     name: str
     type: str
@@ -149,7 +150,7 @@ Node: TypeAlias = Literal | Slot | Reference | Sequence | Choice
 
 
 REGISTERED_TYPES: Final = frozenset({"number", "duration", "date", "color", "language", "location", "timezone"})
-"""The type prefixes there are (INTENT-1 §5.6). Others are read, remarked on and dropped."""
+"""The registered type prefixes (INTENT-1 §5.6). Others are read, remarked on and dropped."""
 
 _PART = re.compile(r"[^()\[\]{}<>|]+|\{\{[^{}]*\}\}|\{[^{}]*\}|<[^<>]*>|.", re.DOTALL)
 _SLOT = re.compile(r"\{\{?(?:([a-z_][a-z0-9_]*):)?([a-z_][a-z0-9_]*)\}\}?")
@@ -159,7 +160,7 @@ _OPENERS: Final = {")": "(", "]": "["}
 
 @dataclass(slots=True)
 class Tree:
-    """A template taken apart."""
+    """A parsed template."""
 
     text: str
     root: Node
@@ -188,7 +189,7 @@ class _Group:
 
 
 def read(text: str, *, slots: bool = True) -> Tree:
-    """The tree of a template; raises `TemplateError` for everything that shows on the surface."""
+    """Parse a template; raises `TemplateError` for mistakes in its syntax."""
     return _Reader(text, slots).read()
 
 
@@ -272,7 +273,7 @@ class _Reader:
         self._groups[-1].parts.append(folded)
 
     def _folded(self, group: _Group, sign: str, is_blank: bool) -> Node | None:
-        """What a group comes to that offers no choice of its own; None for one that does."""
+        """The node of a group without a choice of its own; None for a group with one."""
         if len(group.branches) > 1:
             return None
         only = group.branches[0]
@@ -284,7 +285,7 @@ class _Reader:
             reason = f"a group of one: '({inner})' says no more than '{inner}'"
             self._remarks.append(Remark(Odd.SINGLE_BRANCH, reason, group.position))
             return only
-        # `[[x]]` is `[x]`: what can be left out already need not be made so.
+        # `[[x]]` is `[x]`: the inner part is optional already.
         return only if isinstance(only, Choice) and _is_empty(only.branches[-1]) else None
 
     def _slot(self, part: str, position: int) -> Slot:

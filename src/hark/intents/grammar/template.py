@@ -18,7 +18,7 @@ _position = attrgetter("position")
 
 
 class Template:
-    """A well-formed template, as far as that shows without its vocabularies. What it says never changes."""
+    """An immutable template, well-formed as far as that can be checked without its vocabularies."""
 
     __slots__ = ("_facts", "_last", "_tree", "direction", "references", "remarks", "slots")
 
@@ -26,7 +26,7 @@ class Template:
         self._tree = tree
         self._facts = facts
         self._last: tuple[Vocabularies, Facts] | None = None
-        """What was found out with the vocabularies it was last asked about."""
+        """The facts with the vocabularies that were used last."""
         self.direction = direction
         self.slots = tuple(tree.slots)
         """Names of the slots some sentence has, in the order of writing, type prefixes left off."""
@@ -45,7 +45,7 @@ class Template:
 
     @property
     def root(self) -> Node:
-        """The whole of it as a tree, which can be deeper than Python recurses."""
+        """The root of the tree, which can be deeper than Python recurses."""
         return self._tree.root
 
     @property
@@ -55,13 +55,12 @@ class Template:
 
     @property
     def bare_slot(self) -> Slot | None:
-        """A slot that is all that is said in some sentence; None where a word always remains. Vocabularies are taken
-        for words."""
+        """A slot that some sentence consists of; None where every sentence has a word. Vocabularies count as words."""
         return self._facts.bare
 
     def check(self, vocabularies: Source | Vocabularies | None = None) -> None:
-        """Raise `TemplateError` for what only shows with the vocabularies: unknown or circular names, bad members, and
-        slots that meet because a member has no word."""
+        """Raise `TemplateError` for mistakes that involve the vocabularies: unknown or circular names, malformed
+        members, and slots that meet because a member has no word."""
         self._known(Vocabularies.of(vocabularies))
 
     def count(self, vocabularies: Source | Vocabularies | None = None) -> int:
@@ -74,7 +73,7 @@ class Template:
     def samples(
         self, vocabularies: Source | Vocabularies | None = None, limit: int | None = MAX_SENTENCES
     ) -> Iterator[str]:
-        """Every sentence, once, slots as `{name}`, made as it is asked for.
+        """Every sentence, once, slots as `{name}`, lazily.
 
         Raises `TemplateError` at once, also for more than `limit` combinations; None for no limit.
         """
@@ -83,7 +82,7 @@ class Template:
         return walk(self._tree.root, known.of_reference)
 
     def _known(self, vocabularies: Vocabularies) -> Facts:
-        """What holds with these vocabularies."""
+        """The facts with these vocabularies; raises `TemplateError`."""
         tree = self._tree
         if not tree.references:
             return self._facts
@@ -118,7 +117,7 @@ Sentence = tuple[str, ...]
 """The words of one sentence; a slot is the word `{name}`."""
 
 _TOLD: Final = 10
-"""Remarks on one template that are logged one by one."""
+"""The number of remarks on one template that are logged."""
 
 _TERM = re.compile(r"\{\w+\}|[^{}]+")
 
@@ -140,7 +139,7 @@ def expand(
 
 
 def sentences(template: str, lang: str = "", vocabularies: Source | Vocabularies | None = None) -> tuple[Sentence, ...]:
-    """The sentences of a template that is compared with what people say, as words; raises `TemplateError`.
+    """The sentences of a template that is compared with what users say, as words; raises `TemplateError`.
 
     A sentence that comes out as nothing but a slot is left out: it would claim whatever is said.
     """
@@ -156,14 +155,14 @@ def phrases(template: str, lang: str = "", vocabularies: Source | Vocabularies |
 
 
 def read_template(template: str) -> Template:
-    """A template that is compared with what people say, without expanding it; raises `TemplateError`."""
+    """Parse a template that is compared with what users say; raises `TemplateError`."""
     return _read(template, Direction.INPUT, True)
 
 
 @lru_cache(maxsize=256)
 def _read(template: str, direction: Direction, slots: bool) -> Template:
-    """A template, and a line in the log for everything odd about it. A skill's samples are read when it is loaded and
-    again when it registers them; the second time costs nothing and says nothing."""
+    """Parse a template and log its remarks. A skill's samples are read when it is loaded and again when it registers
+    them; the cache answers the second time, and nothing is logged twice."""
     found = parse(template, direction=direction, slots=slots)
     for remark in found.remarks[:_TOLD]:
         log.warning("%s, at column %d of %s", remark.reason, remark.position + 1, shown(template))

@@ -25,7 +25,7 @@ _Todo = tuple[Node, "_Todo"] | None  # what still follows, as a chain, so that b
 
 
 def walk(root: Node, members: Members) -> Iterator[str]:
-    """Every sentence of a tree, once, in the order of writing, spaces collapsed; made as it is asked for."""
+    """Every sentence of a tree, once, in the order of writing, spaces collapsed; lazily."""
     parts = root.parts if isinstance(root, Sequence) else (root,)
     flat = [_flat(part, members) for part in parts]
     pools = [pool for pool in flat if pool is not None]
@@ -100,12 +100,11 @@ MAX_SENTENCES: Final = 5_000
 """A template that stands for more sentences than this is refused, and so is a vocabulary with more members."""
 
 Source = Mapping[str, Iterable[str]] | Callable[[str], Iterable[str] | None]
-"""Where the templates of a vocabulary come from, by its name: a mapping, or a function that answers None for a name
-nobody knows."""
+"""The templates of vocabularies by name: a mapping, or a function that returns None for an unknown name."""
 
 
 class Vocabularies:
-    """Vocabularies, expanded when they are first asked for and kept. They may name each other, in no circle."""
+    """Vocabularies, expanded on first use and cached. They may refer to each other, without cycles."""
 
     def __init__(self, source: Source | None = None, limit: int = MAX_SENTENCES) -> None:
         self._source = source
@@ -115,7 +114,7 @@ class Vocabularies:
 
     @classmethod
     def of(cls, source: Source | Vocabularies | None) -> Vocabularies:
-        """`source` as vocabularies; those that are some already stay what they are, with what they keep."""
+        """`source` as `Vocabularies`; returned as it is if it is that already, with its cache."""
         return source if isinstance(source, Vocabularies) else cls(source)
 
     def members(self, name: str) -> tuple[str, ...]:
@@ -132,7 +131,7 @@ class Vocabularies:
         return self.members(reference.name)
 
     def facts(self, reference: Reference) -> Facts:
-        """What holds for the members a reference stands for."""
+        """The facts of the members a reference stands for."""
         name = reference.name
         if name not in self._facts:
             self._facts[name] = of_members(self.members(name))

@@ -23,7 +23,7 @@ class KeywordIntent(IntentDefinition):
     """One registered keyword intent in one language, compiled (INTENT-4 §5). Its slots are its vocabularies."""
 
     required: tuple[Vocabulary, ...] = ()
-    """All of them have to be there."""
+    """Each of them has to be said."""
     one_of: tuple[tuple[Vocabulary, ...], ...] = ()
     """Of each group, at least one."""
     optional: tuple[Vocabulary, ...] = ()
@@ -37,7 +37,8 @@ class KeywordIntent(IntentDefinition):
     """For each group of `one_of`, which of `vocabularies` it consists of."""
 
     def anchors(self) -> Iterator[tuple[Vocabulary, ...]]:
-        """Sets of vocabularies of each of which something has to be there: either is enough to find the intent by."""
+        """Sets of vocabularies, of each of which something has to be said: any of them is enough to find the intent
+        by."""
         for vocabulary in self.required:
             yield (vocabulary,)
         yield from self.one_of
@@ -47,7 +48,7 @@ _ROLES: Final = ("required", "one_of", "optional", "excluded")
 
 
 class _Named(NamedTuple):
-    """A vocabulary descriptor: what it is called, in which role, and what was written for it."""
+    """A vocabulary of a payload: its name, its role, and its samples."""
 
     name: str
     role: str

@@ -1,7 +1,8 @@
 """All phrases of one language in one tree of words, and from them to the intents they may belong to.
 
 Every intent is filed under one of its required vocabularies, the one with the fewest intents so far. An utterance
-therefore leads to few intents, however many there are, and adding one touches its own phrases only."""
+therefore leads to few intents, however many there are, and adding one touches its own phrases only.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ Span = tuple[int, int]
 
 
 class PhraseHits(NamedTuple):
-    """What an index knows of the words of one utterance."""
+    """The known phrases of one utterance, and the intents they may belong to."""
 
     phrases: dict[str, list[Span]]
     """Every known phrase that occurs, and where; phrases may overlap."""
@@ -26,7 +27,7 @@ class PhraseHits(NamedTuple):
 
 
 class _Node:
-    # Readers may be on another thread than the one that adds: `anchored` is replaced whole, never changed.
+    # Another thread may read while this one adds: `anchored` is replaced, never changed.
     __slots__ = ("anchored", "phrase", "uses", "words")
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class _Node:
         self.uses = 0
         """How many intents have it in some vocabulary."""
         self.anchored: tuple[KeywordIntent, ...] = ()
-        """The intents that hang on it."""
+        """The intents that are filed under it."""
 
 
 class PhraseIndex:
@@ -50,12 +51,12 @@ class PhraseIndex:
         self._by_name: dict[str, tuple[KeywordIntent, ...]] = {}
 
     @property
-    def is_bare(self) -> bool:
-        """Whether there is nothing in it."""
+    def is_empty(self) -> bool:
+        """Whether it has no intent."""
         return not self._anchors
 
     def add(self, intent: KeywordIntent) -> None:
-        """Enter an intent."""
+        """Add an intent."""
         for phrase in intent.places:
             node = self._path(phrase, make=True)[-1]
             node.uses += 1
@@ -64,13 +65,13 @@ class PhraseIndex:
         self._anchors[intent] = anchor
         for name in {vocabulary.name for vocabulary in anchor}:
             self._by_name[name] = (*self._by_name.get(name, ()), intent)
-        # Last, for this is what lets it be found.
+        # Last, because now it can be found.
         for phrase in _phrases(anchor):
             node = self._path(phrase)[-1]
             node.anchored = (*node.anchored, intent)
 
     def remove(self, intent: KeywordIntent) -> None:
-        """Take an intent out, and the places only it led to."""
+        """Remove an intent, and the nodes that only it needed."""
         anchor = self._anchors.pop(intent, None)
         if anchor is None:
             return
@@ -88,8 +89,8 @@ class PhraseIndex:
                 path[-1].phrase = None
                 _prune(path, phrase.split(" "))
 
-    def hear(self, words: Sequence[str]) -> PhraseHits:
-        """Go over the words once."""
+    def find(self, words: Sequence[str]) -> PhraseHits:
+        """Find all known phrases in one pass over the words."""
         found: dict[str, list[Span]] = {}
         candidates: dict[KeywordIntent, None] = {}
         known = self._root.words
@@ -113,7 +114,7 @@ class PhraseIndex:
         return PhraseHits(found, candidates)
 
     def named(self, vocabulary: str) -> tuple[KeywordIntent, ...]:
-        """The intents that hang on a vocabulary of this name: it may be remembered instead of said."""
+        """The intents that are filed under a vocabulary of this name: the context may have a value for it."""
         return self._by_name.get(vocabulary, ())
 
     def _load(self, anchor: tuple[Vocabulary, ...]) -> tuple[int, int]:
@@ -146,7 +147,7 @@ def _prune(path: list[_Node], words: list[str]) -> None:
 
 
 class KeywordPool(Pool[KeywordIntent, PhraseIndex]):
-    """The keyword intents of all sessions. Templates and entities are none of its business (INTENT-3 §2, §4.4)."""
+    """The keyword intents of all sessions. Templates and entities are ignored (INTENT-3 §2, §4.4)."""
 
     def __init__(self) -> None:
         super().__init__(topics.REGISTER_KEYWORD, read_keyword_intent, PhraseIndex)

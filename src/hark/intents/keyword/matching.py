@@ -19,7 +19,7 @@ Occurrences = Sequence[Span]
 """Where one vocabulary occurs; never empty."""
 
 TRIED: Final = 256
-"""Ways that are compared; where there are more, each vocabulary in turn takes what suits best."""
+"""The number of assignments that are compared; if there are more, each vocabulary in turn takes its best occurrence."""
 
 
 class PhraseAssignment(NamedTuple):
@@ -28,13 +28,13 @@ class PhraseAssignment(NamedTuple):
     spans: Sequence[Span]
     explained: int
     twice: int
-    """Words that stand for more than one vocabulary, counted once for each beyond the first."""
+    """Words that are taken by more than one vocabulary, counted once for each beyond the first."""
 
 
 def best_assignment(vocabularies: Sequence[Occurrences]) -> PhraseAssignment:
     """The best way to take one occurrence of each vocabulary."""
     favourite = _measured([spans[0] if len(spans) == 1 else min(spans) for spans in vocabularies])
-    # Every one has its longest and none is in the way of another: nothing can be better.
+    # Each has its longest occurrence and none overlaps another: nothing can be better.
     if not favourite.twice:
         return favourite
     if prod(map(len, vocabularies)) > TRIED:
@@ -56,12 +56,13 @@ def _measured(spans: Sequence[Span]) -> PhraseAssignment:
 
 
 def _in_turn(vocabularies: Sequence[Occurrences]) -> PhraseAssignment:
-    """Whoever has the least choice goes first; each takes what is least taken, then what is longest and leftmost."""
+    """The vocabulary with the fewest occurrences goes first; each takes the one that overlaps least, then the longest,
+    then the leftmost."""
     chosen: dict[int, Span] = {}
     taken: set[int] = set()
     for place in sorted(range(len(vocabularies)), key=lambda place: len(vocabularies[place])):
         spans = sorted(vocabularies[place])
-        # The first that is free; what people repeat they may repeat very often, so the rest is not even looked at.
+        # The first free one; a word may be repeated very often, so the others are not compared.
         span = next((span for span in spans if taken.isdisjoint(_words(*span))), None)
         if span is None:
             span = min(spans, key=lambda span: len(taken.intersection(_words(*span))))
@@ -83,14 +84,14 @@ DEFAULT_FLOOR: Final = 0.2
 """The share of the words that has to be explained: one keyword in five words is enough, one in six is not."""
 
 _TOLD: Final = 5
-"""Keywords that are named in a reason."""
+"""The number of keywords that a reason names."""
 
 Keywords = SessionScope[KeywordIntent, PhraseIndex]
-"""What one session id has."""
+"""The keyword intents of one session id."""
 
 
 class Spotted(NamedTuple):
-    """The intent an utterance means, and what it says for its vocabularies."""
+    """The intent an utterance means, and the phrases said for its vocabularies."""
 
     intent: KeywordIntent
     slots: dict[str, str]
@@ -98,8 +99,8 @@ class Spotted(NamedTuple):
     """The share of the words that it explains, more than 0 and at most 1."""
 
 
-class _Asked(NamedTuple):
-    """One question: what was said, in which language and session, and what that session can reach."""
+class _Query(NamedTuple):
+    """An utterance with its language and session, and the intents that session can reach."""
 
     utterance: str
     lang: str
@@ -112,21 +113,21 @@ class _Asked(NamedTuple):
 
 
 class _Fit(NamedTuple):
-    """An intent that may be meant."""
+    """An intent that fits."""
 
     rank: tuple[int, int, int]
-    """Smallest first: most words explained, fewest roles of which nothing was said, who registered first."""
+    """Smallest first: most words explained, fewest roles of which nothing was said, order of registration."""
     intent: KeywordIntent
     places: list[int]
     """Which of its vocabularies were said."""
     remembered: dict[str, str]
-    """Those that were not, by name."""
+    """The values of those that were filled from the context, by name."""
     reading: PhraseAssignment
-    """Where, in the order of `places`."""
+    """Their occurrences, in the order of `places`."""
 
 
 class _Miss(NamedTuple):
-    """An intent that is not meant."""
+    """An intent that does not fit, and why."""
 
     closeness: tuple[int, int]
     intent: KeywordIntent
@@ -149,43 +150,43 @@ def lookup_keywords(
     """The best intent of the session's effective pool, or the reason there is none.
 
     Best is the intent that explains the most words; then the one with the fewest roles of which nothing was said; then
-    whoever registered first. One that explains a smaller share of the words than `floor` is not meant. Languages are
-    chosen as for templates.
+    the one registered first. It has to explain at least the share `floor` of the words. Languages are chosen as for
+    templates.
     """
     tags = pool.tags(lang)
     if not tags:
         return f"no keywords in {lang}"
     shared = pool.scope(DEFAULT_SESSION_ID)
     own = NOTHING if session.is_default else pool.scope(session.session_id)
-    asked = _Asked(utterance, lang, words(utterance, lang), session, shared, own, now, floor)
+    query = _Query(utterance, lang, words(utterance, lang), session, shared, own, now, floor)
     exact = lang.lower()
     nearest: _Miss | None = None
     keywords: dict[str, None] = {}
     for tag in tags:
         best: _Fit | None = None
         alike: dict[tuple[object, ...], _Fit | _Miss] = {}
-        for intent, heard in _candidates(asked, tag, keywords):
+        for intent, hits in _candidates(query, tag, keywords):
             if tag != exact and (shared.holds((intent.label, exact)) or own.holds((intent.label, exact))):
                 continue
             if session.intent_context:  # what is remembered may be one skill's alone
-                found = _judged(_weigh(intent, heard, asked), intent, asked)
+                found = _in_session(_evaluate(intent, hits, query), intent, query)
             else:
-                # Of intents that ask for the same of what was said, in the same roles, one is weighed.
-                key = (id(heard), *map(intent.places.get, heard), *_roles(intent))
-                weighed = alike.get(key)
-                if weighed is None:
-                    weighed = alike[key] = _weigh(intent, heard, asked)
-                elif type(weighed) is _Miss and weighed.why != "faint":
-                    continue  # as far off as the one that was weighed
-                elif type(weighed) is _Fit and best is not None and best.rank < (*weighed.rank[:2], intent.order):
+                # Of intents with the same phrases of the utterance in the same roles, one is evaluated.
+                key = (id(hits), *map(intent.places.get, hits), *_roles(intent))
+                evaluated = alike.get(key)
+                if evaluated is None:
+                    evaluated = alike[key] = _evaluate(intent, hits, query)
+                elif type(evaluated) is _Miss and evaluated.why != "faint":
+                    continue  # as far off as the one that was evaluated
+                elif type(evaluated) is _Fit and best is not None and best.rank < (*evaluated.rank[:2], intent.order):
                     continue
-                found = _judged(weighed, intent, asked)
+                found = _in_session(evaluated, intent, query)
             if type(found) is _Fit:
                 best = found if best is None or found.rank < best.rank else best
             elif type(found) is _Miss and (nearest is None or found.closeness > nearest.closeness):
                 nearest = found
         if best is not None:
-            return _spotted(best, asked)
+            return _spotted(best, query)
     return _reason(nearest, keywords)
 
 
@@ -198,48 +199,48 @@ def _reason(nearest: _Miss | None, keywords: dict[str, None]) -> str:
 
 
 def _candidates(
-    asked: _Asked, tag: str, keywords: dict[str, None]
+    query: _Query, tag: str, keywords: dict[str, None]
 ) -> Iterator[tuple[KeywordIntent, dict[str, list[Span]]]]:
-    """The intents that may be meant, each with all known phrases that were said, which `keywords` takes note of."""
-    for scope in (asked.shared, asked.own):
+    """The intents that may fit, each with all known phrases that were said; these are added to `keywords`."""
+    for scope in (query.shared, query.own):
         index: PhraseIndex | None = scope.roots.get(tag)
         if index is None:
             continue
-        heard = index.hear(asked.said)
-        keywords.update(dict.fromkeys(heard.phrases))
-        if asked.session.intent_context:
-            _add_remembered(index, heard, asked.session)
-        for intent in heard.candidates:
-            yield intent, heard.phrases
+        hits = index.find(query.said)
+        keywords.update(dict.fromkeys(hits.phrases))
+        if query.session.intent_context:
+            _add_remembered(index, hits, query.session)
+        for intent in hits.candidates:
+            yield intent, hits.phrases
 
 
-def _add_remembered(index: PhraseIndex, heard: PhraseHits, session: Session) -> None:
-    """What hangs on a vocabulary that is remembered can be meant without a word of it (CONTEXT-1 §7)."""
+def _add_remembered(index: PhraseIndex, hits: PhraseHits, session: Session) -> None:
+    """Add the intents filed under a vocabulary that the context has a value for: it need not be said (CONTEXT-1 §7)."""
     for key, entry in session.intent_context.items():
         if entry is None or entry.value is None:
             continue
         owner, colon, name = key.partition(":")
         for intent in index.named(name if colon else key):
             if not colon or intent.skill_id == owner:
-                heard.candidates[intent] = None
+                hits.candidates[intent] = None
 
 
-def _weigh(intent: KeywordIntent, heard: dict[str, list[Span]], asked: _Asked) -> _Fit | _Miss:
-    """What the intent comes to by what was said, or why it is not meant; the session's wishes aside."""
-    session, vocabularies = asked.session, intent.vocabularies
+def _evaluate(intent: KeywordIntent, hits: dict[str, list[Span]], query: _Query) -> _Fit | _Miss:
+    """Whether the intent fits what was said, or why not. Refusals of the session are not considered."""
+    session, vocabularies = query.session, intent.vocabularies
     if not session.intent_context:  # nothing is remembered: what is not said is missing, and most candidates end here
         for place, vocabulary in enumerate(intent.required):
-            if vocabulary.phrases.isdisjoint(heard):
+            if vocabulary.phrases.isdisjoint(hits):
                 return _Miss((1, place), intent, "missing", vocabulary.name)
     said: dict[int, list[Span]] = {}
-    for phrase, spans in heard.items():
+    for phrase, spans in hits.items():
         for place in intent.places.get(phrase, ()):
             said[place] = said[place] + spans if place in said else spans
     remembered: dict[str, str] = {}
     if session.intent_context:
         names = {vocabularies[place].name for place in said}
         there = dict.fromkeys(names, "")
-        fill(there, intent, session.intent_context, asked.now())
+        fill(there, intent, session.intent_context, query.now())
         remembered = {name: value for name, value in there.items() if name not in names}
     missing = _missing(intent, said, remembered)
     if missing:
@@ -250,22 +251,22 @@ def _weigh(intent: KeywordIntent, heard: dict[str, list[Span]], asked: _Asked) -
         return _Miss((3, len(said)), intent, "excluded", vocabularies[max(said)].name)
     places = sorted(said)
     reading = best_assignment([said[place] for place in places])
-    if reading.explained / len(asked.said) < asked.floor:
-        return _Miss((2, len(said)), intent, "faint", f"{reading.explained} of {len(asked.said)} words")
+    if reading.explained / len(query.said) < query.floor:
+        return _Miss((2, len(said)), intent, "faint", f"{reading.explained} of {len(query.said)} words")
     return _Fit((-reading.explained, _unused(intent, said), intent.order), intent, places, remembered, reading)
 
 
-def _judged(weighed: _Fit | _Miss, intent: KeywordIntent, asked: _Asked) -> _Fit | _Miss:
-    """What was found of an intent that asks for the same words, as of this one: the session may not want it."""
-    if isinstance(weighed, _Miss) and weighed.why != "faint":
-        return weighed
-    refused = refusal(intent, asked.session, asked.shared, asked.own, asked.now)
+def _in_session(evaluated: _Fit | _Miss, intent: KeywordIntent, query: _Query) -> _Fit | _Miss:
+    """The result for an intent with the same phrases, applied to this one, which the session may refuse."""
+    if isinstance(evaluated, _Miss) and evaluated.why != "faint":
+        return evaluated
+    refused = refusal(intent, query.session, query.shared, query.own, query.now)
     if refused:
-        said = len(weighed.places) if isinstance(weighed, _Fit) else weighed.closeness[1]
+        said = len(evaluated.places) if isinstance(evaluated, _Fit) else evaluated.closeness[1]
         return _Miss((4, said), intent, "refused", refused)
-    if isinstance(weighed, _Fit):
-        return weighed._replace(rank=(*weighed.rank[:2], intent.order), intent=intent)
-    return weighed._replace(intent=intent)
+    if isinstance(evaluated, _Fit):
+        return evaluated._replace(rank=(*evaluated.rank[:2], intent.order), intent=intent)
+    return evaluated._replace(intent=intent)
 
 
 def _roles(intent: KeywordIntent) -> tuple[object, ...]:
@@ -273,7 +274,7 @@ def _roles(intent: KeywordIntent) -> tuple[object, ...]:
 
 
 def _missing(intent: KeywordIntent, said: dict[int, list[Span]], remembered: dict[str, str]) -> str:
-    """What has to be there and is not."""
+    """The name of a required vocabulary, or group, of which nothing was said."""
     for place, vocabulary in enumerate(intent.required):
         if place not in said and vocabulary.name not in remembered:
             return vocabulary.name
@@ -292,9 +293,9 @@ def _unused(intent: KeywordIntent, said: dict[int, list[Span]]) -> int:
     return sum([place not in said for place in alone]) + sum([said.keys().isdisjoint(g) for g in intent.groups])
 
 
-def _spotted(fit: _Fit, asked: _Asked) -> Spotted:
-    spoken = asked.said if asked.utterance.isascii() else spoken_words(asked.utterance, asked.lang)
+def _spotted(fit: _Fit, query: _Query) -> Spotted:
+    spoken = query.said if query.utterance.isascii() else spoken_words(query.utterance, query.lang)
     slots = {}
     for place, (length, start) in zip(fit.places, fit.reading.spans, strict=True):
         slots[fit.intent.slots[place]] = " ".join(spoken[start : start - length])
-    return Spotted(fit.intent, slots | fit.remembered, fit.reading.explained / len(asked.said))
+    return Spotted(fit.intent, slots | fit.remembered, fit.reading.explained / len(query.said))

@@ -12,7 +12,7 @@ from hark.intents.locale.files import (
     resource_of,
     role_of,
 )
-from hark.intents.locale.folder import Folder, language_of
+from hark.intents.locale.folder import Folder, LanguageFolder, LocaleScan, Rule, Violation, language_of, scan
 from hark.intents.locale.locale import Language, Locale
 from hark.intents.locale.nearest import nearest
 from hark.intents.locale.renderer import Rendered, Renderer, fill_prompt
@@ -20,15 +20,19 @@ from hark.intents.locale.renderer import Rendered, Renderer, fill_prompt
 __all__ = [
     "Folder",
     "Language",
+    "LanguageFolder",
     "Line",
     "Locale",
+    "LocaleScan",
     "MalformedResource",
     "MissingResource",
     "Rendered",
     "Renderer",
     "Resource",
     "Role",
+    "Rule",
     "UnfilledSlot",
+    "Violation",
     "fill_prompt",
     "language_of",
     "nearest",
@@ -36,4 +40,5 @@ __all__ = [
     "read_text",
     "resource_of",
     "role_of",
+    "scan",
 ]

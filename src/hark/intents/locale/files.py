@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 
 class MalformedResource(ValueError):
-    """A file of a locale folder, or the folder, breaks a rule: where, and which."""
+    """A file of a locale folder, or the folder itself, breaks a rule."""
 
     def __init__(self, reason: str, path: Path, line: int = 0, column: int = 0) -> None:
         place = ":".join(str(part) for part in (path, line, column) if part)
@@ -17,23 +17,23 @@ class MalformedResource(ValueError):
         self.reason = reason
         self.path = path
         self.line = line
-        """From 1; 0 when it is about the whole file."""
+        """From 1; 0 for the whole file."""
         self.column = column
-        """From 1, in characters; 0 when it is about the whole line."""
+        """From 1, in characters; 0 for the whole line."""
 
 
 class MissingResource(LookupError):
-    """Something was asked for that no folder has; the text says where it was looked for."""
+    """A resource that no folder has; the text names the places that were searched."""
 
 
 class UnfilledSlot(ValueError):
-    """A phrase was to be said without a value for one of its slots; nothing is said."""
+    """A dialog was rendered without a value for one of its slots."""
 
     def __init__(self, slot: str, name: str, path: Path, line: int) -> None:
         super().__init__(f"{path}:{line}: the slot {{{slot}}} has no value; give it one: {slot}=...")
         self.slot = slot
         self.name = name
-        """The dialog."""
+        """The name of the dialog."""
         self.path = path
         self.line = line
 
@@ -42,15 +42,15 @@ class Role(Enum):
     """What a file is for. The value is its extension; there are no other roles."""
 
     INTENT = ".intent"
-    """What people may say for an intent, which has the file's name."""
+    """Sentences that mean the intent the file is named after."""
     DIALOG = ".dialog"
-    """What is spoken; slots are filled by whoever says it."""
+    """Phrases the assistant says; the skill fills their slots."""
     ENTITY = ".entity"
     """Example values of the slot the file is named after."""
     VOCABULARY = ".voc"
     """Phrases with one meaning; other files refer to them as `<name>`."""
     BLACKLIST = ".blacklist"
-    """Phrases that rule out the intent, or values that bar the slot, the file is named after."""
+    """Phrases that exclude the intent, or values that the slot cannot take, the file is named after."""
     REQUIRED = ".required"
     """Phrases of which one has to occur for the intent the file is named after."""
     PROMPT = ".prompt"
@@ -68,7 +68,7 @@ class Role(Enum):
 
     @property
     def is_spoken(self) -> bool:
-        """Whether its templates are said by the assistant, not compared with what people say (INTENT-1 §2.4)."""
+        """Whether its templates are said by the assistant, not compared with what users say (INTENT-1 §2.4)."""
         return self is Role.DIALOG
 
     @property
@@ -83,7 +83,7 @@ class Role(Enum):
 
 
 class Resource(NamedTuple):
-    """What a file is known by; the folders between it and its language mean nothing."""
+    """The identity of a file in a language; subfolders mean nothing."""
 
     role: Role
     name: str
@@ -99,16 +99,16 @@ _RULE: Final = "names have lower-case letters a to z, digits and '_' only"
 
 
 def role_of(path: Path | str) -> Role | None:
-    """The role a file has by its extension, in whatever case that is written; None for everything else.
+    """The role of a file by its extension, in any case; None for all other files.
 
-    Hidden files have none: editors keep theirs beside what is being edited.
+    Hidden files have none: editors keep their own beside the file that is edited.
     """
     path = Path(path)
     return None if path.name.startswith(".") else _ROLES.get(path.suffix.lower())
 
 
 def resource_of(path: Path) -> Resource | None:
-    """What a file is known by; None when it has no role. Raises `MalformedResource` for a name against the rules."""
+    """The identity of a file; None when it has no role. Raises `MalformedResource` for a name against the rules."""
     role = role_of(path)
     if role is None:
         return None
@@ -125,7 +125,7 @@ _BOM: Final = "\ufeff"
 
 
 class Line(NamedTuple):
-    """One template of a file, and where it stands."""
+    """One template of a file, and its position."""
 
     number: int
     """From 1."""
@@ -162,7 +162,7 @@ def read_lines(path: Path) -> list[Line]:
 
 
 def lines_of(text: str) -> list[Line]:
-    """As `read_lines`, of text that was read already."""
+    """As `read_lines`, from text."""
     found = []
     # Only LF and CRLF end a line: str.splitlines would also break at form feeds and Unicode's separators.
     for number, line in enumerate(text.split("\n"), 1):

@@ -12,6 +12,7 @@ from hark.intents.grammar import Direction, Template, TemplateError, Vocabularie
 from hark.intents.locale.files import Line, MalformedResource, MissingResource, Resource, Role, read_lines, read_text
 from hark.intents.locale.folder import Folder, Found
 from hark.intents.locale.nearest import nearest
+from hark.intents.text import words
 from hark.model.lang import canonical
 
 _REFERENCE: Final = re.compile(r"<(\w+)>")
@@ -25,14 +26,14 @@ def inlined(template: str, members: Callable[[str], Sequence[str]]) -> str:
 
     def group(reference: re.Match[str]) -> str:
         texts = [inlined(text, members) for text in members(reference[1])]
-        # A group of one is no group: tools are to warn of those.
+        # A group of one branch would cause a warning.
         return texts[0] if len(texts) == 1 else f"({'|'.join(texts)})"
 
     return _REFERENCE.sub(group, template)
 
 
 class Language:
-    """Every resource of one language, whichever folder it comes from. It does not change; make a new one for that.
+    """Every resource of one language, from all folders. It is read on first use and does not change.
 
     What it reads raises `MalformedResource` with file, line and column, or `MissingResource`.
     """
@@ -46,11 +47,11 @@ class Language:
         self._templates: dict[Resource, tuple[Template, ...]] = {}
 
     def has(self, role: Role, name: str) -> bool:
-        """Whether there is such a file."""
+        """Whether there is a file for a resource."""
         return Resource(role, name) in self.files
 
     def path(self, role: Role, name: str) -> Path:
-        """The file."""
+        """The file of a resource."""
         resource = Resource(role, name)
         path = self.files.get(resource)
         if path is None:
@@ -62,7 +63,7 @@ class Language:
         return tuple(sorted(resource.name for resource in self.files if resource.role is role))
 
     def lines(self, role: Role, name: str) -> tuple[Line, ...]:
-        """The templates of a file as they are written; a file without any is malformed."""
+        """The lines of a file with templates; a file without any is malformed."""
         resource = Resource(role, name)
         if resource not in self._lines:
             path = self.path(role, name)
@@ -73,7 +74,7 @@ class Language:
         return self._lines[resource]
 
     def templates(self, role: Role, name: str) -> tuple[Template, ...]:
-        """The templates of a file, read and checked with the vocabularies they refer to, but not expanded."""
+        """The templates of a file, parsed and checked with the vocabularies they refer to, but not expanded."""
         resource = Resource(role, name)
         if resource not in self._templates:
             templates = tuple(self._template(role, name, line) for line in self.lines(role, name))
@@ -94,7 +95,7 @@ class Language:
         return tuple(self.inline(template.text) for template in self.templates(role, name))
 
     def inline(self, template: str) -> str:
-        """A template from elsewhere, which was checked with `vocabularies`, in that form."""
+        """A template that is in no file, in that form; it has to be checked with `vocabularies` before."""
         return inlined(template, self._members)
 
     def prompt(self, name: str) -> str:
@@ -107,12 +108,12 @@ class Language:
 
     @cached_property
     def vocabularies(self) -> Vocabularies:
-        """What `<name>` stands for in this language."""
+        """The vocabularies of this language: what `<name>` stands for."""
         return Vocabularies(lambda name: self._members(name) if self.has(Role.VOCABULARY, name) else None)
 
     def check(self) -> None:
-        """Read everything there is, for what it raises."""
-        # Vocabularies first: what is wrong with one is told of its own file, not of those that refer to it.
+        """Read all files, for the errors that raises."""
+        # Vocabularies first: a mistake in one is reported for its own file, not for those that refer to it.
         for resource in sorted(self.files, key=lambda one: (one.role is not Role.VOCABULARY, *map(str, one))):
             if resource.role.has_lines:
                 self.templates(*resource)
@@ -126,34 +127,34 @@ class Language:
         direction = Direction.OUTPUT if role.is_spoken else Direction.INPUT
         try:
             template = parse(line.text, direction=direction, slots=role.has_slots)
-            template.samples(self.vocabularies)  # checks, and expands only when somebody goes through them
+            template.samples(self.vocabularies)  # checks; sentences are made only when they are iterated
         except TemplateError as error:
             column = line.column + error.position
             raise MalformedResource(error.reason, self.path(role, name), line.number, column) from None
         return template
 
     def _check_slots(self, name: str, templates: tuple[Template, ...]) -> None:
-        """Phrases of one dialog are called with the same values, so they have the same slots."""
+        """The phrases of one dialog are rendered with the same values, so they have to have the same slots."""
         first = templates[0].slots
         for line, template in zip(self.lines(Role.DIALOG, name), templates, strict=True):
             if set(template.slots) != set(first):
-                has, wants = _told(template.slots), _told(first)
+                has, wants = _listed(template.slots), _listed(first)
                 reason = (
                     f"this phrase has {has}, the first one has {wants}; all phrases of a dialog have the same slots"
                 )
                 raise MalformedResource(reason, self.path(Role.DIALOG, name), line.number, line.column)
 
 
-def _told(slots: Iterable[str]) -> str:
+def _listed(slots: Iterable[str]) -> str:
     return ", ".join(f"{{{slot}}}" for slot in slots) or "no slots"
 
 
 class Locale:
-    """The `locale` folders of a skill: the user's ahead of the skill's own, ahead of what comes with the assistant.
+    """The `locale` folders of a skill: the user's before the skill's own, before what comes with the assistant.
 
-    The first folder that has a file in a language has the whole of it; lines are never mixed. File names are looked
-    through here, files are read when they are asked for; after that nothing changes. A folder that is not there is an
-    empty one. Raises `MalformedResource` where a folder breaks a rule.
+    The first folder that has a file in a language provides the whole file; lines are never mixed. Folders are searched
+    here, files are read on first use; after that nothing changes. A folder that does not exist counts as empty. Raises
+    `MalformedResource` where a folder breaks a rule.
     """
 
     def __init__(
@@ -167,20 +168,20 @@ class Locale:
     ) -> None:
         self.skill, self.user, self.core = skill, user, core
         self.near = near
-        """Whether a language that is missing may be replaced by a near one."""
+        """Whether a missing language may be replaced by a near one."""
         self.late = late
-        """Whether a language is looked through when it is asked for, not all of them now."""
+        """Whether the folder of a language is searched on first use."""
         self._folders = [Folder(path, late=late) for path in (user, skill, core) if path is not None]
         own = [tag for folder in self._folders if folder.path != core for tag in folder.languages]
         self.languages = tuple(dict.fromkeys(own))
         """The languages of the skill and of its user, in the usual case."""
         self._tags = tuple(dict.fromkeys(tag for folder in self._folders for tag in folder.languages))
         self._languages: dict[str, Language] = {}
-        # Asked for with every response, and always answered the same.
+        # Used for every response, with always the same result.
         self._found = lru_cache(maxsize=1024)(self._find)
 
     def language(self, lang: str) -> Language:
-        """What there is in exactly this language; the tag may be in any case."""
+        """The resources of exactly this language; the tag may be in any case."""
         tag = canonical(lang)
         found = self._languages.get(tag)
         if found is None:
@@ -191,14 +192,22 @@ class Locale:
         return found
 
     def find(self, role: Role, name: str, lang: str) -> Language:
-        """The language to take a resource from: `lang` when it is there in any folder, else the nearest that has it.
+        """The language to take a resource from: `lang` if any folder has it, else the nearest that has it.
 
         Raises `MissingResource` when there is none.
         """
         return self._found(role, name, lang)
 
+    def phrases(self, name: str, lang: str) -> frozenset[tuple[str, ...]]:
+        """The phrases of a vocabulary, in `lang` or the nearest language that has it, as words for comparison.
+
+        Raises `MissingResource` or `MalformedResource`.
+        """
+        samples = self.find(Role.VOCABULARY, name, lang).samples(Role.VOCABULARY, name)
+        return frozenset(tuple(words(sample, lang)) for sample in samples)
+
     def reload(self) -> Locale:
-        """The same folders as they are now."""
+        """The same folders, read again."""
         return Locale(self.skill, user=self.user, core=self.core, near=self.near, late=self.late)
 
     def _find(self, role: Role, name: str, lang: str) -> Language:

@@ -1,4 +1,4 @@
-"""Which languages can stand in for another (INTENT-2 §2.2, which leaves the measure to us)."""
+"""Which languages can replace a missing one (INTENT-2 §2.2, which leaves the measure to the implementation)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hark.model.lang import canonical
 _OTHER_NAMES: Final = {"nb": "no", "iw": "he", "in": "id", "ji": "yi"}
 """Codes that mean the same language."""
 
-# Regions whose written forms go together; everybody else goes with the rest of the language (after Unicode CLDR).
+# Regions with similar written forms; all other regions of the language form the second group (after Unicode CLDR).
 _GROUPS: Final = {
     "en": "AS GU MH MP PH PR UM US VI",
     "es": "419 AR BO CL CO CR CU DO EC GT HN MX NI PA PE PR PY SV US UY VE",
     "pt": "BR",
 }
 _USUAL_REGION: Final = {"en": "US", "es": "ES", "pt": "PT"}
-"""What a tag without a region is taken for, where it matters."""
+"""The region that a tag without one is assumed to have, where it matters."""
 
 _TRADITIONAL: Final = frozenset({"TW", "HK", "MO"})
 _FARTHEST: Final = 3
@@ -32,7 +32,7 @@ class _Parts(NamedTuple):
 
 
 def nearest(lang: str, available: Iterable[str]) -> list[str]:
-    """Those of `available` that will do for `lang`, the nearest first; `lang` itself, when it is there, comes first.
+    """Those of `available` that can replace `lang`, the nearest first, which is `lang` itself if it is available.
 
     Same language and same script only. Ahead of the others: the language without region, then regions that write alike
     (`en-AU` is nearer to `en-GB` than to `en-US`). Tags may be in any case, and are returned as they came.
@@ -43,7 +43,7 @@ def nearest(lang: str, available: Iterable[str]) -> list[str]:
 
 
 def _distance(wanted: str, other: str) -> int:
-    """0 for the same tag, up to `_FARTHEST` for one that will do, more for one that will not."""
+    """0 for the same tag, up to `_FARTHEST` for one that can replace it, more for all others."""
     if wanted == other:
         return 0
     one, two = _parts(wanted), _parts(other)

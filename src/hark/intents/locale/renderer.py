@@ -54,25 +54,26 @@ class Rendered(NamedTuple):
 
     text: str
     lang: str
-    """The language it is in, which may not be the one it was asked for."""
+    """The language of the text, which may not be the requested one."""
 
 
 class Renderer:
-    """Says the dialogs of a locale. The phrases of a dialog take turns, in an order of chance, none twice in a row."""
+    """Renders the dialogs of a locale. The phrases of a dialog take turns in random order, none twice in a row."""
 
     def __init__(self, locale: Locale, fallback_lang: str = "", random: Random | None = None) -> None:
-        """With the same `random`, the same is said. `fallback_lang` serves where a dialog is in no near language."""
+        """The order depends on `random` only. `fallback_lang` is used when a dialog is in no near language."""
         self.locale = locale
         self._fallback_lang = fallback_lang
         self._random = random or Random()  # noqa: S311 - nothing but variety depends on it
         self._unsaid: dict[_Key, list[int]] = {}
-        """The phrases that are left of this round, the next one first."""
+        """The phrases that are left in this round, the next one first."""
         self._said: dict[_Key, tuple[int, str]] = {}
-        """What was said last: which phrase, and how."""
+        """The phrase that was rendered last: its number and its text."""
         self._lock = Lock()  # handlers speak from several threads
 
     def render(self, name: str, lang: str, values: Mapping[str, Any] | None = None) -> Rendered:
-        """A phrase of the dialog `name` with its slots filled from `values`, in `lang` or as near to it as there is.
+        """A phrase of the dialog `name` with its slots filled from `values`, in `lang` or the nearest language that has
+        it.
 
         Every slot needs a value; None leaves out the optional part the slot stands in. Raises `UnfilledSlot`,
         `MissingResource` or `MalformedResource`.
@@ -98,7 +99,7 @@ class Renderer:
             return fallback
 
     def _check_filled(self, language: Language, name: str, values: Mapping[str, Any]) -> None:
-        # All phrases of a dialog have the same slots, so whether this raises does not depend on chance.
+        # All phrases of a dialog have the same slots, so this raises for all of them or for none.
         for slot in language.templates(Role.DIALOG, name)[0].slots:
             if slot not in values:
                 raise self._unfilled(language, name, 0, slot)
@@ -117,7 +118,7 @@ class Renderer:
         raise self._unfilled(language, name, 0, slot)
 
     def _order(self, key: _Key, count: int) -> list[int]:
-        """The phrases in the order in which they are to be tried: those that are left of this round first."""
+        """The phrases in the order to try them: those that are left in this round first."""
         if not self._unsaid.get(key):
             self._unsaid[key] = self._random.sample(range(count), count)
             if count > 1 and self._unsaid[key][0] == self._said.get(key, (-1, ""))[0]:

@@ -6,11 +6,11 @@ from hark.intents.patterns.pattern import PatternGraph, PatternSentence, Sentenc
 __all__ = [
     "SAMPLES",
     "Anchor",
-    "PatternSentence",
     "Pattern",
+    "PatternGraph",
+    "PatternSentence",
     "SentenceParts",
     "Span",
-    "PatternGraph",
     "anchors",
     "compiled",
     "is_always",

@@ -20,7 +20,7 @@ from hark.intents.patterns.pattern import PatternGraph, PatternSentence
 
 _WHOLE: Final = 1 << 20
 _STRIDE: Final = 648_055
-"""The golden section of `_WHOLE`: its multiples fall evenly and never into step with anything."""
+"""The golden section of `_WHOLE`: its multiples are evenly distributed and have no period."""
 
 
 def pick(graph: SentenceGraph, most: int) -> list[Sentence]:
@@ -74,14 +74,14 @@ Anchor = tuple[str, ...]
 
 
 def anchors(pattern: PatternSentence | PatternGraph) -> list[Anchor]:
-    """What every sentence has, one word of each; never empty."""
+    """The anchors of a pattern; never empty."""
     if isinstance(pattern, PatternSentence):
         return [(word,) for word in dict.fromkeys(pattern.sentence) if not is_slot(word)]
     return _of_graph(pattern.graph) or [tuple(pattern.graph.words)]
 
 
 def _of_graph(graph: SentenceGraph) -> list[Anchor]:
-    """From the places that no sentence goes around: between two of them, the words all ways begin or end with."""
+    """The words that all paths begin or end with, between two places that every sentence passes."""
     steps = graph.steps()
     found: dict[Anchor, None] = {}
     begin, furthest = 0, 0
@@ -103,11 +103,11 @@ Pattern = PatternSentence | PatternGraph
 """One template of an intent."""
 
 SAMPLES: Final = 48
-"""Sentences an intent is judged by; of more, that many are picked. Bounds what registering costs."""
+"""The number of sample sentences of an intent; of more, that many are picked. Bounds the cost of registering."""
 
 
 def compiled(template: str, lang: str) -> Pattern | None:
-    """A template for comparison; None where it is nothing but slots; raises `TemplateError`."""
+    """Compile a template; None if it consists of slots only; raises `TemplateError`."""
     read = read_template(template)
     if not has_choice(read):
         made = sentences(template, lang)
@@ -123,8 +123,8 @@ def has_choice(template: Template) -> bool:
 def sampled(patterns: Sequence[Pattern]) -> tuple[Sentence, ...]:
     """At most `SAMPLES` different sentences, the same every time, and a few more if some slot is in none of them.
 
-    Every template has its share, however many sentences it stands for: what an author wrote down is an example, what
-    can be left out of it is not.
+    Every template has its share, however many sentences it stands for: each line of an author is an example, each
+    combination of its options is not.
     """
     chosen = patterns
     if len(patterns) > SAMPLES:
@@ -173,10 +173,10 @@ def is_always(slot: str, pattern: Pattern) -> bool:
 
 
 def _can(graph: SentenceGraph, slot: str, wanted: bool) -> bool:
-    """Whether some sentence with a word has the slot, or has it not. What has no word is no sentence."""
+    """Whether some sentence has the slot (or, if not `wanted`, lacks it). A sentence has at least one word."""
     steps = graph.steps()
     term = f"{{{slot}}}"
-    # Of each place, how it can be reached: bit 0 without word or slot, 1 with a word, 2 with the slot, 3 with both.
+    # For each place, how it can be reached: bit 0 without word or slot, 1 with a word, 2 with the slot, 3 with both.
     reached = [0] * len(steps)
     reached[0] = 1
     for place, ways in enumerate(reached):

@@ -1,7 +1,8 @@
 """Templates as they are compared with an utterance: one sentence, or a graph of several.
 
 The sentences of a graph are never made. All paths through it are followed side by side: words times places at most,
-whatever was said. Places are the bits of a number, so that a set of them costs hardly more than one."""
+whatever was said. Places are the bits of a number, so that a set of them costs hardly more than one.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ Span = tuple[int, int]
 
 
 class SentenceParts:
-    """A sentence taken apart: its slots, and the literal words before, between and after them."""
+    """The slots of a sentence, and the literal words before, between and after them."""
 
     __slots__ = ("chunks", "names")
 
@@ -29,9 +30,9 @@ class SentenceParts:
                 self.chunks[-1].append(word)
 
 
-def fits(shape: SentenceParts, words: list[str]) -> bool:
-    """Whether the words can be said for a sentence; there are as many as it has terms at least."""
-    chunks = shape.chunks
+def fits(parts: SentenceParts, words: list[str]) -> bool:
+    """Whether the words fit a sentence; there have to be at least as many as it has terms."""
+    chunks = parts.chunks
     head, tail = chunks[0], chunks[-1]
     if words[: len(head)] != head or (tail and words[-len(tail) :] != tail):
         return False
@@ -59,29 +60,29 @@ def _placed(inner: list[list[str]], words: list[str], start: int, end: int) -> I
                 fits = True
                 yield [*spans, (place + size, end)]
             if not fits:
-                return  # there is less room still further to the left
+                return  # further to the left there are fewer words still
 
 
 class PatternSentence:
     """A template that is one sentence."""
 
-    __slots__ = ("_shape", "sentence")
+    __slots__ = ("_parts", "sentence")
 
     def __init__(self, sentence: Sentence) -> None:
         self.sentence = sentence
-        self._shape = SentenceParts(sentence) if any(map(is_slot, sentence)) else None
+        self._parts = SentenceParts(sentence) if any(map(is_slot, sentence)) else None
 
     @property
     def is_plain(self) -> bool:
         """Whether it is words alone, without slots."""
-        return self._shape is None
+        return self._parts is None
 
     def fitting(self, said: list[str]) -> list[Sentence]:
         """The sentence, if it fits."""
         sentence = self.sentence
-        if self._shape is None:
+        if self._parts is None:
             return [sentence] if len(said) == len(sentence) and tuple(said) == sentence else []
-        return [sentence] if len(said) >= len(sentence) and fits(self._shape, said) else []
+        return [sentence] if len(said) >= len(sentence) and fits(self._parts, said) else []
 
     def has(self, word: str) -> bool:
         """Whether it has a literal word."""
@@ -89,10 +90,10 @@ class PatternSentence:
 
 
 _FOLLOWED: Final = 64
-"""Sentences of one template that fit the same words and are told apart; of more, those with most words of their own."""
+"""The number of fitting sentences of one template that are returned: those with the most literal words."""
 _FEW: Final = 4
 _REACHED: Final = 2_048
-"""Places with endings that are followed back from one word to the word before; of more, a few endings only."""
+"""The number of places whose endings are followed back from one word to the previous; if more, a few endings only."""
 
 
 class PatternGraph:
@@ -104,7 +105,7 @@ class PatternGraph:
         self.graph = graph
         self._stays = sum(1 << place for _, place, _ in graph.slots)
         self._reach: dict[int, int] = {}
-        """Of the places that were come to so far, which ones that means; worked out when needed."""
+        """The places reached from a place without a word, itself included; computed when needed."""
         self._start = self._reached(0)
         self._back: dict[int, list[int]] | None = None
 
@@ -151,11 +152,11 @@ class PatternGraph:
         return reached
 
     def _sentences(self, said: list[str], trail: list[int]) -> list[Sentence]:
-        """What can be read between the places that were passed. From the end, every way back leads to the start."""
+        """The sentences along the places that were passed. From the end, every path back leads to the start."""
         graph, back = self.graph, self._ways_back()
         opened = {place: (begin, f"{{{name}}}") for begin, place, name in graph.slots}
         endings: list[tuple[str, int]] = [("", -1)]
-        """What sentences end with: a term, and which of these follows it."""
+        """Endings of sentences as a linked list: a term, and the index of the ending that follows it."""
         numbers: dict[tuple[str, int], int] = {}
 
         def ending(term: str, rest: int) -> int:

@@ -1,8 +1,8 @@
-"""What a sentence is compared by when it does not fit word for word: its words, their beginnings and their neighbours.
+"""The features by which sentences are compared: their words, the beginnings of words, and neighbouring words.
 
-Nothing here knows a language. A word's beginning stands in for its stem: four letters tell "remind" and "reminder" from
-"remove" in most languages that inflect. Languages written without spaces have one word to a sentence and therefore
-match as written or not at all.
+Nothing here depends on a language. The beginning of a word serves as its stem: four letters distinguish "remind" and
+"reminder" from "remove" in most languages that inflect. Languages written without spaces have one word to a sentence
+and therefore match as written or not at all.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ STEM: Final = 4
 STEM_WEIGHT: Final = 0.8
 PAIR_WEIGHT: Final = 0.6
 """Two words side by side."""
-KIN_WEIGHT: Final = 0.6
-"""A word that has letters in common with one of the sentences, less the fewer it has."""
+SIMILAR_WEIGHT: Final = 0.6
+"""A word that is similar to one of the sentences, times that similarity."""
 FILLER: Final = 0.75
-"""What is left of a word's weight when it is known to say little in that language."""
+"""The factor for a word that means little in that language."""
 GAP_WEIGHT: Final = 0.4
-"""A word beside a slot, or beside what nobody has as a word."""
+"""A word beside a slot, or beside a word that no sentence has."""
 START: Final = "<"
 END: Final = ">"
 GAP: Final = "{}"
@@ -31,23 +31,23 @@ _BY_LENGTH: Final = (0.85, 0.85, 0.85, 0.95)
 
 
 def weight(word: str) -> float:
-    """How much a word counts by its looks alone: short words are the common ones in most languages."""
+    """The weight of a word by its length: in most languages the common words are short."""
     size = len(word)
     return 1.0 if size > 3 or not word.isascii() else _BY_LENGTH[size]
 
 
 def is_word(feature: str) -> bool:
-    """Whether a feature is a word, neither a beginning nor two side by side."""
+    """Whether a feature is a word, not a stem or a pair."""
     return feature[0] != "^" and " " not in feature
 
 
-def telling(words: Iterable[str]) -> frozenset[str]:
-    """The words that are not short, by their beginnings: what a sentence is about is among them."""
+def content_stems(words: Iterable[str]) -> frozenset[str]:
+    """The beginnings of the words that are not short, which say what a sentence is about."""
     return frozenset([word[:STEM] for word in words if (len(word) > 3 or not word.isascii()) and not is_slot(word)])
 
 
 def features(sentence: Iterable[str]) -> dict[str, float]:
-    """The features of one sentence of a template, and what each counts. Slots count by their neighbours alone.
+    """The features of one sentence of a template, with their weights. Slots count only through their neighbours.
 
     A word is itself, `^` and its beginning is a stem, two words with a space between are neighbours. Words hold neither
     a space nor one of the signs `<`, `>`, `{` at the edge, so the three sorts cannot be taken for each other; a word
@@ -92,5 +92,5 @@ NO_FILLERS: Final[frozenset[str]] = frozenset()
 
 
 def fillers(lang: str) -> frozenset[str]:
-    """The fillers of a language, whatever its region; empty when nobody wrote any down."""
+    """The filler words of a language, whatever its region; empty when there is no list for it."""
     return FILLERS.get(lang.partition("-")[0].lower(), NO_FILLERS)

@@ -1,4 +1,4 @@
-"""The template intents there are, and the values their slots are known to take, indexed by language."""
+"""The registered template intents and the known values of their slots, indexed by language."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from hark.spec import topics
 
 
 class TemplateIndex:
-    """Finds sentences as written (`exact`) and sentences like the written ones (`likeness`)."""
+    """The template intents of one language: by their sentences as written (`exact`), and by `similarity` to them."""
 
-    __slots__ = ("exact", "likeness")
+    __slots__ = ("exact", "similarity")
 
     def __init__(self) -> None:
         self.exact = ExactIndex()
-        self.likeness = SimilarityIndex()
+        self.similarity = SimilarityIndex()
 
     @property
-    def is_bare(self) -> bool:
-        """Whether there is nothing in it."""
-        return self.exact.is_bare and self.likeness.is_bare
+    def is_empty(self) -> bool:
+        """Whether it has neither intents nor values."""
+        return self.exact.is_empty and self.similarity.is_empty
 
     def add(self, intent: TemplateIntent) -> None:
-        """Enter an intent; what it costs does not depend on the others."""
+        """Add an intent; the cost does not depend on the others."""
         self.exact.add(intent)
-        self.likeness.add(intent)
+        self.similarity.add(intent)
 
     def remove(self, intent: TemplateIntent) -> None:
-        """Take an intent out again."""
+        """Remove an intent."""
         self.exact.remove(intent)
-        self.likeness.remove(intent)
+        self.similarity.remove(intent)
 
     def learn(self, key: SlotKey, values: Iterable[str]) -> None:
-        """Take these values for the known ones of a slot; none to forget them."""
-        self.likeness.learn(key, values)
+        """Replace the known values of a slot; none to forget them."""
+        self.similarity.learn(key, values)
 
     def tagger(self, profile: Profile, known: Known) -> Tagger:
-        """What finds the slots of an intent of this index; kept until a registration changes what it knows."""
+        """The tagger for an intent of this index, cached until the known values change."""
         if profile.tagger is None:
-            slots = self.likeness.slot_words(profile)
+            slots = self.similarity.slot_words(profile)
             profile.tagger = Tagger(profile.intent.samples, known, slots, self._is_common)
         return profile.tagger
 
     def _is_common(self, word: str) -> bool:
-        return self.likeness.count(word) > 1
+        return self.similarity.count(word) > 1
 
 
 EntityKey = tuple[str, str, str]
@@ -58,7 +58,7 @@ EntityKey = tuple[str, str, str]
 
 
 class TemplatePool(Pool[TemplateIntent, TemplateIndex]):
-    """The template intents of all sessions, and the values their slots are known to take."""
+    """The template intents of all sessions, and the known values of their slots."""
 
     def __init__(self) -> None:
         super().__init__(topics.REGISTER_TEMPLATE, read_intent, TemplateIndex)
@@ -90,6 +90,6 @@ class TemplatePool(Pool[TemplateIntent, TemplateIndex]):
         for key in [key for key in scope.entities if unwanted(key)]:
             del scope.entities[key]
             scope.roots[key[2]].learn(key[:2], ())
-            if scope.roots[key[2]].is_bare:
+            if scope.roots[key[2]].is_empty:
                 del scope.roots[key[2]]
-        self._forget_bare(session_id)
+        self._forget_empty(session_id)

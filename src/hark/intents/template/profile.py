@@ -1,5 +1,6 @@
 """Profiles of intents: what their sentences and the known values of their slots consist of, and an index of those
-features."""
+features.
+"""
 
 from __future__ import annotations
 
@@ -11,63 +12,63 @@ from typing import TYPE_CHECKING, Final
 from hark.intents.grammar import is_slot
 from hark.intents.patterns import is_always
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.features import STEM, features, telling
+from hark.intents.template.features import STEM, content_stems, features
 
 if TYPE_CHECKING:
     from hark.intents.template.tagger import Tagger
 
 
 COHERENCE: Final = 0.4
-"""How much is made of the coherence of an intent's sentences when it is compared with others."""
+"""The exponent of the coherence of an intent's sentences in its scale."""
 LEAST_COHERENT: Final = 0.1
 _WIDE: Final = 1.23
-"""What an intent with slots has to have more of: words nobody knows hardly speak against it."""
+"""The factor in the scale of an intent with slots, since unknown words hardly count against it."""
 _ENOUGH: Final = 3
-"""Sentences that show what an intent is never without."""
+"""The number of sentences that is enough to tell what an intent always has."""
 _TYPICAL: Final = 0.8
 _PATIENCE: Final = 2
-"""An intent with few sentences is taken to be as coherent as most: `_TYPICAL` counts as that many sentences."""
+"""An intent with few sentences is assumed to be as coherent as most: `_TYPICAL` counts as that many sentences."""
 
 
 class Profile:
-    """One intent as the index of likeness holds it. Nothing of it depends on other intents."""
+    """One intent in a `SimilarityIndex`. Nothing in it depends on other intents."""
 
-    __slots__ = ("_bond", "_rows", "_square", "always", "breadth", "core", "intent", "scale", "slots", "tagger")
+    __slots__ = ("_cohesion", "_rows", "_square", "always", "breadth", "core", "intent", "scale", "slots", "tagger")
 
     def __init__(self, intent: TemplateIntent, traits: Traits) -> None:
         self.intent = intent
         taken = intent.samples
         counted = Counter([term[1:-1] for sentence in taken for term in sentence if is_slot(term)])
         self.slots = {name: count / len(taken) for name, count in counted.items()}
-        """In what share of the sentences each slot stands."""
+        """The share of the sentences that have each slot."""
         self.always = tuple(
             name
             for name, share in self.slots.items()
             if share == 1 and all(is_always(name, pattern) for pattern in intent.patterns)
         )
-        """The slots no sentence is without: a handler counts on them."""
+        """The slots that every sentence has: a handler relies on them."""
         self.breadth = 1.0 + sum(self.slots.values())
-        """One, and the slots a sentence has on average: words nobody knows are expected where there are slots."""
-        self.core = frozenset.intersection(*map(telling, taken)) if len(taken) >= _ENOUGH else frozenset()
-        """The telling words, by their beginnings, that no sentence is without."""
-        self._square, self._bond, self._rows = traits.square, traits.bond, len(taken)
+        """One plus the average number of slots in a sentence: slots are filled with unknown words."""
+        self.core = frozenset.intersection(*map(content_stems, taken)) if len(taken) >= _ENOUGH else frozenset()
+        """The beginnings of the content words that every sentence has."""
+        self._square, self._cohesion, self._rows = traits.square, traits.cohesion, len(taken)
         self.scale = 1.0
-        """What its raw likeness is divided by."""
+        """The divisor of its raw similarity."""
         self.tagger: Tagger | None = None
-        """Made when it is first needed."""
+        """Created on first use."""
         self.measure(0.0)
 
     def measure(self, values: float) -> None:
-        """Work out the scale: the length as a vector, to which known values add, and the coherence of the sentences."""
+        """Compute the scale: the length as a vector, to which known values add, and the coherence of the sentences."""
         length = sqrt(self._square + values)
-        likeness = (_TYPICAL * _PATIENCE + self._bond / length) / (self._rows + _PATIENCE)
-        self.scale = length * (LEAST_COHERENT + likeness) ** COHERENCE * _WIDE ** min(1.0, self.breadth - 1.0)
+        similarity = (_TYPICAL * _PATIENCE + self._cohesion / length) / (self._rows + _PATIENCE)
+        self.scale = length * (LEAST_COHERENT + similarity) ** COHERENCE * _WIDE ** min(1.0, self.breadth - 1.0)
 
 
 class Traits:
-    """The features of an intent's sentences. Worked out when needed rather than kept, because it is large."""
+    """The features of an intent's sentences. Computed when needed instead of kept, because they are large."""
 
-    __slots__ = ("bond", "square", "strengths")
+    __slots__ = ("cohesion", "square", "strengths")
 
     def __init__(self, intent: TemplateIntent) -> None:
         rows = [features(sentence) for sentence in intent.samples]
@@ -77,13 +78,13 @@ class Traits:
         self.strengths = {
             feature: sqrt(value * counts[feature] / size) for row in rows for feature, value in row.items()
         }
-        """How strongly each belongs to the intent."""
+        """How strongly each feature belongs to the intent."""
         self.square = sum([strength * strength for strength in self.strengths.values()])
-        """Of their length as a vector."""
-        self.bond = self._bond(rows, counts)
-        """How like the others the sentences are in sum, each measured without itself, times that length."""
+        """The square of their length as a vector."""
+        self.cohesion = self._cohesion(rows, counts)
+        """The sum of the similarity of each sentence to the others, times that length."""
 
-    def _bond(self, rows: list[dict[str, float]], counts: Counter[str]) -> float:
+    def _cohesion(self, rows: list[dict[str, float]], counts: Counter[str]) -> float:
         without = [0.0, 0.0, *(sqrt((count - 1) / count) for count in range(2, len(rows) + 1))]
         total = 0.0
         for row in rows:
@@ -96,28 +97,28 @@ class Traits:
 
 
 class PostingList(dict[Profile, float]):
-    """The intents that have something, and how strongly: the root of the share of their sentences that do."""
+    """The intents that have a feature, and how strongly: the square root of the share of their sentences with it."""
 
     __slots__ = ("mass",)
 
     def __init__(self) -> None:
         super().__init__()
         self.mass = 0.0
-        """The sum of the shares: an intent with it in one sentence of ten adds a tenth."""
+        """The sum of the shares: an intent with the feature in one sentence of ten adds a tenth."""
 
     def add(self, profile: Profile, strength: float) -> None:
-        """Enter an intent."""
+        """Add an intent."""
         self[profile] = strength
         self.mass += strength * strength
 
     def drop(self, profile: Profile) -> None:
-        """Take an intent out again."""
+        """Remove an intent."""
         strength = self.pop(profile)
         self.mass -= strength * strength
 
 
 SinglePosting = tuple[Profile, float]
-"""An intent that is alone in having something. Most features have one intent, and a dict is four times as big."""
+"""The only intent that has a feature. Most features have one intent, and a dict is four times as big."""
 
 
 class FeatureIndex:
@@ -127,74 +128,74 @@ class FeatureIndex:
 
     def __init__(self) -> None:
         self.of: dict[str, PostingList | SinglePosting] = {}
-        """Who has a feature."""
+        """The intents of each feature."""
 
     def add(self, profile: Profile, strengths: Mapping[str, float]) -> None:
-        """Enter an intent with its features."""
+        """Add an intent with its features."""
         of = self.of
         for feature, strength in strengths.items():
-            held = of.get(feature)
-            if held is None:
+            posting = of.get(feature)
+            if posting is None:
                 of[feature] = (profile, strength)
-            elif isinstance(held, tuple):
+            elif isinstance(posting, tuple):
                 both = PostingList()
-                both.add(*held)
+                both.add(*posting)
                 both.add(profile, strength)
                 of[feature] = both
             else:
-                held.add(profile, strength)
+                posting.add(profile, strength)
 
     def remove(self, profile: Profile, features: Iterable[str]) -> None:
-        """Take an intent with these features out again."""
+        """Remove an intent with these features."""
         for feature in features:
-            held = self.of[feature]
-            if isinstance(held, PostingList) and len(held) > 1:
-                held.drop(profile)
+            posting = self.of[feature]
+            if isinstance(posting, PostingList) and len(posting) > 1:
+                posting.drop(profile)
             else:
                 del self.of[feature]
 
     def count(self, feature: str) -> int:
         """How many intents have a feature."""
-        held = self.of.get(feature)
-        return 0 if held is None else 1 if isinstance(held, tuple) else len(held)
+        posting = self.of.get(feature)
+        return 0 if posting is None else 1 if isinstance(posting, tuple) else len(posting)
 
     def has(self, profile: Profile, feature: str) -> bool:
         """Whether an intent has a feature."""
-        held = self.of.get(feature)
-        return held is not None and (held[0] is profile if isinstance(held, tuple) else profile in held)
+        posting = self.of.get(feature)
+        return posting is not None and (posting[0] is profile if isinstance(posting, tuple) else profile in posting)
 
 
 SlotKey = tuple[str, str]
 """Skill and slot."""
 ValueOf = tuple[PostingList, float]
-"""Of a word that is part of a known value: the intents with that slot, and the root of the share of values with it."""
+"""For a word of known values: the intents with that slot, and the root of the share of its values with the word."""
 
 VALUE: Final = 1.2
-"""What a word of a known value counts beside a word of a sentence."""
+"""The weight of a word of a known value, where a word of a sentence has 1."""
 
 MANY: Final = 1_000
-"""A list longer than this says little by its single words, and would cost memory for it."""
+"""The single words of a longer list say little, and would cost memory."""
 
 
 class SlotWords:
-    """One slot of one skill: the intents that have it, and the words its known values are made of."""
+    """One slot of one skill: the intents that have it, and the words of its known values."""
 
     __slots__ = ("longest", "numbers", "size", "users", "words")
 
     def __init__(self) -> None:
         self.users = PostingList()
-        """The intents that have the slot, and how strongly: by the share of their sentences."""
+        """The intents that have the slot, by the share of their sentences."""
         self.words: dict[str, float] = {}
         """Words and stems, and the share of the values that have them."""
         self.size = 0.0
-        """Words and stems a value has on average."""
+        """The average number of words and stems of a value."""
         self.longest = 3
-        """Words of the longest value."""
+        """The number of words of the longest value."""
         self.numbers: float | None = None
         """The share of the values that have a number in them."""
 
     def learn(self, values: Iterable[str]) -> None:
-        """Take these values for the known ones."""
+        """Replace the known values."""
         texts = list(values)
         counted: Counter[str] = Counter()
         if len(texts) <= MANY:

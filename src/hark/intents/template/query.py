@@ -1,4 +1,4 @@
-"""One query to the pool, and what is the same for every way of answering it."""
+"""One query to a pool of templates: the utterance, the session, and the intents that session can reach."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from hark.model import Session
 from hark.spec import DEFAULT_SESSION_ID
 
 Templates = SessionScope[TemplateIntent, TemplateIndex]
-"""What one session id has."""
+"""The template intents of one session id."""
 
 
 class Found(NamedTuple):
-    """The intent an utterance means, and what it says for the slots."""
+    """The intent an utterance means, and the values of its slots."""
 
     intent: TemplateIntent
     slots: dict[str, str]
     score: float = 1.0
-    """1 for a sentence as written, less the more of it slots take that is not known; less for one that is like them."""
+    """1 for a sentence as written, less the more unknown words its slots take; less for a similar sentence."""
 
 
 class TemplateQuery(NamedTuple):
-    """What was said, in which language and session, and what that session can reach."""
+    """An utterance with its language and session, and the intents that session can reach."""
 
     utterance: str
     lang: str
     tags: tuple[str, ...]
-    """The languages to look in, best first."""
+    """The languages to search, best first."""
     said: list[str]
     session: Session
     shared: Templates
@@ -43,20 +43,20 @@ class TemplateQuery(NamedTuple):
 
     @classmethod
     def of(cls, pool: TemplatePool, utterance: str, lang: str, session: Session, now: Now) -> TemplateQuery:
-        """A question to this pool."""
+        """A query to this pool."""
         shared = pool.scope(DEFAULT_SESSION_ID)
         own = NOTHING if session.is_default else pool.scope(session.session_id)
         return cls(utterance, lang, pool.tags(lang), words(utterance, lang), session, shared, own, now)
 
-    def is_elsewhere(self, intent: TemplateIntent) -> bool:
-        """Whether an intent of a related language is passed over, because it is there in the very one asked for."""
+    def has_own_language(self, intent: TemplateIntent) -> bool:
+        """Whether an intent of a related language is skipped, because it is registered in the requested one."""
         tag = self.lang.lower()
         if intent.tag == tag:
             return False
         return self.shared.holds((intent.label, tag)) or self.own.holds((intent.label, tag))
 
     def indexes(self) -> list[TemplateIndex]:
-        """Everything the session can reach, best language first."""
+        """The indexes the session can reach, best language first."""
         if self.own is NOTHING:
             roots = self.shared.roots
             return [roots[tag] for tag in self.tags if tag in roots]
@@ -64,7 +64,7 @@ class TemplateQuery(NamedTuple):
         return [index for tag in self.tags for scope in scopes if (index := scope.roots.get(tag)) is not None]
 
     def refusal(self, intent: TemplateIntent) -> str | None:
-        """Why an intent that fits does not count in this session or with these words."""
+        """Why an intent that fits is refused in this session or with these words; None if it is not."""
         return refusal(intent, self.session, self.shared, self.own, self.now) or _barred_by_phrase(intent, self.said)
 
     def known(self, intent: TemplateIntent) -> Known:
@@ -80,7 +80,7 @@ class TemplateQuery(NamedTuple):
         }
 
     def text(self, intent: TemplateIntent, spans: Mapping[str, Span]) -> dict[str, str]:
-        """What was said for the slots, without the values they cannot take."""
+        """The values of the slots, without those on their blacklists."""
         said = self.said
         spoken = said if self.utterance.isascii() else spoken_words(self.utterance, self.lang)
         return {
@@ -90,7 +90,7 @@ class TemplateQuery(NamedTuple):
         }
 
     def complete(self, intent: TemplateIntent, slots: dict[str, str]) -> str | None:
-        """Fill from the context what was not said; returns why the intent does not count with what there is then."""
+        """Fill slots that were not said from the context; returns why the intent still does not count, if so."""
         if intent.slots and self.session.intent_context:
             fill(slots, intent, self.session.intent_context, self.now())
         return unfilled(intent, slots) if intent.required_slots else None

@@ -12,8 +12,8 @@ from hark.intents.template.features import (
     FILLER,
     GAP,
     GAP_WEIGHT,
-    KIN_WEIGHT,
     PAIR_WEIGHT,
+    SIMILAR_WEIGHT,
     START,
     STEM,
     STEM_WEIGHT,
@@ -23,32 +23,32 @@ from hark.intents.template.profile import PostingList, Profile, SinglePosting, V
 from hark.intents.template.trigrams import TrigramIndex
 
 Holders = tuple[Mapping[Profile, float], float]
-"""Some intents that have a feature and how strongly, and what the feature counts for them."""
+"""Some intents that have a feature with their strengths, and the weight of the feature for them."""
 
 Points = list[tuple[Profile, float]]
-"""What a feature says for those who have it."""
+"""The points that a feature gives to each intent that has it."""
 
 Entry = tuple[int, float, float, float, list[Holders], Points]
-"""A feature of an utterance: how many intents have it, what it counts, its part of the utterance's length, how rare it
-is, whose it is, as a word and as part of a value, and what it says for each of them, worked out when needed."""
+"""A feature of an utterance: how many intents have it, its weight, its part of the utterance's length, its rarity, the
+intents that have it as a word and as part of a value, and the points it gives them, computed when needed."""
 
 _VISITS: Final = 24
-"""Entries of the index that are looked at before the rest is asked of the best candidates only."""
+"""Postings that are visited before the other features are looked up for the best candidates only."""
 _COMMON: Final = 200
-"""A feature of more intents than this makes nobody a candidate."""
+"""A feature of more intents than this makes no intent a candidate."""
 CANDIDATES: Final = 3
-"""Intents that are compared to the end; the last of them is only there to be the others' rival."""
+"""Intents that are scored completely; the last of them only serves as a rival of the others."""
 _MORE: Final = 1.3
-"""How much more common features may say for another candidate than for the first."""
+"""How many times the points of the first candidate another may get from common features."""
 _FAINT: Final = 0.04
-"""What counts less than this beside the rarest feature is not worth asking for."""
+"""Features with less weight than this, relative to the rarest one, are not looked up."""
 
 _PRIOR: Final = 8
-"""Intents that are imagined beside the real ones: in a small house every word seems rare."""
+"""Intents assumed beside the real ones: with few intents every word would seem rare."""
 _LEAST: Final = 0.3
-"""Sentences' worth of a feature that there are taken to be at least."""
+"""The least mass that a feature is assumed to have."""
 _STEM_STRENGTH: Final = sqrt(STEM_WEIGHT)
-"""How strongly a stem belongs to an intent beside its word."""
+"""How strongly a stem belongs to an intent, relative to its word."""
 
 _first = itemgetter(0)
 
@@ -57,53 +57,53 @@ def entry(
     counts: float,
     more: float,
     intents: int,
-    held: PostingList | SinglePosting | None,
+    posting: PostingList | SinglePosting | None,
     named: tuple[ValueOf, ...] | None,
 ) -> Entry:
-    """A feature that is said to count so much, where there are so many intents; `more` is for the stem it has in it."""
+    """The entry of a feature with weight `counts` among so many intents; `more` is the weight of a stem it includes."""
     size, mass = 0, 0.0
-    if held is not None:
-        size, mass = (1, held[1] * held[1]) if isinstance(held, tuple) else (len(held), held.mass)
+    if posting is not None:
+        size, mass = (1, posting[1] * posting[1]) if isinstance(posting, tuple) else (len(posting), posting.mass)
         mass /= counts
     if named is not None:
         for users, share in named:
             size += len(users)
             mass += users.mass * share * share
-    # A word in one sentence of ten is less the intent's own than one in all, and less in the others' way.
+    # A word in one sentence of ten is less specific to its intent than one in all, and less common in all.
     rarity = log(1.0 + (intents + _PRIOR) / sqrt((size or 1) * max(mass, _LEAST)))
     square = rarity * rarity
     weight = (counts + more * _STEM_STRENGTH) * square
     holders: list[Holders] = []
-    if held is not None:
-        holders.append(({held[0]: held[1]} if isinstance(held, tuple) else held, weight))
+    if posting is not None:
+        holders.append(({posting[0]: posting[1]} if isinstance(posting, tuple) else posting, weight))
     if named is not None:
         holders += [(users, weight * share) for users, share in named]
     return size, weight, (counts * counts + more * more) * square, rarity, holders, []
 
 
-def entry_of(counts: float, intents: int, held: Mapping[Profile, float]) -> Entry:
-    """A feature that these have so strongly."""
-    mass = sum([strength * strength for strength in held.values()])
-    rarity = log(1.0 + (intents + _PRIOR) / sqrt(len(held) * max(mass, _LEAST)))
+def entry_of(counts: float, intents: int, posting: Mapping[Profile, float]) -> Entry:
+    """The entry of a feature that these intents have with these strengths."""
+    mass = sum([strength * strength for strength in posting.values()])
+    rarity = log(1.0 + (intents + _PRIOR) / sqrt(len(posting) * max(mass, _LEAST)))
     square = rarity * rarity
-    return len(held), counts * square, counts * counts * square, rarity, [(held, counts * square)], []
+    return len(posting), counts * square, counts * counts * square, rarity, [(posting, counts * square)], []
 
 
 def _points(holders: list[Holders]) -> Points:
-    # A list of the items, because another thread may be adding an intent.
+    # A copy of the items, because another thread may be adding an intent.
     return [(profile, counts * strength) for users, counts in holders for profile, strength in list(users.items())]
 
 
 def rarity(intents: int, size: float) -> float:
-    """The weight of what is usual for `size` of so many intents."""
+    """The rarity of a feature that `size` of so many intents have."""
     return log(1.0 + (intents + _PRIOR) / (size or 1.0))
 
 
 def score_candidates(entries: list[Entry], needed: float = 0.0) -> list[tuple[float, Profile]]:
-    """The sums of the best candidates, in no order. The entries come rarest first, and those choose the candidates.
+    """The points of the best candidates, in no order. The entries come rarest first: the rare ones choose candidates.
 
-    Common features say much the same for all candidates. Once they were asked about the first, the others that would
-    stay below `needed` (times their scale) even with a good deal more are not asked about: nobody will want them.
+    Common features give all candidates about the same points. Once they were looked up for the first candidate, those
+    that would stay below `needed` (times their scale) even with a good deal more are not looked up.
     """
     found, rest = _collect(entries)
     best = [(total / profile.scale, total, profile) for profile, total in found.items()]
@@ -118,20 +118,20 @@ def score_candidates(entries: list[Entry], needed: float = 0.0) -> list[tuple[fl
     usual = most = 0.0
     for _, total, profile in best:
         if not made or total + most >= needed * profile.scale:
-            says = 0.0
+            points = 0.0
             for strengths, counts in common:
                 if profile in strengths:
-                    says += counts * strengths[profile]
+                    points += counts * strengths[profile]
             if not made:
-                usual, most = says, _MORE * says
-            made.append((total + says, profile))
+                usual, most = points, _MORE * points
+            made.append((total + points, profile))
         else:
             made.append((total + usual, profile))
     return made
 
 
 def _collect(entries: list[Entry]) -> tuple[dict[Profile, float], list[Entry]]:
-    """Everybody who has one of the rarer features, with what these say; and the features that are left."""
+    """The intents that have one of the rarer features, with their points; and the features that are left."""
     found: dict[Profile, float] = {}
     get = found.get
     visits = 0
@@ -140,29 +140,29 @@ def _collect(entries: list[Entry]) -> tuple[dict[Profile, float], list[Entry]]:
         if visits > _VISITS and (found or size > _COMMON):
             return found, entries[place:]
         if not points:
-            # Replaced whole: another thread may be doing the same.
+            # Assigned at once: another thread may be doing the same.
             points[:] = _points(holders)
-        for profile, says in points:
-            found[profile] = get(profile, 0.0) + says
+        for profile, worth in points:
+            found[profile] = get(profile, 0.0) + worth
     return found, []
 
 
 _EVERYWHERE: Final = 200
-"""What more intents have than this, two words side by side or one that is only like what was said, tells nothing."""
+"""A pair of words, or a similar word, that more intents have than this is ignored."""
 _WELL_KNOWN: Final = 8
-"""A word that more intents than this have is looked for as itself only, not among words like it."""
-_KEPT: Final = 10_000
-"""Words and pairs that are remembered; then it begins anew, for there is no end to what people say."""
+"""For a word that more intents have than this, no similar words are looked up."""
+MAX_CACHED: Final = 10_000
+"""Words and pairs that are cached; then the cache is emptied, since there is no end to what users say."""
 
 Entries = dict[str, Entry]
 After = dict[str, Entries]
-"""By what comes next, the two side by side; nothing where nobody has them so."""
+"""By the next word, the features of the pair; empty where no sentence has it."""
 _Read = tuple[Entries, float, str, After]
-"""One word: what is known of it, how strange it is, what it is beside others (itself or a gap), and what came after."""
+"""One word: its features, its weight if unknown, what it is in pairs (itself or a gap), and the pairs it begins."""
 
 
 class QueryFeatures:
-    """Reads utterances. What it remembers holds for one state of the index: a change asks for a new one."""
+    """The features of utterances, cached by word. Valid for one state of the index: a change requires a new one."""
 
     __slots__ = (
         "_after_gap",
@@ -170,10 +170,10 @@ class QueryFeatures:
         "_features",
         "_fillers",
         "_intents",
-        "_kept",
-        "_kindred",
+        "_trigrams",
         "_values",
         "_words",
+        "cached",
     )
 
     def __init__(
@@ -182,25 +182,25 @@ class QueryFeatures:
         values: Mapping[str, tuple[ValueOf, ...]],
         fillers: Container[str],
         intents: int,
-        kindred: TrigramIndex,
+        trigrams: TrigramIndex,
     ) -> None:
-        self._kindred = kindred
+        self._trigrams = trigrams
         self._features, self._values, self._fillers, self._intents = features, values, fillers, intents
         self._words: dict[str, _Read] = {}
         self._at_start: After = {}
         self._after_gap: After = {}
-        self._kept = 0
+        self.cached = 0
 
     def read(self, said: Sequence[str]) -> tuple[Entries, float]:
-        """The known features of what was said, and the weight of the words that are not known at all."""
+        """The known features of an utterance, and the weight of its unknown words."""
         words = self._words
         entries: Entries = {}
-        strange = 0.0
+        unknown = 0.0
         before, after = START, self._at_start
         for word in said:
             found, odd, here, following = words.get(word) or self._word(word)
             entries |= found
-            strange += odd
+            unknown += odd
             pair = after.get(here)
             if pair is None:
                 pair = self._pair(before, here, after)
@@ -209,51 +209,51 @@ class QueryFeatures:
             before, after = here, following
         pair = after.get(END)
         entries |= self._pair(before, END, after) if pair is None else pair
-        return entries, strange
+        return entries, unknown
 
     def unknown(self, said: Sequence[str]) -> list[str]:
-        """The words that are in nobody's sentences."""
+        """The words that no sentence has."""
         words = self._words
         return [word for word in said if (words.get(word) or self._word(word))[2] is GAP]
 
     def _word(self, word: str) -> _Read:
-        """What a word comes to by itself."""
-        held, named = self._features.get(word), self._values.get(word)
-        known = held is not None or named is not None
+        """The features of a word by itself."""
+        posting, named = self._features.get(word), self._values.get(word)
+        known = posting is not None or named is not None
         entries: Entries = {}
-        strange = 0.0
+        unknown = 0.0
         if known or word not in self._fillers:
             counts = weight(word) * (FILLER if word in self._fillers else 1.0)
-            strange = 0.0 if known else counts * counts
+            unknown = 0.0 if known else counts * counts
             stem = "^" + word[:STEM] if len(word) > STEM else ""
             of_stem, named_stem = self._features.get(stem), self._values.get(stem)
             more = 0.0
             if of_stem is not None or named_stem is not None:
-                if known and named is None and named_stem is None and _count(held) == _count(of_stem):
-                    # Nobody has the stem but who has the word: two in one.
+                if known and named is None and named_stem is None and _count(posting) == _count(of_stem):
+                    # The stem has the same intents as the word: one entry for both.
                     more = STEM_WEIGHT
                 else:
                     entries[stem] = entry(STEM_WEIGHT, 0.0, self._intents, of_stem, named_stem)
-                strange -= 0.0 if known else 0.5
+                unknown -= 0.0 if known else 0.5
             elif stem and not known:
-                strange += STEM_WEIGHT * STEM_WEIGHT
+                unknown += STEM_WEIGHT * STEM_WEIGHT
             if known:
-                entries[word] = entry(counts, more, self._intents, held, named)
-            like = self._like(word) if _count(held) <= _WELL_KNOWN else {}
-            if like:
-                entries["~" + word] = entry_of(KIN_WEIGHT, self._intents, like)
-        read = (entries, strange, GAP, self._after_gap) if held is None else (entries, strange, word, {})
+                entries[word] = entry(counts, more, self._intents, posting, named)
+            similar = self._similar(word) if _count(posting) <= _WELL_KNOWN else {}
+            if similar:
+                entries["~" + word] = entry_of(SIMILAR_WEIGHT, self._intents, similar)
+        read = (entries, unknown, GAP, self._after_gap) if posting is None else (entries, unknown, word, {})
         self._keep()
         self._words[word] = read
         return read
 
-    def _like(self, word: str) -> dict[Profile, float]:
-        """The intents that have words like this one, and how strongly: by the likest they have."""
+    def _similar(self, word: str) -> dict[Profile, float]:
+        """The intents that have words similar to this one, with the strength of the most similar."""
         found: dict[Profile, float] = {}
-        for other, alike in self._kindred.of(word):
-            held = self._features.get(other)
-            if held is not None and _count(held) <= _EVERYWHERE:
-                for profile, strength in [held] if isinstance(held, tuple) else list(held.items()):
+        for other, alike in self._trigrams.of(word):
+            posting = self._features.get(other)
+            if posting is not None and _count(posting) <= _EVERYWHERE:
+                for profile, strength in [posting] if isinstance(posting, tuple) else list(posting.items()):
                     found[profile] = max(found.get(profile, 0.0), alike * strength)
             for users, share in self._values.get(other, ()):
                 if len(users) <= _EVERYWHERE:
@@ -262,22 +262,22 @@ class QueryFeatures:
         return found
 
     def _pair(self, before: str, here: str, after: After) -> Entries:
-        """What two words side by side come to; nothing where they stand so in very many intents."""
+        """The features of two neighbouring words; none where very many intents have them."""
         found: Entries = {}
         has_gap = before is GAP or here is GAP
         pair = f"{before} {here}"
-        held = self._features.get(pair)
-        if held is not None and not (before is GAP and here is GAP) and _count(held) <= _EVERYWHERE:
-            found[pair] = entry(GAP_WEIGHT if has_gap else PAIR_WEIGHT, 0.0, self._intents, held, None)
+        posting = self._features.get(pair)
+        if posting is not None and not (before is GAP and here is GAP) and _count(posting) <= _EVERYWHERE:
+            found[pair] = entry(GAP_WEIGHT if has_gap else PAIR_WEIGHT, 0.0, self._intents, posting, None)
         self._keep()
         after[here] = found
         return found
 
     def _keep(self) -> None:
-        self._kept += 1
-        if self._kept > _KEPT:
-            self._words, self._at_start, self._after_gap, self._kept = {}, {}, {}, 0
+        self.cached += 1
+        if self.cached > MAX_CACHED:
+            self._words, self._at_start, self._after_gap, self.cached = {}, {}, {}, 0
 
 
-def _count(held: PostingList | SinglePosting | None) -> int:
-    return 0 if held is None else 1 if isinstance(held, tuple) else len(held)
+def _count(posting: PostingList | SinglePosting | None) -> int:
+    return 0 if posting is None else 1 if isinstance(posting, tuple) else len(posting)

@@ -1,8 +1,8 @@
-"""How like an intent's sentences an utterance is: an index from features to the intents that have them.
+"""The similarity of an utterance to the sentences of intents: an index from features to the intents that have them.
 
-The likeness is the cosine between what was said and the middle of the intent's sentences, each feature weighted by how
-few intents have it. An utterance only ever meets the intents it shares something rare with. Rarity is counted, not
-stored: registering one intent changes nothing of the others.
+The similarity is the cosine between the utterance and the mean of the intent's sentences, each feature weighted by how
+few intents have it. Only intents that share a rare feature with the utterance are compared. Rarity is counted, not
+stored: registering one intent changes nothing in the others.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ from hark.intents.template.scoring import QueryFeatures, rarity, score_candidate
 from hark.intents.template.trigrams import TrigramIndex
 
 _UNCOMMON: Final = 3
-"""A word of so many intents is not common yet, however few there are."""
+"""A word of so many intents is not yet common, however few intents there are."""
 _SEEN: Final = 0.35
-"""How much is made of how many values of a slot have a word, from 0 (nothing) to 1."""
+"""The exponent of the share of a slot's values that have a word."""
 _SAME: Final = 0.6
-"""How like a known word a strange one has to be to stand for it."""
+"""How similar to a known word an unknown one has to be to count as that word."""
 _NEAR: Final = 32
-"""Intents among which the nearest is looked for."""
+"""Intents among which the nearest is searched."""
 _size, _part, _rare = itemgetter(0), itemgetter(2), itemgetter(3)
 _BOUND: Final = 1.0 / LEAST_COHERENT**COHERENCE
 
 Ranked = tuple[float, Profile]
-"""How like it the utterance is, and the intent."""
+"""The similarity of the utterance, and the intent."""
 
 
 class SimilarityIndex:
-    """All intents of one language under one session id, by what their sentences are made of."""
+    """All intents of one language under one session id, by the features of their sentences."""
 
     __slots__ = (
         "_breadth",
         "_features",
         "_fillers",
-        "_kindred",
         "_postings",
         "_profiles",
-        "_readings",
+        "_query_features",
         "_slots",
+        "_trigrams",
         "_usual",
         "_values",
     )
@@ -67,21 +67,20 @@ class SimilarityIndex:
         self._slots: dict[SlotKey, SlotWords] = {}
         self._values: dict[str, tuple[ValueOf, ...]] = {}
         self._fillers = NO_FILLERS
-        self._kindred = TrigramIndex()
-        self._readings = QueryFeatures(self._features, self._values, self._fillers, 0, self._kindred)
+        self._trigrams = TrigramIndex()
+        self._query_features = QueryFeatures(self._features, self._values, self._fillers, 0, self._trigrams)
         self._usual: tuple[float, float] | None = None
-        """The rarity of a usual feature of a sentence, neither one intent's alone nor everybody's, and that of a word
-        nobody has; worked out when needed."""
+        """The rarity of a usual feature, which some intents have, and that of an unknown word; computed when needed."""
         self._breadth = 1.0
-        """The broadest there has been: only ever too large."""
+        """The largest breadth of any intent so far; removing one does not lower it."""
 
     @property
-    def is_bare(self) -> bool:
-        """Whether there is nothing in it, neither intents nor values."""
+    def is_empty(self) -> bool:
+        """Whether it has neither intents nor values."""
         return not self._profiles and not self._slots
 
     def add(self, intent: TemplateIntent) -> None:
-        """Enter an intent."""
+        """Add an intent."""
         self._fillers = fillers(intent.lang)
         traits = Traits(intent)
         profile = self._profiles[intent] = Profile(intent, traits)
@@ -89,25 +88,25 @@ class SimilarityIndex:
         for name, share in profile.slots.items():
             self._slot(intent.skill_id, name).users.add(profile, sqrt(VALUE * share))
         self._postings.add(profile, traits.strengths)
-        self._kindred.add(filter(is_word, traits.strengths))
+        self._trigrams.add(filter(is_word, traits.strengths))
         self._measure(profile)
         self._forget_counts()
 
     def remove(self, intent: TemplateIntent) -> None:
-        """Take an intent out again."""
+        """Remove an intent."""
         profile = self._profiles.pop(intent)
         strengths = Traits(intent).strengths
         self._postings.remove(profile, strengths)
-        self._kindred.remove(filter(is_word, strengths))
+        self._trigrams.remove(filter(is_word, strengths))
         for name in profile.slots:
             self._slots[intent.skill_id, name].users.drop(profile)
             self._forget_slot((intent.skill_id, name))
         self._forget_counts()
 
     def learn(self, key: SlotKey, values: Iterable[str]) -> None:
-        """Take these values for the known ones of a slot; none to forget them."""
+        """Replace the known values of a slot; none to forget them."""
         slot = self._slot(*key)
-        self._kindred.remove(filter(is_word, slot.words))
+        self._trigrams.remove(filter(is_word, slot.words))
         for word in slot.words:
             left = tuple(entry for entry in self._values[word] if entry[0] is not slot.users)
             if left:
@@ -115,7 +114,7 @@ class SimilarityIndex:
             else:
                 del self._values[word]
         slot.learn(values)
-        self._kindred.add(filter(is_word, slot.words))
+        self._trigrams.add(filter(is_word, slot.words))
         for word, share in slot.words.items():
             self._values[word] = (*self._values.get(word, ()), (slot.users, share**_SEEN))
         for profile in slot.users:
@@ -125,13 +124,13 @@ class SimilarityIndex:
         self._forget_slot(key)
 
     def profile(self, intent: TemplateIntent) -> Profile | None:
-        """An intent's profile, if it is here."""
+        """An intent's profile, if it is in this index."""
         return self._profiles.get(intent)
 
     def slot_words(self, profile: Profile) -> dict[str, SlotWords]:
-        """What is known about an intent's slots."""
+        """The known words of an intent's slots."""
         skill_id, slots = profile.intent.skill_id, self._slots
-        # Of very many sentences some are looked at: there may be a slot in none of those.
+        # Of very many sentences only some are indexed: a slot may be in none of those.
         return {name: slots.get((skill_id, name)) or SlotWords() for name in profile.intent.slots}
 
     def count(self, feature: str) -> int:
@@ -146,59 +145,59 @@ class SimilarityIndex:
         """Whether a word (or stem, or pair) is in an intent's sentences."""
         return self._postings.has(profile, feature)
 
-    def slip_of(self, profile: Profile, word: str) -> str:
-        """The word of an intent's sentences that a word nobody has is nearly the same as; empty if there is none."""
+    def correction_of(self, profile: Profile, word: str) -> str:
+        """The word of an intent's sentences that an unknown word is nearly the same as; empty if there is none."""
         if word in self._features or word in self._values:
             return ""
-        for other, alike in self._kindred.of(word):
+        for other, alike in self._trigrams.of(word):
             if alike >= _SAME and self.has(profile, other):
                 return other
         return ""
 
     def unknown(self, said: Sequence[str]) -> list[str]:
-        """The words that are in nobody's sentences."""
-        return self._readings.unknown(said)
+        """The words that no sentence has."""
+        return self._query_features.unknown(said)
 
     def foreign(self, profile: Profile, said: Sequence[str]) -> int:
-        """How many of the words are others' and not this intent's, common words aside."""
+        """How many of the words other intents have and this one has not, not counting common words."""
         common = max(_UNCOMMON, len(self._profiles) // 4)
         foreign = 0
         for word in said:
-            held = self._features.get(word)
-            if isinstance(held, tuple):
-                foreign += held[0] is not profile
-            elif held is not None:
-                foreign += len(held) <= common and profile not in held
+            posting = self._features.get(word)
+            if isinstance(posting, tuple):
+                foreign += posting[0] is not profile
+            elif posting is not None:
+                foreign += len(posting) <= common and profile not in posting
         return foreign
 
     def nearest(self, said: Sequence[str]) -> tuple[int, TemplateIntent] | None:
-        """Of the intents with the rarest word that was said, one that has most of the others, and how many it has. Of
-        very many, some are looked at."""
+        """Of the intents with the rarest word of the utterance, one that has most of its words, and how many. Of very
+        many intents only some are compared."""
         words = set(said)
         rarest = min([word for word in said if word in self._features], key=self.count, default=None)
         if rarest is None:
             return None
-        held = self._features[rarest]
-        holders = [held[0]] if isinstance(held, tuple) else list(islice(list(held), _NEAR))
+        posting = self._features[rarest]
+        holders = [posting[0]] if isinstance(posting, tuple) else list(islice(list(posting), _NEAR))
         found = [(sum([self.has(profile, word) for word in words]), -profile.intent.order) for profile in holders]
         most = max(found)
         return most[0], holders[found.index(most)].intent
 
     def rank(self, said: Sequence[str], least: float = 0.0) -> list[Ranked]:
-        """The intents that are likest, best first; empty when none can be as like as `least`."""
-        entries, strange = self._readings.read(said)
+        """The most similar intents, best first; empty when none can reach the similarity `least`."""
+        entries, unknown = self._query_features.read(said)
         if not entries:
             return []
         found = sorted(entries.values(), key=_size)
         square = sum(map(_part, found))
-        usual, strangest = self._usual or self._measure_usual()
-        strange *= strangest * strangest
-        # No intent has more than all that is known, nor is anything rarer than the rarest: it cannot be more than this.
-        if _BOUND * max(map(_rare, found)) / usual * sqrt(square / (square + strange / self._breadth)) < least:
+        usual, rarest = self._usual or self._measure_usual()
+        unknown *= rarest * rarest
+        # An upper bound: no intent has more than all known features, and none is rarer than the rarest.
+        if _BOUND * max(map(_rare, found)) / usual * sqrt(square / (square + unknown / self._breadth)) < least:
             return []
         needed = least * usual * sqrt(square)
         ranked = [
-            (total / (profile.scale * (usual * sqrt(square + strange / profile.breadth))), profile)
+            (total / (profile.scale * (usual * sqrt(square + unknown / profile.breadth))), profile)
             for total, profile in score_candidates(found, needed)
         ]
         if len(ranked) > 1:
@@ -215,8 +214,10 @@ class SimilarityIndex:
         profile.measure(sum([VALUE * share * slots[skill_id, name].size for name, share in profile.slots.items()]))
 
     def _forget_counts(self) -> None:
-        """What was worked out from the counts holds no longer."""
-        self._readings = QueryFeatures(self._features, self._values, self._fillers, len(self._profiles), self._kindred)
+        """Discard what was computed from the counts."""
+        self._query_features = QueryFeatures(
+            self._features, self._values, self._fillers, len(self._profiles), self._trigrams
+        )
         self._usual = None
 
     def _slot(self, skill_id: str, name: str) -> SlotWords:

@@ -1,9 +1,9 @@
-"""Which words of an utterance fill the slots of an intent it resembles but does not fit.
+"""Finding the words that fill the slots of an intent whose sentences are similar to an utterance but do not fit it.
 
-The words are read from left to right; each is either said around the slots or part of one. What a slot stands between
-in the sentences, the values it is known to take and the words of the sentences themselves speak for or against each
-reading, and the best reading of the whole is kept. The figures below are in one currency: 1 is about what one word of
-the sentences in its place is worth.
+The words are read from left to right; each is either outside the slots or part of one. The neighbours of a slot in the
+sentences, its known values and the words of the sentences count for or against each reading, and the best reading of
+the whole utterance is kept. The figures below have one unit: 1 is about the worth of one word of the sentences in its
+place.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _LEFT_UNSEEN: Final = -1.3
 _RIGHT_UNSEEN: Final = -1.3
 _BOTH_UNSEEN: Final = -1.5
 _BESIDE: Final = -1.0
-"""Two slots side by side that never stand so in the sentences."""
+"""Two neighbouring slots that are never neighbours in the sentences."""
 _NUMBER: Final = 0.6
 _LONG: Final = -0.2
-"""A word more than the longest known value has."""
+"""Each word beyond the length of the longest known value."""
 LONGEST: Final = 5
-"""Words of the longest known value that is looked for."""
+"""The most words of a known value that is searched for."""
 _WANTED: Final = 3.0
 """A slot that has to be found."""
 _AS_WRITTEN: Final = 2.0
@@ -64,7 +64,7 @@ class _Place(NamedTuple):
     words: Mapping[str, float]
     """The words of its known values."""
     number: float
-    """What a number in it is worth."""
+    """The worth of a number in it."""
     longest: int
 
 
@@ -117,10 +117,11 @@ class _Open:
         self.worth = _NEVER
         self.begin = 0
         self.seen = False
-        """Whether something beside its length speaks for it."""
+        """Whether there is evidence for it beside its length."""
 
     def take(self, reading: _Reading, here: int, inside: float, values: Sequence[int]) -> None:
-        """Let the slot begin with the word at `here`, or go on with it; and offer what ends with that word."""
+        """Let the slot begin with the word at `here`, or continue with it; and offer the readings that end with that
+        word."""
         place, word = self.place, reading.said[here]
         begin = place.left.get(reading.word(here - 1))
         seen = begin is not None
@@ -147,7 +148,7 @@ class _Open:
 
 
 class Tagger:
-    """Finds the slots of one intent. Made from its sentences and the known values; changes neither."""
+    """Finds the slots of one intent, by its sentences and the known values."""
 
     __slots__ = ("_is_common", "_literals", "_places")
 
@@ -185,7 +186,7 @@ class Tagger:
         ]
 
     def tag(self, said: Sequence[str], known: Known, wanted: str = "") -> dict[str, Span]:
-        """The words each slot takes; slots that were not said are left out. `wanted` is to be found if it can be."""
+        """The words each slot takes; slots that were not said are left out. `wanted` is found if possible."""
         return self._read(said, self._values(said, known), wanted).spans()
 
     def _read(self, said: Sequence[str], values: _Values, wanted: str = "") -> _Reading:
@@ -203,7 +204,7 @@ class Tagger:
         """Other words for the slots than `spans`, where those make a far better reading; else None."""
         places = {place.name: place for place in self._places}
         if not places.keys() >= spans.keys():
-            return None  # it never saw one of them
+            return None  # its sentences lack one of them
         values = self._values(said, known)
         found = self._read(said, values)
         given = _Reading(said)
@@ -248,7 +249,7 @@ def _odds(count: int, times: int) -> float:
 
 
 def _end(place: _Place, after: str, seen: bool) -> float:
-    """What it is worth to end a slot before `after`; `seen` if something else speaks for the slot."""
+    """The worth of ending a slot before `after`; `seen` if there is other evidence for the slot."""
     worth = place.right.get(after)
     if worth is not None:
         return worth
@@ -256,16 +257,16 @@ def _end(place: _Place, after: str, seen: bool) -> float:
 
 
 def _number(share: float | None) -> float:
-    """What a number is worth in a slot, so many of whose known values have one."""
+    """The worth of a number in a slot, by the share of its known values that have one."""
     if share is None:
         return 0.0
     return _NUMBER if share > 0.4 else -_NUMBER if share < 0.1 else 0.0
 
 
 def _read_again(sentence: Sentence, known: Known) -> Sentence:
-    """The sentence with the words beside a slot that are a known value of another slot read as that slot.
+    """The sentence, with words beside a slot that are a known value of another slot replaced by that slot.
 
-    Templates cannot have two slots side by side (INTENT-1); people say them so, and authors write an example.
+    Templates cannot have two neighbouring slots (INTENT-1), so authors write an example for one; users say both.
     """
     terms = list(sentence)
     here = 0
@@ -280,7 +281,7 @@ def _read_again(sentence: Sentence, known: Known) -> Sentence:
 
 
 def _value_at(terms: list[str], here: int, known: Known) -> tuple[int, str] | None:
-    """The longest known value that begins here and stands beside a slot: where it ends, and whose it is."""
+    """The longest known value that begins here beside a slot: where it ends, and the slot it is a value of."""
     stop = here
     last = min(here + LONGEST, len(terms))
     while stop < last and not is_slot(terms[stop]):

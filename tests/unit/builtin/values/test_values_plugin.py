@@ -49,7 +49,7 @@ async def test_text_that_is_no_value_gets_none() -> None:
     assert await heard("timer for the eggs") == {}
 
 
-async def test_a_slot_whose_name_says_nothing_is_guessed_unless_told_otherwise() -> None:
+async def test_a_slot_whose_name_gives_no_hint_is_guessed_unless_configured_otherwise() -> None:
     guessed = {"thing.value": "12", "thing.kind": "number"}
     assert await heard("cook twelve at noon") == {**guessed, "when.value": "12:00", "when.kind": "when"}
     assert await heard("cook twelve at noon", guess=False) == {"when.value": "12:00", "when.kind": "when"}

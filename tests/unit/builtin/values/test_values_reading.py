@@ -68,7 +68,7 @@ def test_hours_from_now_are_counted_across_a_change_of_clocks() -> None:
 
 
 @pytest.mark.parametrize("days", range(7))
-def test_next_and_last_weekday_count_only_where_everybody_agrees(days: int) -> None:
+def test_next_and_last_weekday_count_only_where_they_are_unambiguous(days: int) -> None:
     today = datetime(2026, 11, 16 + days, 10, tzinfo=BERLIN)
     for place, name in enumerate(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]):
         following = said("when", f"next {name}", now=today)

@@ -15,15 +15,15 @@ _ROOT_FIGURES: Final = 15
 
 
 class Unclear(ValueError):
-    """The parts make no sum."""
+    """The tokens are no arithmetic expression."""
 
 
 class TooBig(ValueError):
-    """Nobody wants to hear that number."""
+    """The number is too long to be spoken."""
 
 
 def evaluate(tokens: Sequence[Token]) -> Fraction:
-    """The result; raises `Unclear`, `TooBig` or `ZeroDivisionError`. Nothing but arithmetic can come of it."""
+    """The result; raises `Unclear`, `TooBig` or `ZeroDivisionError`. Only arithmetic is evaluated."""
     sum_ = _Sum(tokens)
     result = sum_.terms()
     if sum_.next is not None:
@@ -32,7 +32,7 @@ def evaluate(tokens: Sequence[Token]) -> Fraction:
 
 
 class _Sum:
-    """Reads from left to right: terms of factors of powers of numbers."""
+    """A recursive descent parser: terms of factors of powers of numbers."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
@@ -103,7 +103,7 @@ def _raised(base: Fraction, exponent: Fraction) -> Fraction:
 
 
 def _root(value: Fraction) -> Fraction:
-    """Exact where it can be, else to many figures."""
+    """The square root, exact if possible, else to many figures."""
     if value < 0:
         raise Unclear("no root of less than nothing")
     scale = 10**_ROOT_FIGURES

@@ -133,7 +133,7 @@ class Reader:
         return Fraction(1) if text in self._ones or not text else number(text, self.lang)
 
     def conversion(self, text: str) -> tuple[Quantity, str] | None:
-        """What is asked by "[what is] five miles in kilometres"."""
+        """The quantity and the target unit of "[what is] five miles in kilometres"."""
         words = self._opened(_words(text))
         tagged = self._into.tag(words)
         for place, (_, sign) in enumerate(tagged):
@@ -209,11 +209,9 @@ class Calculator:
 
     def __init__(self, locale: Locale) -> None:
         self._reader = lru_cache(maxsize=8)(lambda lang: Reader(locale, lang))
+        # Cached, because a skill is asked whether it can answer before it is asked to.
         self.to = lru_cache(maxsize=32)(self._to)
-        """What to say when all of a text is a sum or a conversion, by text and language; else None.
-
-        It is asked whether it could answer before it is asked to.
-        """
+        """The answer when all of a text is a sum or a conversion, by text and language; else None."""
 
     def _to(self, text: str, lang: str) -> CalculatorAnswer | None:
         reader = self._reader(lang)

@@ -1,4 +1,4 @@
-"""Arithmetic and units, as people say them."""
+"""The calculator skill: arithmetic and units."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def _known(skill: CalculatorSkill, question: str, lang: str, _session: Session) 
 class CalculatorSkill(Skill):
     """Works out sums and turns units into others.
 
-    What begins with "calculate" or "convert" is its business as an intent. "What is ..." may be anybody's question, so
-    it answers that only when it can: as a common query, and when nobody else understood.
+    "Calculate ..." and "convert ..." are its intents. "What is ..." may be a question for any skill, so it answers that
+    only if it can: as a common query, and as a fallback.
     """
 
     id = "calculator.skill"
@@ -40,7 +40,7 @@ class CalculatorSkill(Skill):
 
     def __init__(self) -> None:
         self._told: dict[str, tuple[str, float]] = {}
-        """Results that were no handler's, by session, with the time: there is no turn to remember them in."""
+        """Results of common queries, by session, with their time: there is no turn to remember them in."""
 
     @intent(file="calculate")
     def calculate(self, turn: Turn) -> None:
@@ -52,7 +52,7 @@ class CalculatorSkill(Skill):
     def convert(self, turn: Turn) -> None:
         """So much of a unit in another one."""
         said = self._answering.to_conversion(turn.slots["amount"], turn.slots["unit"], turn.lang)
-        # A sentence may be only like those in the file, with its words elsewhere.
+        # The utterance may only be similar to the sentences, with its words in other places.
         self._say(turn, said or self._answering.to(turn.utterance, turn.lang))
 
     def can_converse(self, utterances: Sequence[str], lang: str, session: Session) -> bool:
@@ -65,7 +65,7 @@ class CalculatorSkill(Skill):
 
     @fallback(_PRIORITY, when=_wanted)
     def understood_after_all(self, turn: Turn) -> None:
-        """A sum or a conversion that nobody else took for something."""
+        """A sum or a conversion that no intent matched."""
         self._say(turn, self.answer(turn.utterance, turn.lang, turn.session))
 
     @answers(wants=_known)

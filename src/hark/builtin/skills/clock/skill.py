@@ -18,12 +18,12 @@ class Place(NamedTuple):
     """A place with one time."""
 
     name: str
-    """As it is written in the language it was asked for in."""
+    """Its name in the language of the turn."""
     zone: str
 
 
 def place(said: str, lang: str) -> Place | None:
-    """The place that is called `said` in `lang`, or anywhere; None when nobody wrote it down."""
+    """The place with the name `said` in `lang`, or else in any language; None when there is none."""
     wanted = plain(said)
     return _names(lang).get(wanted) or _everywhere().get(wanted)
 
@@ -35,7 +35,7 @@ def _names(lang: str) -> dict[str, Place]:
 
 @lru_cache(maxsize=1)
 def _everywhere() -> dict[str, Place]:
-    """What places are called in English or by those who live there."""
+    """The names of places in English and in their own language."""
     return _by_name(read_table(_HERE / "places.txt"))
 
 

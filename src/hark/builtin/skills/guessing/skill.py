@@ -8,7 +8,6 @@ from random import Random
 from typing import Final
 
 from hark.builtin.skills.storage import StoredValue
-from hark.intents.locale import Role
 from hark.intents.text import words
 from hark.plugins import Turn
 from hark.skills import Skill, intent
@@ -18,7 +17,7 @@ _PATIENCE: Final = 3
 
 
 class GuessingSkill(Skill):
-    """Plays in as many sessions at once as there are; a stop ends the game of the session it was said in."""
+    """A guessing game for any number of sessions at once; a stop ends the game of its session."""
 
     id = "guessing.skill"
     reads_late = True
@@ -35,13 +34,12 @@ class GuessingSkill(Skill):
     settings: Settings
 
     async def start(self) -> None:
-        """Find the best score."""
         self._best = StoredValue(self.host, "best.json", dict[str, int], {})
         self._random = Random()  # noqa: S311 - a game
 
     @intent(file="play")
     async def play(self, turn: Turn) -> None:
-        """Play until the user has had enough."""
+        """Play until the user stops."""
         while True:
             guesses = await self._game(turn)
             if guesses is None:
@@ -93,11 +91,10 @@ class GuessingSkill(Skill):
         return None
 
     def _gives_up(self, answer: str, lang: str) -> bool:
-        phrases = self.locale.find(Role.VOCABULARY, "give_up", lang).samples(Role.VOCABULARY, "give_up")
-        return words(answer, lang) in [words(phrase, lang) for phrase in phrases]
+        return tuple(words(answer, lang)) in self.locale.phrases("give_up", lang)
 
     def _scored(self, guesses: int) -> bool:
-        """Keep a score if it is the best, and tell whether it beat another."""
+        """Store a score if it is the best; returns whether it beat another."""
         name = self._game_name()
         with self._best.lock:
             scores = self._best.read()

@@ -1,4 +1,4 @@
-"""Telling what can be said."""
+"""Examples of what users can say."""
 
 from hark.builtin.skills.help.skill import HelpSkill
 

@@ -9,17 +9,18 @@ from contextlib import suppress
 from itertools import chain, count, islice, zip_longest
 from typing import Any, Final
 
-from hark.intents import TemplateError, expand
+from hark.intents import TemplateError
+from hark.intents.grammar import Choice, Literal, Node, Sequence, Slot, Template, parse
 from hark.plugins import Host, Message, Turn
 from hark.skills import Skill, intent
 from hark.spec import topics
 
 _MARK: Final = "hark_asked"
-"""Context key that tells one question from another; every derivation carries it back."""
+"""Context key that identifies a query; every derivation carries it back."""
 
 
 class BusQuery:
-    """Asks on topics that are answered by their `.response`, and waits for the first answer."""
+    """Sends queries on topics with a `.response`, and waits for the first answer."""
 
     def __init__(self, host: Host, *asked: str) -> None:
         self._host = host
@@ -28,7 +29,7 @@ class BusQuery:
         host.on([topics.response_topic(topic) for topic in asked], self._answered)
 
     async def ask(self, question: Message, seconds: float = 2.0) -> Message | None:
-        """The answer to a question on one of the topics, or None when nobody gave one in time."""
+        """The answer to a query on one of the topics, or None when there is none in time."""
         mark = f"{id(self):x}-{next(self._marks)}"
         answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._open[mark] = answer
@@ -53,18 +54,16 @@ def _give(waiting: asyncio.Future[Message], answer: Message) -> None:
         waiting.set_result(answer)
 
 
-_OPTIONAL = re.compile(r"\[[^\[\]]*\]")
 _SLOT = re.compile(r"\{(\w+)\}")
 
 Entry = Mapping[str, Any]
-"""An intent as `ovos.intent.list` tells it."""
+"""An intent as `ovos.intent.list` reports it."""
 Fill = Callable[[str], str]
 """What to say in the place of a slot."""
 
 
 def best(entries: Iterable[Entry], lang: str) -> Iterator[Entry]:
-    """One entry for each intent in this language: of the very tag rather than of a near one, and sentences rather than
-    keywords."""
+    """One entry for each intent in this language: the same tag before a near one, and sentences before keywords."""
     chosen: dict[tuple[str, str], tuple[tuple[bool, bool], Entry]] = {}
     for entry in entries:
         if _primary(entry["lang"]) == _primary(lang):
@@ -76,7 +75,7 @@ def best(entries: Iterable[Entry], lang: str) -> Iterator[Entry]:
 
 
 def in_turn(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """The first of every skill ahead of the second of any."""
+    """The first of every skill before the second of any."""
     by_skill: dict[str, list[Entry]] = {}
     for entry in entries:
         by_skill.setdefault(entry["skill_id"], []).append(entry)
@@ -98,26 +97,32 @@ def example(definition: Mapping[str, Any], method: str, fill: Fill) -> str:
 
 
 def _simplest(samples: Any) -> str:
-    """The first sentence of the first sample that can be read, without what may be left out; nothing without one."""
+    """A short sentence of the first sample that can be read; empty when there is none."""
     for sample in samples if isinstance(samples, tuple) else ():
-        try:
-            return _first(_bare(sample)) or _first(sample)
-        except TypeError:
-            continue
-        except TemplateError:
+        if isinstance(sample, str):
             with suppress(TemplateError):
-                return _first(sample)
+                return _short_sentence(parse(sample))
     return ""
 
 
-def _first(template: str) -> str:
-    return next(iter(expand(template)), "")
-
-
-def _bare(template: str) -> str:
-    while (shorter := _OPTIONAL.sub("", template)) != template:
-        template = shorter
-    return " ".join(template.split())
+def _short_sentence(template: Template) -> str:
+    """The first sentence of a template without its optional parts or, if that is none, with them."""
+    text: dict[Node, str] = {}
+    for node in template.nodes:  # parts come before the whole
+        if isinstance(node, Literal):
+            text[node] = node.text
+        elif isinstance(node, Choice):
+            branches = [text[branch] for branch in node.branches]
+            text[node] = "" if "" in branches else branches[0]
+        elif isinstance(node, Sequence):
+            text[node] = "".join(text[part] for part in node.parts)
+        else:
+            text[node] = f"{{{node.name}}}" if isinstance(node, Slot) else f"<{node.name}>"
+    short = " ".join(text[template.root].split())
+    try:
+        return next(parse(short).samples())
+    except TemplateError:
+        return next(template.samples())
 
 
 def _primary(lang: str) -> str:
@@ -136,7 +141,6 @@ class HelpSkill(Skill):
     reads_late = True
 
     async def start(self) -> None:
-        """Get ready to ask what is registered (INTENT-4 §10)."""
         self._manifest = BusQuery(self.host, topics.INTENT_LIST, topics.INTENT_DESCRIBE)
 
     @intent(file="what_can_you_do")

@@ -1,4 +1,4 @@
-"""Jokes."""
+"""The jokes skill."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ class JokesSkill(Skill):
     reads_late = True
 
     async def start(self) -> None:
-        """Find out which jokes were told."""
         self._told = StoredValue(self.host, "told.json", dict[str, list[str]], {})
         self._random = Random()  # noqa: S311 - a joke
 

@@ -1,4 +1,4 @@
-"""Saying what one is told to say."""
+"""The parrot skill: repeats what the user says."""
 
 from __future__ import annotations
 

@@ -35,14 +35,15 @@ def _bare(text: str, leading: Sequence[str]) -> str:
     while len(words) > 1 and words[0].casefold() in leading:
         words = words[1:]
     bare = " ".join(words)
-    for prefix in leading:  # "de l'eau"
-        if prefix.endswith("'") and bare.casefold().startswith(prefix) and len(bare) > len(prefix):
-            bare = bare[len(prefix) :]
+    for word in leading:  # "de l'eau"
+        elided = f"""{word.rstrip("'")}'"""
+        if bare.casefold().startswith(elided) and len(bare) > len(elided):
+            bare = bare[len(elided) :]
     return bare
 
 
 def without(items: Sequence[str], gone: Iterable[str]) -> tuple[list[str], list[str], list[str]]:
-    """What is left of `items`, what was taken off as it stood there, and what was not there at all."""
+    """What is left of `items`, what was taken off, as it was written there, and what was not on the list."""
     left, taken, missing = list(items), [], []
     for wanted in gone:
         found = next((item for item in left if item.casefold() == wanted.casefold()), None)
@@ -59,13 +60,12 @@ _FOLLOWED: Final = 3
 
 
 class ShoppingSkill(Skill):
-    """Puts things on one list and takes them off, whoever speaks; the list survives a restart."""
+    """Keeps one shopping list for all users; it survives a restart."""
 
     id = "shopping.skill"
     reads_late = True
 
     async def start(self) -> None:
-        """Find the list."""
         self._list = StoredValue(self.host, "list.json", list[str], [])
 
     @intent(file="add")
@@ -109,14 +109,14 @@ class ShoppingSkill(Skill):
 
     @intent(file="clear")
     async def clear(self, turn: Turn) -> None:
-        """Empty the list, if the user says so twice."""
+        """Empty the list, if the user confirms it."""
         items = await asyncio.to_thread(self._all)
         if not items:
             turn.say("empty")
             return
         question = turn.render("sure_one") if len(items) == 1 else turn.render("sure", count=len(items))
         if await turn.ask_yes_no(question):
-            # Not what somebody added while the question was open.
+            # Not what another session added while the question was open.
             await asyncio.to_thread(self._take, items)
             turn.say("cleared")
         else:
@@ -127,7 +127,7 @@ class ShoppingSkill(Skill):
             return list(self._list.read())
 
     def _take(self, named: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Take things off the list; what was there, and what was not."""
+        """Take things off the list; returns what was there, and what was not."""
         with self._list.lock:
             left, taken, missing = without(self._list.read(), named)
             if taken:
@@ -135,7 +135,7 @@ class ShoppingSkill(Skill):
         return taken, missing
 
     def _put(self, named: Sequence[str]) -> list[str]:
-        """Put on the list what is not there yet, and tell what that was."""
+        """Put on the list what is not there yet, and return that."""
         with self._list.lock:
             items = self._list.read()
             there = {item.casefold() for item in items}

@@ -10,7 +10,7 @@ _NUMBERS: Final = NumberWords(
     minus="minus",
     point="komma",
     articles="der|die|das|den|dem|des",
-    mends={
+    corrections={
         r"\beine[nmrs]?\b": "ein",
         r"\banderthalb\b": "ein einhalb",
         r"\b(\w+?)(?:und)?einhalb\b": r"\1 einhalb",

@@ -10,7 +10,7 @@ _NUMBERS: Final = NumberWords(
     minus="minus|negative",
     point="point",
     articles="the",
-    mends={
+    corrections={
         r"\bo clock\b": "oclock",  # where the o is no nought
         r"\ban? (?=hundred\b|thousand\b|million\b|billion\b)": "one ",
         r"\b([ap])\.? ?m\b\.?": r"\1m",

@@ -10,7 +10,7 @@ _NUMBERS: Final = NumberWords(
     minus="menos",
     point="coma|punto",
     articles="el|la|los|las|lo",
-    mends={
+    corrections={
         r"\bveintiún\b|\bveintiun\b": "veintiuno",
         r"\bun[oa]s\b": "algunos",  # some, not one
         r"\bveintidos\b": "veintidós",

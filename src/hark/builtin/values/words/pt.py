@@ -10,7 +10,7 @@ _NUMBERS: Final = NumberWords(
     minus="menos",
     point="virgula|ponto",
     articles="o|a|os|as",
-    mends={
+    corrections={
         r"\bumas\b": "algumas",  # some, not one
         r"\b(m|b|tr)ilhoes\b": r"\1ilhões",
     },

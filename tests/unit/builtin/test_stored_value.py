@@ -51,13 +51,13 @@ def test_without_a_disk_it_lives_as_long_as_the_process() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"[", b'{"milk": 1}', b"[1, 2]", b"\xff\xfe", b'"milk"'])
-def test_what_cannot_be_read_is_put_aside_and_said(
+def test_a_file_that_cannot_be_read_is_renamed_and_logged(
     tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "list.json").write_bytes(content)
     assert kept(tmp_path).read() == []
     assert (tmp_path / "list.json.broken").read_bytes() == content
-    assert "put aside as list.json.broken" in caplog.text
+    assert "renamed to list.json.broken" in caplog.text
 
 
 def test_what_could_not_be_written_is_not_there(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Sentences that fit no template as written: who is meant, and when nobody is."""
+"""Sentences that fit no template as written: the intent they are similar to, or none."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_other_words_for_the_same_thing_are_understood(pool: TemplatePool, said:
         "turn on the radio",
     ],
 )
-def test_what_nobody_can_do_is_declined(pool: TemplatePool, said: str) -> None:
+def test_requests_that_no_intent_covers_are_declined(pool: TemplatePool, said: str) -> None:
     assert label(ask(pool, said)) is None
 
 
@@ -172,7 +172,7 @@ def test_an_intent_is_gone_with_its_registration_and_another_takes_its_place(poo
     assert label(ask(pool, said)) == "comedy.skill:joke"
 
 
-def test_a_session_has_its_own_beside_everybodys(pool: TemplatePool) -> None:
+def test_a_session_has_its_own_intents_beside_the_shared_ones(pool: TemplatePool) -> None:
     register(pool, "garden.skill:water", "water the roses", "give the roses some water", scope="sat-3")
     said = "please give some water to the roses"
     assert label(ask(pool, said, Session("sat-3"))) == "garden.skill:water"

@@ -61,7 +61,7 @@ def test_a_name_holds_for_all_marks_of_a_method() -> None:
         (("go",), {"requires": ["a"], "excludes": [{"key": "a", "scope": "private"}]}, "requires and in excludes"),
         (("go",), {"file": "go"}, "not both"),
         ((), {"file": "go"}, "there is no go.intent; looked in no folder"),
-        ((), {"file": "go", "name": "went"}, "called like its file"),
+        ((), {"file": "go", "name": "went"}, "has the name of its file"),
         (("go <there>",), {}, "<there> is not known here"),
         *((("go",), {"name": name}, "reserved") for name in sorted(RESERVED_INTENT_NAMES)),
     ],

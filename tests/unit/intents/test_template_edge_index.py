@@ -41,7 +41,7 @@ def test_what_was_taken_out_is_not_found_and_the_rest_is() -> None:
     assert edges.begins(("play", "the", "tune")) == []
 
 
-def test_many_sentences_that_begin_alike_are_told_apart_and_can_go() -> None:
+def test_many_sentences_with_the_same_beginning_are_distinguished_and_removed() -> None:
     pool = TemplatePool()
     names = [f"w{number}" for number in range(CROWDED * 3)]
     for name in names:

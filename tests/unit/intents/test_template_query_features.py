@@ -6,7 +6,7 @@ import pytest
 from pools import ask, register
 
 from hark.intents import Found, TemplatePool
-from hark.intents.template import scoring as readings
+from hark.intents.template import scoring
 from hark.intents.template.trigrams import TrigramIndex
 
 SAID = (
@@ -41,18 +41,18 @@ def test_asking_again_changes_nothing() -> None:
 @pytest.mark.parametrize("kept", [0, 1, 5])
 def test_forgetting_in_between_changes_nothing(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
     expected = answers(taught())
-    monkeypatch.setattr(readings, "_KEPT", kept)
+    monkeypatch.setattr(scoring, "MAX_CACHED", kept)
     pool = taught()
     assert answers(pool) == expected
     assert answers(pool) == expected
 
 
 def test_what_is_remembered_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readings, "_KEPT", 50)
-    reader = readings.QueryFeatures({}, {}, (), 0, TrigramIndex())
+    monkeypatch.setattr(scoring, "MAX_CACHED", 50)
+    reader = scoring.QueryFeatures({}, {}, (), 0, TrigramIndex())
     for number in range(500):
         reader.read([f"word{number}", "again"])
-        assert len(reader._words) <= 51
+        assert reader.cached <= 50
 
 
 def test_a_registration_counts_for_words_that_were_said_before() -> None:

@@ -14,7 +14,7 @@ from hark.spec import topics
 WORDS = ("weather", "whether", "feather", "reservation", "licht", "lichter", "rain")
 
 
-def kindred(*words: str) -> TrigramIndex:
+def index_of(*words: str) -> TrigramIndex:
     """All of these."""
     made = TrigramIndex()
     made.add(words)
@@ -26,30 +26,30 @@ def kindred(*words: str) -> TrigramIndex:
     [("weathr", "weather"), ("reserve", "reservation"), ("lichtern", "lichter"), ("raining", "rain")],
 )
 def test_a_slip_or_another_ending_is_like_the_word_that_is_known(word: str, likest: str) -> None:
-    found = dict(kindred(*WORDS).of(word))
+    found = dict(index_of(*WORDS).of(word))
     assert max(found, key=lambda other: found[other]) == likest
     assert all(0.0 < alike <= 1.0 for alike in found.values())
 
 
 def test_a_word_is_not_its_own_kin() -> None:
-    assert "weather" not in dict(kindred(*WORDS).of("weather"))
-    assert {"whether", "feather"} <= dict(kindred(*WORDS).of("weather")).keys()
+    assert "weather" not in dict(index_of(*WORDS).of("weather"))
+    assert {"whether", "feather"} <= dict(index_of(*WORDS).of("weather")).keys()
 
 
 def test_short_words_are_like_nothing() -> None:
-    assert kindred("the", "then", "there").of("the") == []
-    assert kindred("the", "an").of("theo") == []
+    assert index_of("the", "then", "there").of("the") == []
+    assert index_of("the", "an").of("theo") == []
 
 
 def test_strange_words_are_like_nothing() -> None:
-    assert kindred(*WORDS).of("quixotic") == []
+    assert index_of(*WORDS).of("quixotic") == []
 
 
 def test_however_many_are_alike_a_few_are_kept_and_always_the_same() -> None:
     words = [f"light{number}" for number in range(50)]
-    some = kindred(*words).of("lights")
+    some = index_of(*words).of("lights")
     assert len(some) == 8
-    assert kindred(*reversed(words)).of("lights") == some
+    assert index_of(*reversed(words)).of("lights") == some
 
 
 @given(st.lists(st.text("abc", min_size=1, max_size=7), max_size=20), st.data())
@@ -58,18 +58,17 @@ def test_what_was_taken_out_leaves_nothing_behind(words: list[str], data: st.Dat
     left = list(words)
     for word in gone:
         left.remove(word)
-    made = kindred(*words)
+    made = index_of(*words)
     made.remove(gone)
     asked = data.draw(st.text("abc", min_size=1, max_size=7))
-    assert sorted(made.of(asked)) == sorted(kindred(*left).of(asked))
+    assert sorted(made.of(asked)) == sorted(index_of(*left).of(asked))
     made.remove(left)
     assert made.of(asked) == []
-    assert not made._having
-    assert not made._uses
+    assert made.is_empty
 
 
 @given(st.text(min_size=1, max_size=12))
-def test_a_word_has_no_more_threes_than_letters(word: str) -> None:
+def test_a_word_has_no_more_trigrams_than_letters(word: str) -> None:
     assert 1 <= len(trigrams(word)) <= len(word)
 
 
@@ -91,12 +90,12 @@ def test_words_like_known_values_count_until_the_values_go() -> None:
     pool = TemplatePool()
     register(pool, "music.skill:play", "play some {genre} now", "i would like {genre} now", "put {genre} on now")
     register(pool, "clock.skill:time", "what time is it now", "tell me the time now", "how late is it now")
-    likeness = pool.scope("default").roots["en-us"].likeness
-    before = likeness.rank(["symphonies", "now"])
+    similarity = pool.scope("default").roots["en-us"].similarity
+    before = similarity.rank(["symphonies", "now"])
     entity(pool, "music.skill", "genre", "symphony", "quartet")
-    known = likeness.rank(["symphonies", "now"])
+    known = similarity.rank(["symphonies", "now"])
     assert known[0][1].intent.label == "music.skill:play"
     assert known[0][0] > next(like for like, profile in before if profile.intent.label == "music.skill:play")
     gone = {"skill_id": "music.skill", "entity_name": "genre", "lang": "en-US"}
     pool.apply(topics.ENTITY_DEREGISTER, gone, "default")
-    assert likeness.rank(["symphonies", "now"]) == before
+    assert similarity.rank(["symphonies", "now"]) == before
