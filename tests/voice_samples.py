@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from hark.builtin.engines import engine_class
-from hark.builtin.engines.packaged import WHISPER
+from hark.builtin.engines.model_packages import WHISPER
 from hark.model import Audio
 from hark.model.audio import int16_bytes, int16_samples
 from hark.model.resample import resample_mono

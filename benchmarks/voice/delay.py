@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from hark.app.loading import plugins
-from hark.app.voice.recorded import Kept
+from hark.app.voice.sound_files import CollectingPlayer
 from hark.model import Audio, Match, Message
 from hark.plugins import (
     AudioTransformer,
@@ -70,7 +70,7 @@ class Microphone(FakeMicrophone):
             yield block
 
 
-class Loudspeaker(Kept):
+class Loudspeaker(CollectingPlayer):
     """Knows when the first sample came."""
 
     watch: Watch

@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from hark.builtin.engines.sayable.automaton import Graph
-from hark.builtin.engines.sayable.grammar import Said, grammar_of
-from hark.builtin.engines.sayable.nearest import nearest
-from hark.builtin.engines.sayable.numbers import spell
+from hark.builtin.engines.speech_grammar.grammar import SpokenTemplate, grammar_of
+from hark.builtin.engines.speech_grammar.graph import WordGraph
+from hark.builtin.engines.speech_grammar.nearest import nearest
+from hark.builtin.engines.speech_grammar.spoken_forms import spell
 from hark.intents import words
 from voice.development import DEVELOPMENT
 from voice.held_out import HELD_OUT
@@ -37,10 +37,12 @@ def wrong_words(said: str, heard: str) -> int:
 
 
 @lru_cache
-def _graph(house: str) -> Graph:
+def _graph(house: str) -> WordGraph:
     templates, entities = next((one.templates, one.entities) for one in _HOUSES if one.name == house)
     said = (
-        Said(text, "en-US", lambda slot: entities.get(slot, ()), True) for texts in templates.values() for text in texts
+        SpokenTemplate(text, "en-US", lambda slot: entities.get(slot, ()), True)
+        for texts in templates.values()
+        for text in texts
     )
     return grammar_of(said).graph
 

@@ -10,7 +10,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from hark.builtin.engines.sayable.following import Learns
+from hark.builtin.engines.speech_grammar.registrations import GrammarLearner
 from hark.model import Message
 from hark.plugins.engines import WakeWord
 from voice.sounds import HOUSES, engine, load
@@ -27,7 +27,7 @@ def recognise(job: dict[str, Any]) -> dict[str, Any]:
     """The readings, the seconds and the seconds of processor time of each file."""
     began = time.perf_counter()
     recogniser = engine("stt", job["engine"], job["settings"])
-    if isinstance(recogniser, Learns):  # what the bus would bring
+    if isinstance(recogniser, GrammarLearner):  # what the bus would bring
         for topic, data in HOUSES[job["house"]].registrations():
             recogniser.learn(Message(topic, data))
         recogniser.transcribe(load(job["files"][0]), "en-US")  # with the first speech, what was learned is made use of

@@ -15,7 +15,7 @@ from hark.bus import LocalBus, ask
 from hark.model import Audio, Message, Session
 from hark.model.wav import read_wav, write_wav
 from hark.plugins import Ctx
-from hark.speak.voice import is_device
+from hark.speak.synthesis import is_device
 from hark.spec import topics
 from hark.testing import settle
 from hark.testing.voice.speaking import FakePlayer, FakeTTS, SlowTTS, read, voiced

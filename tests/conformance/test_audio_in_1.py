@@ -12,7 +12,7 @@ from flow.listening import Listening, command, ears_of, ended
 from flow.stage import transformer
 from hark.bus import LocalBus, ask
 from hark.chains import Chain, ChainListing
-from hark.hear.understanding import language
+from hark.hear.transcript import language
 from hark.model import Audio, Message, Session
 from hark.model.lang import is_tag
 from hark.plugins import Ctx, Transformer, Turn

@@ -224,7 +224,7 @@ async def test_what_is_said_names_the_language_it_is_in(assistant: MakeAssistant
     assert spoken == ["en-US", "de-DE"]
     rendered: list[Any] = []
     async with assistant(claims(), transformer("dialog", "translate", translate)) as hark:
-        hark.house.speaker._render = rendered.append
+        hark.house.speaker.render = rendered.append
         await hark.hears("hello", session="x")
     assert [(spoken.text, spoken.lang, spoken.message.data["lang"]) for spoken in rendered] == [
         ("en français", "fr-FR", "fr-FR")

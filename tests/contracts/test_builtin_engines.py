@@ -16,11 +16,10 @@ import pytest
 
 from hark.builtin.engines import ENGINES
 from hark.builtin.engines.espeak_ng import EspeakNG
-from hark.builtin.engines.files import FileMicrophone, FilePlayer
+from hark.builtin.engines.files import FileMicrophone, FilePlayer, NullPlayer
 from hark.builtin.engines.hibari import Hibari
 from hark.builtin.engines.microwakeword import MicroWakeWord
 from hark.builtin.engines.nanotts import NanoTTS
-from hark.builtin.engines.null import NullPlayer
 from hark.builtin.engines.pipe import PipeMicrophone
 from hark.builtin.engines.pocketsphinx.kws import KeywordSpotter
 from hark.builtin.engines.pocketsphinx.stt import Pocketsphinx

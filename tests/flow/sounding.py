@@ -11,7 +11,7 @@ from hark.bus import LocalBus
 from hark.model import Message, Session
 from hark.plugins import Transformer
 from hark.plugins.engines import Engine
-from hark.speak import Speaker, Spoken
+from hark.speak import Speaker, SpokenResponse
 from hark.speak.options import SpeakOptions
 from hark.spec import topics
 from hark.testing import FakeClock, settle
@@ -43,7 +43,7 @@ class Sounding:
         self._dialog, self._tts, self._options = dialog, tts, SpeakOptions(**options)
         self._hears = hears or (lambda session_id: session_id in ("default", "kitchen"))
         self.traces = TraceStore(self.clock)
-        self.shown: list[Spoken] = []
+        self.shown: list[SpokenResponse] = []
         self.messages: list[Message] = []
 
     async def __aenter__(self) -> Sounding:
@@ -69,7 +69,7 @@ class Sounding:
     ) -> None:
         await self.speaker.close()
         await settle()  # that a task is over is known a moment later
-        assert self.speaker._tasks == set()
+        assert self.speaker.tasks == set()
         assert self.speaker.pending == 0
         await close_output(self.output)
 
@@ -116,7 +116,7 @@ class Sounding:
         """Wait until nothing is under way, also on threads."""
         await settle()
         async with asyncio.timeout(20):
-            while self.speaker._tasks or self.speaker.pending:
+            while self.speaker.tasks or self.speaker.pending:
                 await asyncio.to_thread(lambda: None)
                 await settle()
 

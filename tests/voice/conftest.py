@@ -12,7 +12,7 @@ import pytest
 from flow.hark_process import World
 from hark.app.script.aloud.ensemble import Ensemble
 from hark.app.settings import settings_from
-from hark.app.voice.choosing import Choice, Chosen
+from hark.app.voice.engines import ChosenEngine, EngineFactory
 from hark.model import Audio
 from hark.model.resample import resample_mono
 from hark.plugins.engines import Engine, EngineKind, Transcript
@@ -41,14 +41,14 @@ class Real:
 
     def __init__(self, ensemble: Ensemble) -> None:
         self._ensemble = ensemble
-        self._choice = Choice(settings_from(voice_settings()), installed=False)
+        self._choice = EngineFactory(settings_from(voice_settings()), installed=False)
         self._outside: dict[str, Any] = {}
 
     def engines(self, *wanted: tuple[EngineKind, str]) -> list[Engine]:
         """These, for one house; their models are loaded once."""
         lent = [self._ensemble.lend(one) for kind, name in wanted for one in self._choice.of(kind, [name])]
-        assert all(isinstance(one, Chosen) for one in lent), lent
-        return [one.engine for one in lent if isinstance(one, Chosen)]
+        assert all(isinstance(one, ChosenEngine) for one in lent), lent
+        return [one.engine for one in lent if isinstance(one, ChosenEngine)]
 
     def says(self, text: str, engine: str) -> Audio:
         """Text as speech."""
@@ -64,7 +64,7 @@ class Real:
 
     def _alone(self, kind: EngineKind, name: str) -> Any:
         if name not in self._outside:
-            [chosen] = [one for one in self._choice.of(kind, [name]) if isinstance(one, Chosen)]
+            [chosen] = [one for one in self._choice.of(kind, [name]) if isinstance(one, ChosenEngine)]
             engine = chosen.engine
             engine.settings = engine.Settings(**chosen.settings)
             engine.load()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hark.app.doctor.examine import examine
-from hark.app.voice.aloud import Mute
+from hark.app.voice.engines import NoEngine
 from hark.model import Audio
 from hark.plugins import Turn
 from hark.plugins.engines import (
@@ -183,7 +183,7 @@ async def test_the_doctor_tells_what_could_not_be_loaded(
 @pytest.mark.parametrize("bad", [BadSTT, BadTTS])
 async def test_a_house_without_any_says_so_and_does_not_open(bad: type[Bad], released: threading.Event) -> None:
     before = asyncio.all_tasks()
-    with pytest.raises(Mute, match=r"(?s)no (stt|tts) engine that works here.*its model is not there.*download it"):
+    with pytest.raises(NoEngine, match=r"(?s)no (stt|tts) engine that works here.*its model is not there.*download it"):
         async with TalkingHouse(Door(), engines=[bad("missing", released)]):
             pass
     assert asyncio.all_tasks() == before

@@ -86,7 +86,7 @@ async def test_a_response_whose_task_is_cancelled_before_it_began_is_said(assist
         await hark.hears("warm up")
         speaker = hark.house.speaker
         hark.bus.emit(Message(topics.UTTERANCE_SPEAK, {"utterance": "said all the same"}, session=Session("x")))
-        [task] = speaker._tasks
+        [task] = speaker.tasks
         task.cancel()
         await settle()
         assert [m.data["outcome"] for m in hark.of(topics.SPEECH_RENDERED)][-1] == "rendered"

@@ -31,7 +31,7 @@ from hark.understand import DefaultSession, Journal, LocalTurns, Orchestrator, T
 
 if TYPE_CHECKING:  # who deals in text needs none of the engines
     from hark.app.dev.changes import Refused, Reloaded
-    from hark.app.voice.aloud import Aloud
+    from hark.app.voice.engines import VoiceConfig
     from hark.bus.nats import TurnStreams
     from hark.hear import Listener
     from hark.understand.jetstream_turns import JetStreamTurns
@@ -62,7 +62,7 @@ class House:
         hands_over: bool = True,
         on_trace: Callable[[TurnTrace], None] | None = None,
         data_root: Path | None = None,
-        aloud: Aloud | None = None,
+        aloud: VoiceConfig | None = None,
     ) -> None:
         self.settings = settings
         self.bus = bus

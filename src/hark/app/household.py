@@ -22,7 +22,7 @@ from hark.plugins import Plugin
 from hark.trace import TraceRecord
 
 if TYPE_CHECKING:  # who deals in text does not pay for it
-    from hark.app.voice.aloud import Aloud
+    from hark.app.voice.engines import VoiceConfig
 
 
 class Household:
@@ -42,7 +42,7 @@ class Household:
         state: State | None = None,
         door: socket.socket | None = None,
         settings_file: str = "no file",
-        aloud: Aloud | None = None,
+        aloud: VoiceConfig | None = None,
     ) -> None:
         self._settings = settings
         self._plugins = plugins

@@ -13,7 +13,7 @@ from typing import Any, Final
 from hark.app.open_questions import OpenQuestions, is_question
 from hark.bus import Bus
 from hark.model import Clock, Message, Session
-from hark.speak import Spoken
+from hark.speak import SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.spec.names import CANCEL_BY, CANCEL_REASON
 
@@ -60,7 +60,7 @@ class Talk:
         """Whether somebody is here to hear what is said to this session."""
         return self._present[session_id] > 0
 
-    def render(self, spoken: Spoken) -> None:
+    def render(self, spoken: SpokenResponse) -> None:
         """Let whoever asked hear it; speech that nobody waits for is for the device's own session."""
         asked = self._open.get(spoken.message.context.get(_MARK, ""))
         if asked is not None:

@@ -1,12 +1,47 @@
-"""Telling the assistant's own voice from somebody who answers at once."""
+"""Whether a voice in the microphone may be the assistant's own."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
-from hark.hear.options import Options
+from hark.bus import Bus
+from hark.hear.options import HearOptions
 from hark.hear.recording import BYTES_A_SECOND
-from hark.hear.talking import Talking
+from hark.model import Message
+from hark.spec import topics
+
+
+class Talking:
+    """Follows what is played to those who are listened to."""
+
+    def __init__(self, bus: Bus, serves: Callable[[str], bool], changed: Callable[[], None]) -> None:
+        self._serves = serves
+        self._changed = changed
+        self._sessions: set[str] = set()
+        self._subscriptions = (
+            bus.on(topics.AUDIO_OUTPUT_STARTED, self._started, name="hear: it talks"),
+            bus.on(topics.AUDIO_OUTPUT_ENDED, self._ended, name="hear: it is silent"),
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self._sessions)
+
+    def close(self) -> None:
+        """Follow it no longer."""
+        for subscription in self._subscriptions:
+            subscription.close()
+
+    def _started(self, message: Message) -> None:
+        if self._serves(message.session_id):
+            self._sessions.add(message.session_id)
+            self._changed()
+
+    def _ended(self, message: Message) -> None:
+        if message.session_id in self._sessions:
+            self._sessions.discard(message.session_id)
+            self._changed()
+
 
 _RECENT: Final = round(0.5 * BYTES_A_SECOND)
 """Bytes since the last voice while something is played: with less than that, the machine hears itself."""
@@ -21,7 +56,7 @@ class Echo:
     machine with an echo canceller, or whose user wears headphones, hears none: there, every voice is an answer.
     """
 
-    def __init__(self, options: Options, talking: Talking) -> None:
+    def __init__(self, options: HearOptions, talking: Talking) -> None:
         self._most = round(options.echo_tail * BYTES_A_SECOND)
         self._talking = talking
         self._left = 0

@@ -7,22 +7,20 @@ from collections.abc import Callable
 
 from hark.bus import Bus
 from hark.chains import Chain
-from hark.hear.capture import Capture
-from hark.hear.ears import Ears, Heard
-from hark.hear.echo import Echo
+from hark.hear.audio_source import AudioSource
+from hark.hear.detectors import Detection, Detectors
+from hark.hear.echo import Echo, Talking
 from hark.hear.metering import Meter
 from hark.hear.openings import Openings
-from hark.hear.options import Options
+from hark.hear.options import HearOptions
 from hark.hear.pacing import Pacing
-from hark.hear.recogniser import Recogniser
+from hark.hear.recognition import Recogniser, RecognitionQueue
 from hark.hear.recorder import Recorder
-from hark.hear.sessions import Sessions
+from hark.hear.recording import Capture
+from hark.hear.sessions import KnownSessions
 from hark.hear.signals import Signals, State
-from hark.hear.source import Source
 from hark.hear.taking import Taking
-from hark.hear.talking import Talking
-from hark.hear.telling import Telling
-from hark.hear.thinking import Thinking
+from hark.hear.trace_link import TraceLink
 from hark.hosting import Engines, Gate, Refusal, Runner
 from hark.model import Message, Session
 from hark.model.audio import Level
@@ -51,7 +49,7 @@ class Listener:
         vads: Engines[VADEngine],
         wakewords: Engines[WakeWordEngine],
         stt: Engines[STTEngine],
-        options: Options,
+        options: HearOptions,
         serves: Callable[[str], bool],
         denials_for: Callable[[Session], Denials] = Denials.of,
         gate: Gate | None = None,
@@ -63,14 +61,14 @@ class Listener:
         self._serves = serves
         self._meter = Meter(on_level)
         self._signals = Signals(bus, options)
-        self._sessions = Sessions(bus, serves)
-        self._telling = Telling(bus, traces)
+        self._sessions = KnownSessions(bus, serves)
+        self._telling = TraceLink(bus, traces)
         self._talking = Talking(bus, serves, self._talk_changed)
-        self._ears = Ears(runner, vads, wakewords, options)
-        self._source = Source(runner, microphones, options, self._lost)
+        self._ears = Detectors(runner, vads, wakewords, options)
+        self._source = AudioSource(runner, microphones, options, self._lost)
         self._recogniser = Recogniser(runner, audio, stt, self._sessions, options, denials_for, gate or Gate())
         self._pacing = Pacing(bus, self._clock, serves) if options.in_step else None
-        self._thinking = Thinking(self._recogniser, self._clock, self._outcome)
+        self._thinking = RecognitionQueue(self._recogniser, self._clock, self._outcome)
         self._recorder = Recorder(
             self._clock, options, self._signals, self._recogniser, self._thinking, self._telling, self._turned
         )
@@ -203,7 +201,7 @@ class Listener:
         else:
             self._wait(block, heard)
 
-    def _wait(self, block: bytes, heard: Heard) -> None:
+    def _wait(self, block: bytes, heard: Detection) -> None:
         """Nobody is listened to: does anybody want to be?"""
         self._openings.before.add(block, heard.voice)
         if heard.wake_word is not None and self._openings.possible:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hark.hear.echo import Echo
-from hark.hear.options import Options
+from hark.hear.echo import Echo, Talking
+from hark.hear.options import HearOptions
 from hark.hear.recorder import Recorder
 from hark.hear.recording import PreRoll, Recording
-from hark.hear.sessions import Sessions
+from hark.hear.sessions import KnownSessions
 from hark.hear.signals import Signals
-from hark.hear.talking import Talking
 from hark.model import Session
 from hark.plugins.engines import WakeWord
 
@@ -23,9 +22,9 @@ class Openings:
 
     def __init__(
         self,
-        options: Options,
+        options: HearOptions,
         signals: Signals,
-        sessions: Sessions,
+        sessions: KnownSessions,
         recorder: Recorder,
         echo: Echo,
         able: Callable[[], bool],

@@ -10,7 +10,7 @@ from hark.plugins.engines import WakeWord
 from hark.spec.names import DEFAULT_SESSION_ID
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class HearOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What a deployment decides about listening. Seconds are seconds of sound: recorded sound may go faster."""
 
     lang: str = "en-US"

@@ -5,13 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from hark.hear.capture import Capture
-from hark.hear.options import Options
-from hark.hear.recogniser import Recogniser
-from hark.hear.recording import End, Recording
+from hark.hear.options import HearOptions
+from hark.hear.recognition import Recogniser, RecognitionQueue
+from hark.hear.recording import Capture, End, Recording
 from hark.hear.signals import Signals
-from hark.hear.telling import Telling
-from hark.hear.thinking import Thinking
+from hark.hear.trace_link import TraceLink
 from hark.model import Clock, Session, Timer
 
 log = logging.getLogger("hark.hear")
@@ -23,11 +21,11 @@ class Recorder:
     def __init__(
         self,
         clock: Clock,
-        options: Options,
+        options: HearOptions,
         signals: Signals,
         recogniser: Recogniser,
-        thinking: Thinking,
-        telling: Telling,
+        thinking: RecognitionQueue,
+        telling: TraceLink,
         changed: Callable[[], None],
     ) -> None:
         self._clock = clock

@@ -1,13 +1,22 @@
-"""Where a command begins and ends. Time is counted in samples."""
+"""One spoken command: where it begins and ends, its sound, session and trace. Time is counted in samples."""
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterable
-from typing import Final, Literal
+from itertools import count
+from typing import TYPE_CHECKING, Final, Literal
 
-from hark.hear.options import Options
+from hark.hear.options import HearOptions
+from hark.model import Audio, Clock, Session
+from hark.model.audio import describe_audio
 from hark.plugins.engines import SAMPLE_RATE
+from hark.trace import TurnTrace
+
+if TYPE_CHECKING:
+    from hark.hear.streaming import Stream
+
 
 BYTES_A_SECOND: Final = 2 * SAMPLE_RATE
 
@@ -60,7 +69,7 @@ class Recording:
 
     def __init__(
         self,
-        options: Options,
+        options: HearOptions,
         before: Iterable[tuple[bytes, bool]] = (),
         *,
         tail: float = 0.0,
@@ -155,3 +164,47 @@ class Recording:
 
 def _bytes(seconds: float) -> int:
     return round(seconds * SAMPLE_RATE) * 2
+
+
+_PROCESS: Final = os.urandom(6).hex()
+_numbers = count(1)
+
+
+class Capture:
+    """What is known of one command before it is an utterance."""
+
+    def __init__(
+        self,
+        found: Session,
+        recording: Recording,
+        clock: Clock,
+        opened_by: str,
+        lang: str | None = None,
+        persona: str | None = None,
+        run_on: str = "",
+    ) -> None:
+        self.id = f"capture-{_PROCESS}-{next(_numbers)}"
+        self.found = found if persona is None else found.without("persona_id")
+        """The session as it was when nobody spoke yet."""
+        hints = {"request_lang": lang, "persona_id": persona}
+        self.session = found.replace(**{name: hint for name, hint in hints.items() if hint is not None})
+        """The session with what is to be read from how this was opened."""
+        self.recording = recording
+        self.opened_by = opened_by
+        self.run_on = run_on
+        """The wake phrase, where the command was said in one breath with it: its end is in the sound."""
+        self.stream: Stream | None = None
+        """The recognition that goes on while somebody speaks, if there is one."""
+        self.trace = TurnTrace(self.id, found.session_id, (), clock.wall(), clock.monotonic)
+
+    @property
+    def session_id(self) -> str:
+        """Whose command it is."""
+        return self.session.session_id
+
+    def ended(self, end: End) -> None:
+        """Note how the recording ended."""
+        recording = self.recording
+        outcome = "spoken" if recording.worth_recognising else "nothing"
+        kept = describe_audio(Audio(recording.samples, SAMPLE_RATE))
+        self.trace.step("record", self.opened_by, outcome, recording.seconds, f"over by {end}", None, kept)

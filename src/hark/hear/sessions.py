@@ -16,7 +16,7 @@ OBSERVED: Final = ("detected_lang", "request_lang", "stt_lang")
 _MANY: Final = 64
 
 
-class Sessions:
+class KnownSessions:
     """The sessions of those who are listened to, as the assistant last told them.
 
     Who owns the device's own session is the orchestrator: of that one, an utterance carries only what listening found

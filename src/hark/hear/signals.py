@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from hark.bus import Bus
-from hark.hear.options import Options
+from hark.hear.options import HearOptions
 from hark.model import Message, Session
 from hark.model.frozen import EMPTY
 from hark.plugins.engines import WakeWord
@@ -19,7 +19,7 @@ State = Literal["asleep", "waiting", "listening", "thinking"]
 class Signals:
     """Emits the signals of AUDIO-IN-1 §6, and the state for displays."""
 
-    def __init__(self, bus: Bus, options: Options) -> None:
+    def __init__(self, bus: Bus, options: HearOptions) -> None:
         self._bus = bus
         self._context = {} if options.source is None else {SOURCE: options.source}
         self._own = options.session_id

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from hark.hear.understanding import checked
+from hark.hear.transcript import checked
 from hark.hosting import Loaded, Runner, UnusableResult, cancel_all
 from hark.hosting.runner import CANCEL_TIMEOUT
 from hark.plugins.engines import Recognition, STTEngine, Transcript

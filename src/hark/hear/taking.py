@@ -6,9 +6,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from hark.hear.audio_source import AudioSource
 from hark.hear.pacing import Pacing
-from hark.hear.source import Source
-from hark.hear.thinking import Thinking
+from hark.hear.recognition import RecognitionQueue
 from hark.hosting import cancel_all
 from hark.model import Clock
 
@@ -20,8 +20,8 @@ class Taking:
 
     def __init__(
         self,
-        source: Source,
-        thinking: Thinking,
+        source: AudioSource,
+        thinking: RecognitionQueue,
         pacing: Pacing | None,
         clock: Clock,
         reopen_after: float,

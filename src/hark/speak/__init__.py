@@ -1,6 +1,6 @@
-"""From a response to what is heard or read. `hark.speak.voice` and `hark.speak.options` are for who wants it heard."""
+"""From a response to what is heard or read. `hark.speak.synthesis` and `hark.speak.options` are for who wants it heard."""
 
+from hark.speak.response import Render, SpokenResponse
 from hark.speak.speaker import Speaker
-from hark.speak.wording import Render, Spoken
 
-__all__ = ["Render", "Speaker", "Spoken"]
+__all__ = ["Render", "Speaker", "SpokenResponse"]

@@ -1,16 +1,107 @@
-"""Speech that was rendered before."""
+"""Speech that was rendered before, in memory and on disk."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import logging
+import os
 from collections import OrderedDict
 from contextlib import suppress
+from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from hark.hosting import Loaded, Runner
 from hark.model import Audio
-from hark.speak.cache_folder import CacheFolder
+from hark.model.wav import MalformedWav, read_wav, write_wav
 from hark.speak.off_loop import off_loop
 from hark.speak.options import SpeakOptions
+
+log = logging.getLogger("hark.speak")
+
+
+class CacheFolder:
+    """WAV files named after what they say, up to a number of bytes; those that were not heard longest go first.
+
+    Called on worker threads. A disk that fails costs the time to render again, nothing else.
+    """
+
+    def __init__(self, folder: Path, most: int) -> None:
+        self._folder = folder
+        self._most = most
+        self._lock = Lock()
+        self._sizes: OrderedDict[str, int] | None = None
+        self._bytes = 0
+        self._told = False
+
+    def get(self, key: tuple[str, ...]) -> Audio | None:
+        """What was kept under this key."""
+        name = _name(key)
+        with self._lock:
+            try:
+                sizes = self._opened()
+                if name not in sizes:
+                    return None
+                path = self._folder / name
+                audio = read_wav(path.read_bytes())
+                os.utime(path)
+                sizes.move_to_end(name)
+                return audio
+            except MalformedWav:
+                self._drop(name)
+            except OSError as error:
+                self._complain(error)
+            return None
+
+    def put(self, key: tuple[str, ...], audio: Audio) -> None:
+        """Keep it. Samples of other than 16 bits would not come back as they were."""
+        if audio.sample_width != 2:
+            return
+        name, data = _name(key), write_wav(audio)
+        if len(data) > self._most // 4:
+            return
+        with self._lock:
+            try:
+                sizes = self._opened()
+                if name in sizes:
+                    return
+                made = self._folder / f"{name}.{os.getpid()}.tmp"
+                made.touch(0o600)
+                made.write_bytes(data)
+                made.replace(self._folder / name)
+                sizes[name] = len(data)
+                self._bytes += len(data)
+                while self._bytes > self._most:
+                    self._drop(next(iter(sizes)))
+            except OSError as error:
+                self._complain(error)
+
+    def _opened(self) -> OrderedDict[str, int]:
+        """What is there, the one that was not heard longest first."""
+        if self._sizes is None:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for unfinished in self._folder.glob("*.tmp"):
+                unfinished.unlink(missing_ok=True)
+            found = sorted((path.stat().st_mtime, path) for path in self._folder.glob("*.wav"))
+            self._sizes = OrderedDict((path.name, path.stat().st_size) for _, path in found)
+            self._bytes = sum(self._sizes.values())
+        return self._sizes
+
+    def _drop(self, name: str) -> None:
+        if self._sizes is not None:
+            self._bytes -= self._sizes.pop(name, 0)
+        (self._folder / name).unlink(missing_ok=True)
+
+    def _complain(self, error: OSError) -> None:
+        if not self._told:
+            self._told = True
+            log.warning("rendered speech cannot be kept in %s: %s", self._folder, error)
+
+
+def _name(key: tuple[str, ...]) -> str:
+    return hashlib.sha256(json.dumps(key).encode()).hexdigest()[:40] + ".wav"
+
 
 Key = tuple[str, ...]
 """Who spoke it, how, in which language, and what."""

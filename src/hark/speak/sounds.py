@@ -1,24 +1,123 @@
-"""Sounds that others have played: `ovos.audio.queue` and `ovos.audio.play_sound` (AUDIO-1 §§4.1, 4.2)."""
+"""Sounds that other programs have played: `ovos.audio.queue` and `ovos.audio.play_sound` (AUDIO-1 §§4.0-4.2)."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import logging
+from array import array
+from email.message import Message as Headers
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 import msgspec
 
 from hark.hosting import Runner
 from hark.model import Audio, Message
-from hark.speak.formats import BadSound, decode, is_wav
-from hark.speak.item import Item, Outcome
+from hark.model.wav import MalformedWav, read_wav
 from hark.speak.off_loop import off_loop
 from hark.speak.options import SpeakOptions
-from hark.speak.run import Run
-from hark.speak.wording import Wording
+from hark.speak.response import SpeechChains
+from hark.speak.session_queue import ItemOutcome, QueueItem, SessionQueue
+
+_PACKED: Final = {b"fLaC": "flac", b"OggS": "vorbis", b"ID3": "mp3"}
+_RAW: Final = frozenset({"audio/pcm", "audio/x-pcm", "audio/raw", "audio/x-raw", "audio/l16"})
+_RATES: Final = range(1_000, 384_001)
+_AT_ONCE: Final = 65_536
+"""Frames that are unpacked before looking whether it is too much."""
+
+
+class SoundError(ValueError):
+    """Nothing can be played of this; the text says why."""
+
+
+def decode(data: bytes, mime: str | None = None, rate: object = None, longest: float = 600.0) -> Audio:
+    """The sound in a WAV, MP3, OGG or FLAC file, or in a raw stream whose `mime` and `rate` are given."""
+    kind, parameters = _kind(mime)
+    container = _container(data, kind)
+    if container == "wav":
+        try:
+            audio = read_wav(data)
+        except MalformedWav as malformed:
+            raise SoundError(f"a WAV file that cannot be read: {malformed}") from None
+    elif container:
+        audio = _unpacked(data, container, longest)
+    else:
+        audio = _raw(data, kind, rate, parameters)
+    if not audio.samples:
+        raise SoundError("there is no sound in it")
+    if audio.seconds > longest:
+        raise SoundError(f"it lasts {audio.seconds:.0f} s, and more than {longest:g} s are not played")
+    return audio
+
+
+def is_wav(data: bytes) -> bool:
+    """Whether these bytes begin as a WAV file does."""
+    return data[:4] == b"RIFF" and data[8:12] == b"WAVE"
+
+
+def _kind(mime: str | None) -> tuple[str, dict[str, str]]:
+    if mime is None:
+        return "", {}
+    headers = Headers()
+    headers["content-type"] = mime.replace("\r", " ").replace("\n", " ")
+    return headers.get_content_type(), dict(headers.get_params() or ())
+
+
+def _container(data: bytes, kind: str) -> str:
+    if is_wav(data):
+        return "wav"
+    for magic, container in _PACKED.items():
+        if data.startswith(magic):
+            return container
+    # Frames of MP3 without a title in front begin with eleven ones, and so may the samples of a raw stream.
+    frame = len(data) > 2 and data[0] == 0xFF and data[1] & 0xE0 == 0xE0 and data[1] & 0x06 and data[2] & 0xF0 != 0xF0
+    return "mp3" if frame and kind not in _RAW else ""
+
+
+def _unpacked(data: bytes, container: str, longest: float) -> Audio:
+    try:
+        miniaudio: Any = import_module("miniaudio")
+    except ImportError:
+        raise SoundError(f"to play {container} needs miniaudio: pip install 'hark[sounds]'") from None
+    try:
+        info = getattr(miniaudio, f"{container}_get_info")(data)
+        channels, rate = min(info.nchannels, 2), info.sample_rate
+        samples = array("h")
+        most = int(longest * rate * channels) + 1
+        for some in miniaudio.stream_memory(
+            data,
+            nchannels=channels,
+            sample_rate=rate,
+            frames_to_read=_AT_ONCE,
+            output_format=miniaudio.SampleFormat.SIGNED16,
+        ):
+            samples.extend(some)
+            if len(samples) > most:  # a few bytes can stand for hours of silence
+                break
+    except (miniaudio.MiniaudioError, ZeroDivisionError) as error:
+        raise SoundError(f"{container} that cannot be read: {error}") from None
+    return Audio(samples.tobytes(), rate, 2, channels)
+
+
+def _raw(data: bytes, kind: str, rate: object, parameters: dict[str, str]) -> Audio:
+    if kind not in _RAW or rate is None:
+        raise SoundError("no WAV, MP3, OGG or FLAC; and a raw stream needs mime (audio/pcm) and sample_rate")
+    if isinstance(rate, bool) or not isinstance(rate, (int, float)) or rate not in _RATES:
+        raise SoundError(f"{rate!r} is no sample_rate")
+    channels = parameters.get("channels", "1")
+    if channels not in ("1", "2"):
+        raise SoundError(f"{channels!r} channels")
+    frame = 2 * int(channels)
+    samples = data[: len(data) - len(data) % frame]
+    if kind == "audio/l16":  # which is the other way round, as everything on networks once was
+        numbers = array("h", samples)
+        numbers.byteswap()
+        samples = numbers.tobytes()
+    return Audio(samples, int(rate), 2, int(channels))
+
 
 log = logging.getLogger("hark.speak")
 
@@ -26,7 +125,7 @@ _SMALL: Final = 65_536
 """Bytes up to which a WAV file is read on the spot: an earcon should not wait for a thread."""
 
 
-class Request(msgspec.Struct, frozen=True):
+class SoundRequest(msgspec.Struct, frozen=True):
     """A sound that somebody wants played: where it is, or what it is."""
 
     uri: str | None
@@ -35,20 +134,20 @@ class Request(msgspec.Struct, frozen=True):
     sample_rate: int | float | None = None
 
 
-def requested(message: Message) -> Request:
-    """What a Message asks for; raises `BadSound` when that is not clear."""
+def requested(message: Message) -> SoundRequest:
+    """What a Message asks for; raises `SoundError` when that is not clear."""
     data = message.data
     uri, audio, mime, rate = (data.get(name) for name in ("uri", "audio", "mime", "sample_rate"))
     if (uri is None) == (audio is None):
-        raise BadSound("it needs one of uri and audio, and not both")
+        raise SoundError("it needs one of uri and audio, and not both")
     if not isinstance(audio if uri is None else uri, str):
-        raise BadSound("uri and audio are texts")
+        raise SoundError("uri and audio are texts")
     if not isinstance(mime, str | None) or isinstance(rate, bool) or not isinstance(rate, int | float | None):
-        raise BadSound("mime is a text and sample_rate a number")
-    return Request(uri, audio, mime, rate)
+        raise SoundError("mime is a text and sample_rate a number")
+    return SoundRequest(uri, audio, mime, rate)
 
 
-class Sounds:
+class SoundLoader:
     """Gets sounds, from Messages and from the folders that are open to them. Nothing is fetched over the network."""
 
     def __init__(self, options: SpeakOptions, runner: Runner) -> None:
@@ -57,8 +156,8 @@ class Sounds:
         self._longest = options.longest_sound
         self._runner = runner
 
-    async def get(self, request: Request) -> Audio:
-        """The sound; raises `BadSound`."""
+    async def get(self, request: SoundRequest) -> Audio:
+        """The sound; raises `SoundError`."""
         if request.audio is not None and len(request.audio) <= _SMALL:
             data = self._plain(request.audio)
             if is_wav(data):
@@ -66,9 +165,9 @@ class Sounds:
         try:
             return await off_loop(self._runner, lambda: self._get(request))
         except OSError as error:  # also when the disk takes too long
-            raise BadSound(f"it cannot be read: {error.strerror or type(error).__name__}") from None
+            raise SoundError(f"it cannot be read: {error.strerror or type(error).__name__}") from None
 
-    def _get(self, request: Request) -> Audio:
+    def _get(self, request: SoundRequest) -> Audio:
         mime = request.mime
         if request.audio is not None:
             data = self._plain(request.audio)
@@ -79,64 +178,64 @@ class Sounds:
 
     def _plain(self, text: str) -> bytes:
         if len(text) > self._largest * 4 // 3 + 4:
-            raise BadSound(f"it has more than {self._largest} bytes")
+            raise SoundError(f"it has more than {self._largest} bytes")
         try:
             return base64.b64decode(text, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise BadSound(f"its audio is no base64: {error}") from None
+            raise SoundError(f"its audio is no base64: {error}") from None
 
     def _fetched(self, uri: str) -> tuple[bytes, str | None]:
         try:
             parts = urlsplit(uri)
         except ValueError as error:
-            raise BadSound(f"{uri[:100]!r} is no address: {error}") from None
+            raise SoundError(f"{uri[:100]!r} is no address: {error}") from None
         if parts.scheme == "data":
             return self._inline(uri)
         if parts.scheme == "file" and parts.netloc in ("", "localhost"):
             return self._file(unquote(parts.path)), None
         if not parts.scheme and not parts.netloc:
             return self._file(uri), None
-        raise BadSound(f"{uri[:100]!r}: only files in the folders for sounds, and data: addresses, are played")
+        raise SoundError(f"{uri[:100]!r}: only files in the folders for sounds, and data: addresses, are played")
 
     def _inline(self, uri: str) -> tuple[bytes, str | None]:
         head, comma, body = uri.removeprefix("data:").partition(",")
         if not comma:
-            raise BadSound("a data: address without data")
+            raise SoundError("a data: address without data")
         mime = head.removesuffix(";base64")
         return self._plain(unquote(body)) if mime != head else unquote_to_bytes(body), mime or None
 
     def _file(self, name: str) -> bytes:
         if "\0" in name or not name:
-            raise BadSound(f"{name[:100]!r} is no file")
+            raise SoundError(f"{name[:100]!r} is no file")
         for folder in self._folders:
             home = folder.resolve()
             path = (home / Path(name)).resolve()
             if path.is_relative_to(home) and path.is_file():
                 if path.stat().st_size > self._largest:
-                    raise BadSound(f"{name[:100]} has more than {self._largest} bytes")
+                    raise SoundError(f"{name[:100]} has more than {self._largest} bytes")
                 return path.read_bytes()
-        raise BadSound(f"{name[:100]} is in none of the folders for sounds")
+        raise SoundError(f"{name[:100]} is in none of the folders for sounds")
 
 
-class Sound(Item):
+class QueuedSound(QueueItem):
     """A sound that waits for its turn between responses."""
 
-    def __init__(self, message: Message, request: Request, sounds: Sounds, wording: Wording) -> None:
+    def __init__(self, message: Message, request: SoundRequest, sounds: SoundLoader, wording: SpeechChains) -> None:
         super().__init__(message)
         self._request = request
         self._sounds = sounds
         self._wording = wording
 
-    async def make(self, run: Run) -> Outcome:
-        """As promised by `Item`."""
+    async def make(self, run: SessionQueue) -> ItemOutcome:
+        """As promised by `QueueItem`."""
         try:
             audio = await self._sounds.get(self._request)
-        except BadSound as bad:
+        except SoundError as bad:
             log.warning("a sound of %s cannot be played: %s", self.origin.type, bad)
             return "failed"
         await run.offer(self, audio)
         return "rendered"
 
     def note(self, who: str, how: str, seconds: float, why: str) -> None:
-        """As promised by `Item`."""
+        """As promised by `QueueItem`."""
         self._wording.trace_of(self.origin).step("play", who, how, seconds, why or "a sound")

@@ -11,14 +11,13 @@ from hark.chains import Chain
 from hark.hosting import Gate
 from hark.model import Clock, Message, Session
 from hark.model.session_merge import Denials
-from hark.speak.response import Means, Response
-from hark.speak.runs import Runs
-from hark.speak.wording import Render, Spoken, Wording
+from hark.speak.response import Render, Response, ResponseContext, SpeechChains, SpokenResponse
+from hark.speak.session_queue import SessionQueues
 from hark.spec import topics
 from hark.trace import TraceStore
 
 if TYPE_CHECKING:
-    from hark.speak.voice import AudioOutput
+    from hark.speak.synthesis import AudioOutput
 
 Takes = dict[str, Callable[[Message], None]]
 """What is done with the Messages of each topic."""
@@ -50,7 +49,7 @@ class Speaker:
         self._clock = clock
         self._render = render
         self._serves = serves
-        self._wording = Wording(dialog, clock, traces, denials_for, gate or Gate())
+        self._wording = SpeechChains(dialog, clock, traces, denials_for, gate or Gate())
         # One subscription for all of it: a stop must not overtake what was said before it, nor be overtaken. As a
         # group, though of one: a broker keeps what is said while the room is being started again.
         self._takes: Takes = {
@@ -58,13 +57,13 @@ class Speaker:
             topics.STOP: self._stop,
             topics.HANDLER_START: self._started,
         }
-        self._read = Runs(bus)
-        self._shown = Means(bus, clock, self._wording, self._show)
+        self._read = SessionQueues(bus)
+        self._shown = ResponseContext(bus, clock, self._wording, self._show)
         self._all = [self._read]
         if output is not None:
-            from hark.speak.sounding import Sounding  # only here: who shows text only does not pay for it
+            from hark.speak.audio_service import AudioService  # only here: who shows text only does not pay for it
 
-            sounding = Sounding(bus, clock, self._wording, self._show, output, serves)
+            sounding = AudioService(bus, clock, self._wording, self._show, output, serves)
             self._all += sounding.runs
             self._takes |= sounding.takes(elsewhere=self._speak, stop=self._stop)
         self._subscription = bus.on(tuple(self._takes), self._take, name="speak", group="speak")
@@ -100,5 +99,5 @@ class Speaker:
         for runs in self._all:
             runs.stop(message.session_id)
 
-    def _show(self, spoken: Spoken) -> None:
+    def _show(self, spoken: SpokenResponse) -> None:
         self._render(spoken)

@@ -16,7 +16,7 @@ from hark.builtin import MATCHERS
 from hark.bus import Carrier, LocalBus
 from hark.model import Clock, Message, Session
 from hark.plugins import PipelinePlugin, Plugin
-from hark.speak import Spoken
+from hark.speak import SpokenResponse
 from hark.spec import is_pipeline_id, topics
 from hark.testing.clock import FakeClock
 from hark.testing.layouts import Layout, SplitHouse
@@ -189,7 +189,7 @@ class Assistant:
             if asking is not None:
                 asking.go_on(hearing)
 
-    def _rendered(self, spoken: Spoken) -> None:
+    def _rendered(self, spoken: SpokenResponse) -> None:
         hearing = self._turns.get(spoken.message.context.get(_MARK, ""))
         if hearing is not None:
             hearing.hear(spoken.text)

@@ -11,7 +11,7 @@ import pytest
 
 from flow.listening import JARVIS, Listening, command
 from hark.bus import LocalBus
-from hark.hear.loudness import Loudness
+from hark.hear.detectors import Loudness
 from hark.plugins.engines import (
     Unavailable,
     VADEngine,

@@ -11,7 +11,7 @@ import pytest
 from flow.listening import Listening, SlowSTT, command
 from flow.stage import transformer
 from hark.bus import LocalBus
-from hark.hear.understanding import checked, language, without_wake_phrase
+from hark.hear.transcript import checked, language, without_wake_phrase
 from hark.hosting import UnusableResult
 from hark.model import Audio, Session
 from hark.plugins import Ctx

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hark.hear.options import Options
+from hark.hear.options import HearOptions
 from hark.hear.recording import End, PreRoll, Recording
 
 TENTH = 3_200
@@ -31,8 +31,8 @@ def tags(recording: Recording) -> list[int]:
     return [kept[0] for kept in recording.kept]
 
 
-def options(**changes: Any) -> Options:
-    return Options(**{"silence": 0.5, "no_speech": 1.0, "longest": 3.0, "shortest": 0.2, "pre_roll": 0.3} | changes)
+def options(**changes: Any) -> HearOptions:
+    return HearOptions(**{"silence": 0.5, "no_speech": 1.0, "longest": 3.0, "shortest": 0.2, "pre_roll": 0.3} | changes)
 
 
 def test_a_command_is_over_after_enough_silence_and_not_before() -> None:

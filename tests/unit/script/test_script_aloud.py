@@ -11,8 +11,7 @@ from hark.app.script.aloud.ensemble import Ensemble
 from hark.app.script.aloud.sounds import Ear, Mouth
 from hark.app.script.aloud.words import mostly_in
 from hark.app.settings import Settings
-from hark.app.voice.aloud import Aloud, Mute
-from hark.app.voice.choosing import Choice, Chosen
+from hark.app.voice.engines import ChosenEngine, EngineFactory, NoEngine, VoiceConfig
 from hark.hosting import Refusal
 from hark.model import Audio
 from hark.plugins import Turn
@@ -67,16 +66,16 @@ class Fakes(Ensemble):
         self._users = users
         self.mouths: list[Mouth] = []
 
-    def aloud(self, settings: Settings, ear: Ear, mouth: Mouth) -> Aloud:
+    def aloud(self, settings: Settings, ear: Ear, mouth: Mouth) -> VoiceConfig:
         self.mouths.append(mouth)
         kinds = {engine.kind for engine in self._given}
         usual = [ear, mouth, *(one for one in (FakeVAD(), FakeWakeWords(), FakeSTT(), FakeVoice()))]
         engines = [*self._given, *(one for one in usual if one.kind not in kinds)]
-        instead = {one.kind: [Chosen(each, {}) for each in engines if each.kind == one.kind] for one in engines}
-        return Aloud(choice=Choice(settings, installed=False), instead=instead, earcons=False)
+        instead = {one.kind: [ChosenEngine(each, {}) for each in engines if each.kind == one.kind] for one in engines}
+        return VoiceConfig(factory=EngineFactory(settings, installed=False), instead=instead, earcons=False)
 
-    def users(self, settings: Settings, answering: Engine | None) -> Iterator[Chosen | Refusal]:
-        yield from (Chosen(user(), {}) for user in self._users if user is not type(answering))
+    def users(self, settings: Settings, answering: Engine | None) -> Iterator[ChosenEngine | Refusal]:
+        yield from (ChosenEngine(user(), {}) for user in self._users if user is not type(answering))
 
 
 class Talker(Skill):
@@ -211,7 +210,7 @@ async def test_what_is_heard_has_to_be_what_was_said() -> None:
 
 
 async def test_there_has_to_be_another_voice() -> None:
-    with pytest.raises(Mute, match="no voice for the user beside the one that answers"):
+    with pytest.raises(NoEngine, match="no voice for the user beside the one that answers"):
         await aloud("user: say no more\nhark: fine\n", Fakes(users=(FakeVoice,)))
 
 

@@ -61,9 +61,9 @@ async def test_signals_come_in_pairs_and_everything_has_one_end(bus: LocalBus, s
                 room.emit(dice.choice((topics.STOP, topics.AUDIO_STOP)))
             elif name == "release":
                 voice.release()
-            elif name == "cancel" and room.speaker._tasks:
-                names = sorted(task.get_name() for task in room.speaker._tasks)
-                next(task for task in room.speaker._tasks if task.get_name() == names[0]).cancel()
+            elif name == "cancel" and room.speaker.tasks:
+                names = sorted(task.get_name() for task in room.speaker.tasks)
+                next(task for task in room.speaker.tasks if task.get_name() == names[0]).cancel()
             elif name == "pass":
                 await room.clock.advance(dice.choice((0.3, 1.0)))
             if dice.random() < 0.7:

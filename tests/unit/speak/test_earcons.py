@@ -9,8 +9,8 @@ from typing import get_args
 import pytest
 
 from hark.model import Audio
-from hark.speak.earcons import Earcon, earcon
-from hark.speak.joining import as_one, joined
+from hark.speak.instant_sounds import Earcon, earcon
+from hark.speak.playback import as_one, joined
 
 NAMES = get_args(Earcon)
 

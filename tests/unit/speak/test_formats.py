@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from hark.model import Audio
 from hark.model.wav import write_wav
-from hark.speak.earcons import earcon
-from hark.speak.formats import BadSound, decode
+from hark.speak.instant_sounds import earcon
+from hark.speak.sounds import SoundError, decode
 
 SOUNDS = Path(__file__).parent / "sounds"
 BELL = earcon("listening")
@@ -34,14 +34,14 @@ def test_packed_sounds_are_unpacked(name: str, loss: float) -> None:
 @pytest.mark.parametrize("name", ["bell.flac", "bell.ogg", "bell.mp3"])
 def test_without_the_library_it_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "miniaudio", None)
-    with pytest.raises(BadSound, match=r"pip install 'hark\[sounds\]'"):
+    with pytest.raises(SoundError, match=r"pip install 'hark\[sounds\]'"):
         decode((SOUNDS / name).read_bytes())
 
 
 @pytest.mark.parametrize("name", ["bell.flac", "bell.ogg", "bell.mp3", "bell.wav"])
 def test_what_lasts_too_long_is_refused(name: str) -> None:
     data = write_wav(BELL) if name == "bell.wav" else (SOUNDS / name).read_bytes()
-    with pytest.raises(BadSound, match=r"more than 0\.1 s"):
+    with pytest.raises(SoundError, match=r"more than 0\.1 s"):
         decode(data, longest=0.1)
 
 
@@ -74,7 +74,7 @@ def test_raw_streams() -> None:
     ],
 )
 def test_what_cannot_be_played_is_refused(data: bytes, mime: str | None, rate: object) -> None:
-    with pytest.raises(BadSound):
+    with pytest.raises(SoundError):
         decode(data, mime, rate)
 
 
@@ -93,6 +93,6 @@ HEADS = [
 def test_any_bytes_are_a_sound_or_refused(head: bytes, rest: bytes, mime: str | None) -> None:
     try:
         audio = decode(head + rest, mime, 8_000)
-    except BadSound:
+    except SoundError:
         return
     assert audio.defect() is None

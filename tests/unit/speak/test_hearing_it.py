@@ -14,8 +14,8 @@ from hark.bus import LocalBus
 from hark.model import Audio, Session
 from hark.model.wav import write_wav
 from hark.plugins import Ctx
-from hark.speak.earcons import earcon
-from hark.speak.voice import is_device
+from hark.speak.instant_sounds import earcon
+from hark.speak.synthesis import is_device
 from hark.spec import topics
 from hark.testing import settle
 from hark.testing.voice.speaking import FakePlayer, SlowTTS, read, voiced
@@ -185,7 +185,7 @@ async def test_what_somebody_cancels_costs_that_piece_alone(bus: LocalBus, which
         room.say("One.")
         room.say("Two.")
         await settle()
-        [task] = [task for task in room.speaker._tasks if task.get_name().startswith(which)]
+        [task] = [task for task in room.speaker.tasks if task.get_name().startswith(which)]
         task.cancel()
         voice.release(2)
         room.say("Three.")

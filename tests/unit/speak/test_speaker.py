@@ -15,7 +15,7 @@ from hark.bus import LocalBus
 from hark.model import Message, Session
 from hark.model.session_merge import Denials
 from hark.plugins import Ctx, Transformer
-from hark.speak import Speaker, Spoken
+from hark.speak import Speaker, SpokenResponse
 from hark.spec import topics
 from hark.testing import settle
 from hark.trace import TraceStore
@@ -30,7 +30,7 @@ class Speaking:
         rig.chain._emit = bus.emit
         self.clock = rig.clock
         self.traces = TraceStore(self.clock)
-        self.rendered: list[Spoken] = []
+        self.rendered: list[SpokenResponse] = []
         render = options.pop("render", self.rendered.append)
         serves = options.pop("serves", lambda _session_id: True)
         self.speaker = Speaker(bus, self.clock, rig.chain, self.traces, render, serves, **options)
@@ -133,7 +133,7 @@ async def test_what_is_no_text_is_dropped_and_who_waits_for_it_is_told(
 async def test_a_renderer_that_fails_costs_that_response_alone(bus: LocalBus, caplog: pytest.LogCaptureFixture) -> None:
     rendered: list[str] = []
 
-    def render(spoken: Spoken) -> None:
+    def render(spoken: SpokenResponse) -> None:
         if spoken.text == "bad":
             raise OSError("the loudspeaker is gone")
         rendered.append(spoken.text)

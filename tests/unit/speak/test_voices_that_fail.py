@@ -287,7 +287,7 @@ async def test_a_response_that_cannot_be_shown_is_heard(bus: LocalBus, caplog: p
         raise OSError("no terminal")
 
     async with Sounding(bus) as room:
-        room.speaker._render = fail
+        room.speaker.render = fail
         with caplog.at_level(logging.ERROR, "hark.speak"):
             room.say("hello")
             await settle()

@@ -16,7 +16,7 @@ from hark.app.state.keeping import State
 from hark.model import SystemClock
 
 if TYPE_CHECKING:  # who deals in text does not pay for it
-    from hark.app.voice.aloud import Aloud
+    from hark.app.voice.engines import VoiceConfig
 
 
 def settings_for(options: argparse.Namespace) -> Settings:
@@ -44,7 +44,7 @@ def household_for(
     settings: Settings,
     state: State | None,
     show: Callable[[str], None],
-    aloud: Aloud | None = None,
+    aloud: VoiceConfig | None = None,
 ) -> Household:
     """An assistant with all its plugins, not yet started."""
     files = plugin_files(settings, settings_of(options)[0])

@@ -8,7 +8,7 @@ from typing import Final
 
 from hark.app.commands.alone import settings_for
 from hark.app.commands.common import ANSWERED, UNANSWERED
-from hark.app.voice.choosing import Choice, Chosen
+from hark.app.voice.engines import ChosenEngine, EngineFactory
 from hark.app.words import one_line
 from hark.hosting import Loaded, Refusal, Runner
 from hark.model import SystemClock
@@ -19,7 +19,7 @@ _WHAT: Final[dict[EngineKind, str]] = {"microphone": "to listen to", "player": "
 
 def devices(options: argparse.Namespace) -> int:
     """Print what there is."""
-    choice = Choice(settings_for(options), installed=options.plugins)
+    choice = EngineFactory(settings_for(options), installed=options.plugins)
     runner = Runner(SystemClock())
     status = ANSWERED
     for kind, what in _WHAT.items():
@@ -31,7 +31,7 @@ def devices(options: argparse.Namespace) -> int:
     return status
 
 
-def _found(one: Chosen | Refusal, runner: Runner) -> Iterator[tuple[str, bool]]:
+def _found(one: ChosenEngine | Refusal, runner: Runner) -> Iterator[tuple[str, bool]]:
     """What to say of an engine, and whether that is a device."""
     if isinstance(one, Refusal):
         yield f"{one.name}: {one.reason}; {one.remedy}", False

@@ -68,7 +68,7 @@ def _alone(options: argparse.Namespace) -> Report:
             report = examine(household.house, str(path))
         if not options.voice:
             return report
-        from hark.app.voice.examining import with_engines
+        from hark.app.voice.engine_report import with_engines
 
         return await with_engines(report, settings, installed=options.plugins)
 

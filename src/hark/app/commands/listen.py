@@ -14,11 +14,9 @@ from hark.app.screen import Screen
 from hark.app.settings import Settings
 from hark.app.state.keeping import State
 from hark.app.trouble import Trouble
-from hark.app.voice.aloud import Aloud
-from hark.app.voice.choosing import Choice, Chosen
-from hark.app.voice.composing import progress, save
-from hark.app.voice.following import Following
-from hark.app.voice.recorded import Kept, Recorded
+from hark.app.voice.engines import ChosenEngine, EngineFactory, VoiceConfig
+from hark.app.voice.follower import VoiceFollower
+from hark.app.voice.sound_files import CollectingPlayer, RecordedMicrophone, progress, save
 from hark.app.words import lines_of, one_line, remark, why_command
 from hark.model import Audio
 from hark.model.wav import MalformedWav, read_wav
@@ -35,16 +33,19 @@ def listen(options: argparse.Namespace) -> int:
 
 
 async def _answer(options: argparse.Namespace, settings: Settings, state: State | None, audio: Audio) -> int:
-    recorded, kept = Recorded(audio), Kept()
-    instead: dict[EngineKind, list[Chosen]] = {"microphone": [Chosen(recorded, {})], "player": [Chosen(kept, {})]}
+    recorded, kept = RecordedMicrophone(audio), CollectingPlayer()
+    instead: dict[EngineKind, list[ChosenEngine]] = {
+        "microphone": [ChosenEngine(recorded, {})],
+        "player": [ChosenEngine(kept, {})],
+    }
     if not options.wake:
         instead["wakeword"] = []
-    plan = Aloud(
-        choice=Choice(settings, installed=options.plugins),
+    plan = VoiceConfig(
+        factory=EngineFactory(settings, installed=options.plugins),
         speaks=not options.text,
         instead=instead,
         earcons=False,
-        tell=progress(),
+        report=progress(),
     )
     usual = plan.hear_options(settings)
     changes: dict[str, object] = {"in_step": True, "no_speech": max(usual.no_speech, audio.seconds)}
@@ -57,7 +58,7 @@ async def _answer(options: argparse.Namespace, settings: Settings, state: State 
     async with household_for(options, settings, state, screen.show, aloud) as household:
         house = household.house
         tell_notices(house, settings_of(options)[0])
-        following = Following(house.bus)
+        following = VoiceFollower(house.bus)
         recorded.go.set()
         await house.listener.finished()
         await following.quiet()
@@ -71,7 +72,7 @@ async def _answer(options: argparse.Namespace, settings: Settings, state: State 
     return _end(options, following)
 
 
-def _end(options: argparse.Namespace, following: Following) -> int:
+def _end(options: argparse.Namespace, following: VoiceFollower) -> int:
     if not following.heard:
         complain("nothing was understood" if following.not_understood else "there is no speech in this recording")
         return UNANSWERED
@@ -81,7 +82,7 @@ def _end(options: argparse.Namespace, following: Following) -> int:
     return ANSWERED if following.outcome == "complete" else UNANSWERED
 
 
-def _keep(kept: Kept, options: argparse.Namespace) -> None:
+def _keep(kept: CollectingPlayer, options: argparse.Namespace) -> None:
     answer = kept.whole()
     if answer is None:
         return

@@ -31,7 +31,7 @@ from hark.model import SystemClock
 from hark.plugins import Plugin
 
 if TYPE_CHECKING:
-    from hark.app.voice.attending import Attending
+    from hark.app.voice.terminal import VoiceTerminal
 
 
 def run(options: argparse.Namespace) -> int:
@@ -82,13 +82,13 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
             state=state,
             door=door,
             settings_file=str(path),
-            aloud=None if attending is None else attending.aloud,
+            aloud=None if attending is None else attending.config,
         )
         async with household, development(household.house):
             starting = None
             tell_notices(household.house, path)
             if attending is not None:
-                await attending.attend(household.house, stop)
+                await attending.run(household.house, stop)
                 return
             if terminal.is_interactive:
                 _greet(household.house, settings)
@@ -99,12 +99,12 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
                 await stop.wait()
 
 
-def _attending(settings: Settings, options: argparse.Namespace) -> Attending | None:
+def _attending(settings: Settings, options: argparse.Namespace) -> VoiceTerminal | None:
     if not options.voice:
         return None
-    from hark.app.voice.attending import Attending  # only here: who deals in text does not pay for it
+    from hark.app.voice.terminal import VoiceTerminal  # only here: who deals in text does not pay for it
 
-    return Attending(settings, sys.stdout, installed=options.plugins)
+    return VoiceTerminal(settings, sys.stdout, installed=options.plugins)
 
 
 def _loading(

@@ -28,7 +28,7 @@ from hark.app.trouble import Trouble
 from hark.model import SystemClock
 
 if TYPE_CHECKING:
-    from hark.app.voice.aloud import Aloud
+    from hark.app.voice.engines import VoiceConfig
 
 MARGIN: Final = 10.0
 """Seconds that the end of a process may take beyond the grace that turns are given."""
@@ -156,12 +156,11 @@ def _address(options: argparse.Namespace, settings: Settings) -> BusAddress:
     return msgspec.structs.replace(address, nats=nats)
 
 
-def _aloud(settings: Settings, options: argparse.Namespace) -> Aloud | None:
+def _aloud(settings: Settings, options: argparse.Namespace) -> VoiceConfig | None:
     """The engines of services that are to hear and speak."""
     if not options.voice:
         return None
     # Only here: a process that deals in text does not import engines.
-    from hark.app.voice.aloud import Aloud
-    from hark.app.voice.choosing import Choice
+    from hark.app.voice.engines import EngineFactory, VoiceConfig
 
-    return Aloud(choice=Choice(settings, installed=options.plugins))
+    return VoiceConfig(factory=EngineFactory(settings, installed=options.plugins))

@@ -13,10 +13,8 @@ from hark.app.commands.say import tell_end
 from hark.app.screen import Screen
 from hark.app.settings import Settings
 from hark.app.state.keeping import State
-from hark.app.voice.aloud import Aloud
-from hark.app.voice.choosing import Choice, Chosen
-from hark.app.voice.composing import progress, save
-from hark.app.voice.recorded import Kept
+from hark.app.voice.engines import ChosenEngine, EngineFactory, VoiceConfig
+from hark.app.voice.sound_files import CollectingPlayer, progress, save
 from hark.model import MalformedMessage
 from hark.trace import render
 
@@ -29,11 +27,13 @@ def say_aloud(options: argparse.Namespace) -> int:
 
 
 async def _turn(options: argparse.Namespace, settings: Settings, state: State | None) -> int:
-    kept = Kept()
+    kept = CollectingPlayer()
     words = sys.stderr if options.to == "-" else sys.stdout
     screen = Screen(words, lambda: None)
-    choice = Choice(settings, installed=options.plugins)
-    aloud = Aloud(choice=choice, hears=False, instead={"player": [Chosen(kept, {})]}, earcons=False, tell=progress())
+    choice = EngineFactory(settings, installed=options.plugins)
+    aloud = VoiceConfig(
+        factory=choice, hears=False, instead={"player": [ChosenEngine(kept, {})]}, earcons=False, report=progress()
+    )
     hold_back_refusals()
     async with household_for(options, settings, state, screen.show, aloud) as household:
         tell_notices(household.house, settings_of(options)[0])

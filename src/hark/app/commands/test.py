@@ -77,6 +77,6 @@ def _ensemble(options: argparse.Namespace) -> Ensemble | None:
         return None
     # Only here: who deals in text does not pay for it.
     from hark.app.script.aloud.ensemble import Ensemble
-    from hark.app.voice.composing import progress
+    from hark.app.voice.sound_files import progress
 
     return Ensemble(options.voice, listen_back=options.listen_back, tell=progress())

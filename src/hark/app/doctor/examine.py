@@ -37,8 +37,8 @@ def examine(house: House, settings_file: str) -> Report:
         engines=[
             engine
             for service in house.services.values()
-            if isinstance(service, Hear | Speak) and service.instruments is not None
-            for engines in service.instruments.by_kind.values()
+            if isinstance(service, Hear | Speak) and service.engines is not None
+            for engines in service.engines.by_kind.values()
             for engine in engines_in(engines, house.runner)
         ],
         overlaps=[

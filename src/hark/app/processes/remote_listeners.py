@@ -6,7 +6,7 @@ from typing import Final
 
 from hark.bus import Bus
 from hark.model import Frozen, Message
-from hark.speak import Spoken
+from hark.speak import SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID, topics
 
 _MOST: Final = 10_000
@@ -26,7 +26,7 @@ class RemoteListeners:
         """Whether a client listens; at the device itself one always does."""
         return session_id == DEFAULT_SESSION_ID or session_id in self._present
 
-    def render(self, spoken: Spoken) -> None:
+    def render(self, spoken: SpokenResponse) -> None:
         """Send it to the client that asked."""
         data = Frozen(utterance=spoken.text)
         if spoken.lang is not None:

@@ -10,7 +10,7 @@ from hark.app.open_questions import is_question
 from hark.app.talk import OUTCOMES, Talk
 from hark.bus import Bus, Subscription
 from hark.model import Clock, Message
-from hark.speak import Spoken
+from hark.speak import SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID, dispatch_topic, topics
 
 _FOLLOWED: Final = (
@@ -64,7 +64,7 @@ class RemoteTalk(Talk):
     def _shown(self, message: Message) -> None:
         text, lang = message.data.get("utterance"), message.data.get("lang")
         if isinstance(text, str):
-            self.render(Spoken(text, lang if isinstance(lang, str) else None, message))
+            self.render(SpokenResponse(text, lang if isinstance(lang, str) else None, message))
 
     def _come(self, session_id: str) -> None:
         super()._come(session_id)

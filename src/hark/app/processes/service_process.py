@@ -21,11 +21,11 @@ from hark.app.state.keeping import State
 from hark.hosting import Refusal
 from hark.model import Clock
 from hark.plugins import Plugin
-from hark.speak import Spoken
+from hark.speak import SpokenResponse
 from hark.understand import end_lost
 
 if TYPE_CHECKING:  # a process that deals in text does not import engines
-    from hark.app.voice.aloud import Aloud
+    from hark.app.voice.engines import VoiceConfig
 
 
 class ServiceProcess:
@@ -48,7 +48,7 @@ class ServiceProcess:
         state: State | None = None,
         worker: str | None = None,
         settings_file: str = "no file",
-        aloud: Aloud | None = None,
+        aloud: VoiceConfig | None = None,
         door: Door | None = None,
     ) -> None:
         self._services = services
@@ -154,7 +154,7 @@ class ServiceProcess:
         await self._connection.close()
 
 
-def _no_speech_here(_spoken: Spoken) -> None:
+def _no_speech_here(_spoken: SpokenResponse) -> None:
     """This process does not have the service `speak`."""
 
 

@@ -19,12 +19,12 @@ from hark.bus import LocalBus
 from hark.hosting import Refusal
 from hark.model import Location, Message, Session
 from hark.plugins import Plugin
-from hark.speak import Spoken
+from hark.speak import SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.trace import render
 
 if TYPE_CHECKING:  # who deals in text does not pay for it
-    from hark.app.voice.aloud import Aloud
+    from hark.app.voice.engines import VoiceConfig
 
 _HUSH: Final = 0.05
 """Seconds of real time without any Message, after which a handler under way is taken to wait for something."""
@@ -211,7 +211,7 @@ class Stage:
         await self.house.bus.close()
         self.turns.forget(all_of_them=True)
 
-    def _aloud(self) -> Aloud | None:
+    def _aloud(self) -> VoiceConfig | None:
         """What the house hears and speaks with; nothing, where it deals in text."""
         return None
 
@@ -232,7 +232,7 @@ class Stage:
         if message.type == topics.UTTERANCE_HANDLED:
             self._devices.adopt(message)
 
-    def _rendered(self, spoken: Spoken) -> None:
+    def _rendered(self, spoken: SpokenResponse) -> None:
         if not self._heeds:
             return
         session_id = spoken.message.session_id

@@ -12,26 +12,26 @@ from hark.model.session_merge import Denials
 from hark.spec import DEFAULT_SESSION_ID
 
 if TYPE_CHECKING:
-    from hark.app.voice.aloud import Aloud, Instruments
+    from hark.app.voice.engines import EngineSet, VoiceConfig
     from hark.hear import Listener
 
 
 class Hear:
     """Has the audio transformers, and listens where there is a microphone. See `Service`."""
 
-    def __init__(self, context: RuntimeContext, aloud: Aloud | None = None) -> None:
+    def __init__(self, context: RuntimeContext, aloud: VoiceConfig | None = None) -> None:
         self.chain = context.chains["audio"]
         self.listener: Listener | None = None
-        self.instruments: Instruments | None = None
+        self.engines: EngineSet | None = None
         self._context = context
         self._options = context.settings.understanding()
         if aloud is not None and aloud.hears:
             # Only here: an assistant that deals in text does not import engines.
-            from hark.app.voice.aloud import HEARING, Instruments
+            from hark.app.voice.engines import HEARING, EngineSet
             from hark.hear import Listener
 
-            self.instruments = Instruments(HEARING, aloud, context.runner)
-            engines = self.instruments.by_kind
+            self.engines = EngineSet(HEARING, aloud, context.runner)
+            engines = self.engines.by_kind
             options = aloud.hear_options(context.settings)
             self._not_needed = () if options.opens_by == "wake word" else ("wakeword",)
             self.listener = Listener(
@@ -53,14 +53,14 @@ class Hear:
     @property
     def refusals(self) -> list[Refusal]:
         """The engines and wake words that are not there, and why."""
-        if self.listener is None or self.instruments is None:
+        if self.listener is None or self.engines is None:
             return []
-        return [*self.instruments.refusals, *self.listener.refusals]
+        return [*self.engines.refusals, *self.listener.refusals]
 
     async def start(self) -> None:
-        if self.listener is not None and self.instruments is not None:
+        if self.listener is not None and self.engines is not None:
             context, langs = self._context, self._options.langs
-            await self.instruments.tune(context.bus, context.runner, context.data_root, langs, self._not_needed)
+            await self.engines.load(context.bus, context.runner, context.data_root, langs, self._not_needed)
             await self.listener.start()
 
     async def finish(self) -> None:
@@ -68,8 +68,8 @@ class Hear:
             await self.listener.close()
 
     async def stop(self) -> None:
-        if self.instruments is not None:
-            await self.instruments.close()
+        if self.engines is not None:
+            await self.engines.close()
 
     def adopt(self, settings: Settings) -> None:
         self._options = settings.understanding()

@@ -13,8 +13,8 @@ from hark.model.session_merge import Denials
 from hark.speak import Render, Speaker
 
 if TYPE_CHECKING:
-    from hark.app.voice.aloud import Aloud, Instruments
-    from hark.speak.voice import AudioOutput
+    from hark.app.voice.engines import EngineSet, VoiceConfig
+    from hark.speak.synthesis import AudioOutput
 
 
 class Speak:
@@ -24,23 +24,23 @@ class Speak:
     """
 
     def __init__(
-        self, context: RuntimeContext, render: Render, serves: Callable[[str], bool], aloud: Aloud | None = None
+        self, context: RuntimeContext, render: Render, serves: Callable[[str], bool], aloud: VoiceConfig | None = None
     ) -> None:
         self._context = context
         self._options = context.settings.understanding()
-        self.instruments: Instruments | None = None
+        self.engines: EngineSet | None = None
         output: AudioOutput | None = None
         if aloud is not None and aloud.speaks:
             # Only here: an assistant that deals in text does not import engines.
-            from hark.app.voice.aloud import SPEAKING, Instruments
-            from hark.speak.voice import AudioOutput
+            from hark.app.voice.engines import SPEAKING, EngineSet
+            from hark.speak.synthesis import AudioOutput
 
-            self.instruments = Instruments(SPEAKING, aloud, context.runner)
+            self.engines = EngineSet(SPEAKING, aloud, context.runner)
             output = AudioOutput(
                 context.runner,
                 context.chains["tts"],
-                self.instruments.by_kind["tts"],
-                self.instruments.by_kind["player"],
+                self.engines.by_kind["tts"],
+                self.engines.by_kind["player"],
                 aloud.speak_options(context.settings),
             )
         self.speaker = Speaker(
@@ -58,20 +58,20 @@ class Speak:
     @property
     def refusals(self) -> list[Refusal]:
         """The engines that are not there, and why."""
-        return [] if self.instruments is None else self.instruments.refusals
+        return [] if self.engines is None else self.engines.refusals
 
     async def start(self) -> None:
-        if self.instruments is not None:
+        if self.engines is not None:
             context = self._context
-            await self.instruments.tune(context.bus, context.runner, context.data_root, self._options.langs)
+            await self.engines.load(context.bus, context.runner, context.data_root, self._options.langs)
 
     async def finish(self) -> None:
         """There is nothing to do."""
 
     async def stop(self) -> None:
         await self.speaker.close()
-        if self.instruments is not None:
-            await self.instruments.close()
+        if self.engines is not None:
+            await self.engines.close()
 
     def adopt(self, settings: Settings) -> None:
         self._options = settings.understanding()

@@ -1,7 +1,8 @@
-"""WAV files in place of a microphone and a loudspeaker."""
+"""Microphones and players without a sound card: files, and a player that plays nothing."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +10,60 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from hark.builtin.engines.recording import Recording
 from hark.model import Audio
-from hark.model.resample import resample_mono
-from hark.model.wav import MalformedWav, read_wav
+from hark.model.audio import as_mono, int16_bytes, int16_samples
+from hark.model.resample import resample, resample_mono
+from hark.model.wav import MalformedWav, read_wav, write_wav
 from hark.plugins.engines import SAMPLE_RATE, Microphone, Player, Unavailable
+
+_HEADER: Final = len(write_wav(Audio(b"", 16_000)))
+
+
+class WavRecorder:
+    """One WAV file, mono, 16 bits, which is complete after each `add`."""
+
+    def __init__(self, path: Path, rate: int) -> None:
+        self._rate = rate
+        self._frames = 0
+        self._file = path.open("w+b")
+        self._write_header()
+
+    def add(self, audio: Audio, seconds: float, at: float | None) -> None:
+        """The first `seconds` of a sound, mixed in `at` seconds from the beginning, or put at the end."""
+        if self._file.closed:
+            return
+        wanted = round(seconds * self._rate)
+        numbers = int16_samples(resample(as_mono(audio), self._rate).samples)[:wanted]
+        place = self._frames if at is None else round(at * self._rate)
+        there = self._read(place, len(numbers))
+        mixed = array("h", (max(-32_768, min(32_767, a + b)) for a, b in zip(numbers, there, strict=True)))
+        self._write(place, mixed if any(there) else numbers)
+        self._write_header()
+
+    def close(self) -> None:
+        """No more is to come."""
+        self._file.close()
+
+    def _read(self, place: int, count: int) -> array[int]:
+        self._file.seek(_HEADER + 2 * place)
+        found = self._file.read(2 * max(0, min(count, self._frames - place)))
+        return int16_samples(found.ljust(2 * count, b"\0"))
+
+    def _write(self, place: int, numbers: array[int]) -> None:
+        # Beyond its end, a file reads as zeros, which is silence.
+        self._file.seek(_HEADER + 2 * place)
+        self._file.write(int16_bytes(numbers))
+        self._frames = max(self._frames, place + len(numbers))
+
+    def _write_header(self) -> None:
+        header = bytearray(write_wav(Audio(b"", self._rate)))
+        size = 2 * self._frames
+        header[4:8] = (len(header) - 8 + size).to_bytes(4, "little")
+        header[-4:] = size.to_bytes(4, "little")
+        self._file.seek(0)
+        self._file.write(header)
+        self._file.flush()
+
 
 _BLOCK: Final = 2_048
 """Bytes at a time: 64 ms."""
@@ -93,7 +143,7 @@ class FilePlayer(Player):
         if not self.settings.path:
             raise Unavailable("it does not know which file to write", 'name it: path = "..."')
         try:
-            self._recording = Recording(path, self.settings.rate)
+            self._recording = WavRecorder(path, self.settings.rate)
         except OSError as error:
             raise Unavailable(f"{path} cannot be written: {error}", "correct the setting `path`") from error
         self._began: float | None = None
@@ -119,3 +169,27 @@ class FilePlayer(Player):
     def about(self) -> str:
         """As promised by `Engine`."""
         return f"writes {self.settings.path}"
+
+
+class NullPlayer(Player):
+    """Plays nothing, for as long as it would take."""
+
+    id = "null"
+
+    @dataclass(frozen=True)
+    class Settings:
+        """What a deployer may set."""
+
+        paced: bool = True
+        """Whether it takes the time the sound takes; else it is done at once."""
+
+    settings: Settings
+
+    async def play(self, audio: Audio) -> None:
+        """As promised by `Player`."""
+        if self.settings.paced:
+            await self.host.clock.sleep(audio.seconds)
+
+    def about(self) -> str:
+        """As promised by `Engine`."""
+        return "plays nothing" if self.settings.paced else "plays nothing, in no time"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from hark.builtin.engines.needs import need, release
+from hark.builtin.engines.extras import need, release
 from hark.plugins.engines import Unavailable, WakeDetector, WakeWord, WakeWordEngine
 
 _EXTRA: Final = "microwakeword"

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from hark.builtin.engines.needs import need, release
+from hark.builtin.engines.extras import need, release
 from hark.model import Audio
 from hark.plugins.engines import TTSEngine
 

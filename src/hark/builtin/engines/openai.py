@@ -1,18 +1,113 @@
-"""Recognisers and voices behind an OpenAI-compatible server, in the house or far away. No extra is needed."""
+"""Recognisers and voices behind an OpenAI-compatible server, local or remote. No extra is needed."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from ipaddress import ip_address
 from typing import Annotated, Any, Final
+from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Meta
 
-from hark.builtin.engines.http import Server, ServerError, form, whole
 from hark.model import Audio
 from hark.model.wav import write_wav
-from hark.plugins.engines import STTEngine, Transcript, TTSEngine
+from hark.plugins.engines import STTEngine, Transcript, TTSEngine, Unavailable
+
+_MOST: Final = 64 * 1024 * 1024
+"""Bytes of an answer that are read at most."""
+_TOLD: Final = 300
+"""Letters of an error that are passed on."""
+
+
+class OpenAIServerError(Exception):
+    """The server could not be reached, took too long or refused; the text says which."""
+
+
+class OpenAIServer:
+    """A server by its address, such as "http://127.0.0.1:8000/v1"; raises `Unavailable` for one that will not do."""
+
+    def __init__(self, url: str, key: str, timeout: float) -> None:
+        parts = urlsplit(url.rstrip("/"))
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise Unavailable(f"{url!r} is no address of a server", 'such as: url = "http://127.0.0.1:8000/v1"')
+        if key and parts.scheme == "http" and not _is_near(parts.hostname):
+            raise Unavailable("a key would travel through the network in the open", "use an https address, or no key")
+        self._parts = parts
+        self._key = key
+        self._timeout = timeout
+
+    def __str__(self) -> str:
+        return f"{self._parts.scheme}://{self._parts.netloc.rpartition('@')[2]}"
+
+    @contextmanager
+    def post(self, path: str, body: bytes, kind: str) -> Iterator[HTTPResponse]:
+        """The answer to a POST, open for reading; raises `OpenAIServerError`."""
+        headers = {"Content-Type": kind, "User-Agent": "hark"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        connection = self._connection(self._parts)
+        try:
+            connection.request("POST", self._parts.path + path, body, headers)
+            answer = connection.getresponse()
+            if answer.status != 200:
+                raise OpenAIServerError(
+                    f"{self} answered {answer.status} {answer.reason}: {_said(answer)}".rstrip(": ")
+                )
+            yield answer
+        except TimeoutError:
+            raise OpenAIServerError(f"{self} took longer than {self._timeout:g} s") from None
+        except (OSError, HTTPException) as error:
+            raise OpenAIServerError(f"{self} cannot be reached: {str(error) or type(error).__name__}") from error
+        finally:
+            connection.close()
+
+    def _connection(self, parts: SplitResult) -> HTTPConnection:
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        return kind(parts.hostname or "", parts.port, timeout=self._timeout)
+
+
+def whole(answer: HTTPResponse) -> bytes:
+    """All of an answer; raises `OpenAIServerError` when there is no end to it."""
+    body = answer.read(_MOST + 1)
+    if len(body) > _MOST:
+        raise OpenAIServerError(f"it answered more than {_MOST} bytes")
+    return body
+
+
+def form(fields: Mapping[str, str], name: str, file: bytes) -> tuple[bytes, str]:
+    """The body and type of a form with one WAV file in it."""
+    edge = "hark-form-edge-b1946ac92492d2347c6235b4d2611184"
+    lines: list[bytes] = []
+    for field, value in fields.items():
+        lines.append(f'--{edge}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode())
+    head = f'--{edge}\r\nContent-Disposition: form-data; name="{name}"; filename="speech.wav"\r\n'
+    lines += [head.encode(), b"Content-Type: audio/wav\r\n\r\n", file, f"\r\n--{edge}--\r\n".encode()]
+    return b"".join(lines), f"multipart/form-data; boundary={edge}"
+
+
+def _said(answer: HTTPResponse) -> str:
+    """What the server says about its refusal, shortened."""
+    text = answer.read(4 * _TOLD).decode("utf-8", "replace").strip()
+    try:
+        error = json.loads(text)["error"]
+        text = str(error["message"] if isinstance(error, dict) else error)
+    except (ValueError, KeyError, TypeError):
+        pass
+    return " ".join(text.split())[:_TOLD]
+
+
+def _is_near(host: str) -> bool:
+    """Whether a host is this machine or in this house."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".lan", ".home.arpa"))
+    return address.is_loopback or address.is_private or address.is_link_local
+
 
 _PIECE: Final = 9_600
 """Bytes of speech at a time: a fifth of a second."""
@@ -49,7 +144,7 @@ class OpenAIRecogniser(STTEngine):
 
     def load(self) -> None:
         """As promised by `Engine`. Whether the server answers shows when it is asked."""
-        self._server = Server(self.settings.url, self.settings.key, self.settings.timeout)
+        self._server = OpenAIServer(self.settings.url, self.settings.key, self.settings.timeout)
         self.langs = self.settings.langs or None
 
     def transcribe(self, audio: Audio, lang: str) -> Transcript:
@@ -101,7 +196,7 @@ class OpenAIVoice(TTSEngine):
 
     def load(self) -> None:
         """As promised by `Engine`. Whether the server answers shows when it is asked."""
-        self._server = Server(self.settings.url, self.settings.key, self.settings.timeout)
+        self._server = OpenAIServer(self.settings.url, self.settings.key, self.settings.timeout)
         self.langs = self.settings.langs or None
 
     def synthesize(self, text: str, lang: str, voice: str | None = None) -> Audio:
@@ -138,7 +233,7 @@ def _text(body: bytes) -> str:
     try:
         text = json.loads(body)["text"]
     except (ValueError, KeyError, TypeError):
-        raise ServerError("it answered something that is no transcription") from None
+        raise OpenAIServerError("it answered something that is no transcription") from None
     if not isinstance(text, str):
-        raise ServerError("it answered something that is no transcription")
+        raise OpenAIServerError("it answered something that is no transcription")
     return text.strip()

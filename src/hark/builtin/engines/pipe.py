@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from hark.builtin.engines.threads import Inbox
+from hark.builtin.engines.thread_queue import ThreadQueue
 from hark.model import Audio
 from hark.model.audio import as_mono
 from hark.model.resample import Resampler
@@ -77,7 +77,7 @@ class _Source:
         self._source = os.open(os.path.expanduser(path), os.O_RDONLY | os.O_NONBLOCK) if path else descriptor  # noqa: PTH111
         self._ended, self._end = os.pipe()
         self._ahead = BoundedSemaphore(_AHEAD)
-        self.inbox = Inbox(_AHEAD + 1)
+        self.inbox = ThreadQueue(_AHEAD + 1)
         self.inbox.taken = self._ahead.release
         self._closed = False
         self._thread = Thread(target=self._run, name="pipe microphone", daemon=True)

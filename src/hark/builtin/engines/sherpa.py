@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
-from hark.builtin.engines.needs import need, release
+from hark.builtin.engines.extras import need, release
 from hark.model import Audio
 from hark.model.resample import resample_mono
 from hark.plugins.engines import SAMPLE_RATE, Recognition, STTEngine, Transcript, Unavailable

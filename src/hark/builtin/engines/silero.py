@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hark.builtin.engines.needs import need, release
+from hark.builtin.engines.extras import need, release
 from hark.plugins.engines import VADEngine, VoiceDetector
 
 _BYTES = 1024

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from threading import Event, Thread
 from typing import Any, Final
 
-from hark.builtin.engines.needs import need
-from hark.builtin.engines.threads import Inbox
+from hark.builtin.engines.extras import need
+from hark.builtin.engines.thread_queue import ThreadQueue
 from hark.model import Audio
 from hark.model.audio import as_16_bits, as_mono
 from hark.model.resample import Resampler, resample
@@ -73,7 +73,7 @@ class SoundDeviceMicrophone(Microphone):
 
     async def blocks(self) -> AsyncIterator[bytes]:
         """As promised by `Microphone`."""
-        inbox = Inbox()
+        inbox = ThreadQueue()
         resampler = Resampler(self._rate, SAMPLE_RATE) if self._rate != SAMPLE_RATE else None
         stream = self._library.RawInputStream(
             samplerate=self._rate,

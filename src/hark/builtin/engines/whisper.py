@@ -15,13 +15,11 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from hark.builtin.engines.mel import HOP
-from hark.builtin.engines.needs import need, release
-from hark.builtin.engines.packaged import WHISPER
-from hark.builtin.engines.preferring import preferred
-from hark.builtin.engines.repetition import repeats_itself
-from hark.builtin.engines.sayable.following import Following
-from hark.builtin.engines.whisper_model import Reading, WhisperModel
+from hark.builtin.engines.extras import need, release
+from hark.builtin.engines.model_packages import WHISPER
+from hark.builtin.engines.rescoring import preferred
+from hark.builtin.engines.speech_grammar.registrations import LiveGrammar
+from hark.builtin.engines.whisper_model import HOP, WhisperModel, WhisperResult, repeats_itself
 from hark.model import Audio
 from hark.model.resample import resample_mono
 from hark.plugins import Message
@@ -88,7 +86,7 @@ class FasterWhisper(STTEngine):
     settings: Settings
 
     def __init__(self) -> None:
-        self._following = Following(fill=True)
+        self._following = LiveGrammar(fill=True)
         self._lang = "en"
 
     def load(self) -> None:
@@ -139,7 +137,7 @@ class FasterWhisper(STTEngine):
 
     async def start(self) -> None:
         """Follow what skills register, and have those who did so already say it again."""
-        self._following = Following(fill=True)  # what was registered in another house is not said in this one
+        self._following = LiveGrammar(fill=True)  # what was registered in another house is not said in this one
         if self.settings.preference > 0:
             self._following.start(self.host, self.learn, lambda: self._following.grammar(self._lang))
 
@@ -172,7 +170,7 @@ class FasterWhisper(STTEngine):
         whole = " ".join(reading.texts[0] for reading in readings)
         return Transcript((whole,), confidence=min(exp(reading.score) for reading in readings))
 
-    def _meant(self, reading: Reading, lang: str, code: str) -> tuple[str, ...]:
+    def _meant(self, reading: WhisperResult, lang: str, code: str) -> tuple[str, ...]:
         """What was said, as far as what may be said in this house tells it."""
         self._lang = lang
         grammar = self._following.grammar(lang) if self.settings.preference > 0 else None
@@ -184,7 +182,7 @@ class FasterWhisper(STTEngine):
 
         return preferred(grammar.graph, reading.texts, lang, self.settings.preference, judge)
 
-    def _understood(self, sound: Any, code: str) -> Reading | None:
+    def _understood(self, sound: Any, code: str) -> WhisperResult | None:
         """What up to thirty seconds say; none where there was nothing to understand."""
         settings = self.settings
         frames = len(sound) // HOP
@@ -200,8 +198,8 @@ class FasterWhisper(STTEngine):
             return None
         return reading
 
-    def _read(self, sound: Any, code: str, window: int) -> Reading:
+    def _read(self, sound: Any, code: str, window: int) -> WhisperResult:
         return self._model.read(sound, code, window, self.settings.beam)
 
-    def _repeats(self, reading: Reading) -> bool:
+    def _repeats(self, reading: WhisperResult) -> bool:
         return repeats_itself(reading.texts[0], self.settings.repetition)

@@ -1,14 +1,64 @@
-"""Whisper's model as CTranslate2 runs it: what it hears, and how likely it finds a text."""
+"""Whisper's model as CTranslate2 runs it: features, transcripts, and the likelihood of a text."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
-from math import log
+from functools import lru_cache
+from math import log, sqrt
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from hark.builtin.engines.mel import mel_frames
 from hark.plugins.engines import SAMPLE_RATE
+
+HOP: Final = 160
+"""Samples between two frames, at 16 kHz."""
+_WINDOW: Final = 400
+_RATE: Final = 16_000
+_LEAST: Final = 1e-10
+
+
+def mel_frames(numpy: Any, sound: Any, bands: int) -> Any:
+    """An array of `bands` rows with a column for each 10 ms of `sound`, which is mono at 16 kHz, from -1 to 1."""
+    count = len(sound) // HOP
+    half = _WINDOW // 2
+    # As if the sound were reflected at both ends; what is shorter than that has silence behind it.
+    padded = numpy.pad(sound, (0, max(0, half + 1 - len(sound))))
+    padded = numpy.pad(padded, half, mode="reflect")
+    frames = numpy.lib.stride_tricks.sliding_window_view(padded, _WINDOW)[::HOP][:count]
+    window = 0.5 - 0.5 * numpy.cos(2 * numpy.pi * numpy.arange(_WINDOW) / _WINDOW)
+    power = numpy.abs(numpy.fft.rfft(frames * window)) ** 2
+    loud = numpy.log10(numpy.maximum(_filters(numpy, bands) @ power.T, _LEAST))
+    loud = numpy.maximum(loud, loud.max(initial=-10.0) - 8.0)
+    return ((loud + 4.0) / 4.0).astype("float32")
+
+
+@lru_cache(maxsize=2)
+def _filters(numpy: Any, bands: int) -> Any:
+    """A triangle for each band, evenly apart on Slaney's scale of pitch, and all of one area."""
+    edges = _hertz(numpy, numpy.linspace(0.0, _pitch(numpy, _RATE / 2), bands + 2))
+    pitches = numpy.linspace(0, _RATE / 2, _WINDOW // 2 + 1)
+    up = (pitches - edges[:-2, None]) / (edges[1:-1] - edges[:-2])[:, None]
+    down = (edges[2:, None] - pitches) / (edges[2:] - edges[1:-1])[:, None]
+    triangles = numpy.maximum(0.0, numpy.minimum(up, down))
+    return triangles * (2.0 / (edges[2:] - edges[:-2]))[:, None]
+
+
+# Below a kilohertz, pitch goes with frequency; above it with its logarithm.
+_STEP: Final = 200.0 / 3
+_KINK: Final = 1_000.0
+_GROWTH: Final = 27.0
+"""Steps in which the frequency grows by a factor of 6.4."""
+
+
+def _pitch(numpy: Any, hertz: float) -> float:
+    return float(_KINK / _STEP + numpy.log(hertz / _KINK) * _GROWTH / numpy.log(6.4))
+
+
+def _hertz(numpy: Any, pitch: Any) -> Any:
+    high = _KINK * numpy.exp(numpy.log(6.4) / _GROWTH * (pitch - _KINK / _STEP))
+    return numpy.where(pitch < _KINK / _STEP, pitch * _STEP, high)
+
 
 _TOKENS: Final = 12
 """The most tokens in a second of speech, and how many may come on top for the first."""
@@ -16,7 +66,7 @@ _MOST: Final = 448
 _NEVER: Final = 1e-9
 
 
-class Reading(NamedTuple):
+class WhisperResult(NamedTuple):
     """What the model makes of a piece of sound."""
 
     texts: tuple[str, ...]
@@ -44,7 +94,7 @@ class WhisperModel:
         """Whether it understands more than English."""
         return bool(self._model.is_multilingual)
 
-    def read(self, sound: Any, code: str, window: int, beam: int) -> Reading:
+    def read(self, sound: Any, code: str, window: int, beam: int) -> WhisperResult:
         """What is said in `sound`, seen in a window of so many frames of 10 ms."""
         numpy = self._numpy
         features = mel_frames(numpy, sound, self._model.n_mels)[:, :window]
@@ -62,9 +112,9 @@ class WhisperModel:
             return_no_speech_prob=True,
         )
         texts = tuple(self.tokenizer.decode(ids).strip() for ids in found.sequences_ids)
-        return Reading(texts, float(found.scores[0]), float(found.no_speech_prob), seen)
+        return WhisperResult(texts, float(found.scores[0]), float(found.no_speech_prob), seen)
 
-    def likelihoods(self, reading: Reading, texts: Sequence[str], code: str) -> list[float]:
+    def likelihoods(self, reading: WhisperResult, texts: Sequence[str], code: str) -> list[float]:
         """The log probability of each text, to its end, for the sound that was read."""
         start = [self.tokenizer.token_to_id(token) for token in self._task(code)]
         found = []
@@ -78,3 +128,37 @@ class WhisperModel:
         """What is to be done: write down what is said in this language."""
         what = [f"<|{code}|>", "<|transcribe|>"] if self.many_languages else []
         return ["<|startoftranscript|>", *what]
+
+
+_LONGEST: Final = 12
+"""Words of a phrase that is looked for in a row."""
+_SHORT: Final = 240
+"""Bytes. The longer people talk, the more of their words come again: longer text may be squeezed by more."""
+
+
+def repeats_itself(text: str, squeezed: float) -> bool:
+    """Whether it is one phrase again and again, in the main, or can be squeezed by more than `squeezed`."""
+    words = [word.strip(".,!?") for word in text.lower().split()]
+    if _is_one_phrase(words) or _goes_round(words):
+        return True
+    raw = text.encode()
+    limit = squeezed * sqrt(max(1.0, len(raw) / _SHORT))
+    return len(raw) > 0 and len(raw) / len(zlib.compress(raw)) > limit
+
+
+def _is_one_phrase(words: list[str]) -> bool:
+    """ "What time is it? What time is it?" is too short to be squeezed well."""
+    return any(
+        all(word == words[place % size] for place, word in enumerate(words)) for size in range(2, len(words) // 2 + 1)
+    )
+
+
+def _goes_round(words: list[str]) -> bool:
+    """Whether more than half of the words are one phrase, three times or more without anything in between."""
+    for size in range(1, min(_LONGEST, len(words) // 3) + 1):
+        same = 0
+        for place in range(size, len(words)):
+            same = same + 1 if words[place] == words[place - size] else 0
+            if same >= 2 * size and 2 * (same + size) > max(len(words), 8):
+                return True
+    return False

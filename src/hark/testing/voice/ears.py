@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hark.bus import Bus
 from hark.chains import Chain
-from hark.hear import Listener, Options
+from hark.hear import HearOptions, Listener
 from hark.hosting import Engines, PluginHost, Runner
 from hark.model.audio import Level
 from hark.plugins.engines import Engine, EngineKind, WakeWord
@@ -59,7 +59,7 @@ class FakeEars:
             self.engines["vad"],
             self.engines["wakeword"],
             self.engines["stt"],
-            options=Options(**{"wake_words": (JARVIS,), **options}),
+            options=HearOptions(**{"wake_words": (JARVIS,), **options}),
             serves=serves,
             on_level=on_level,
         )

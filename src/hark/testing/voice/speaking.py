@@ -13,7 +13,7 @@ from hark.model import Audio, Clock
 from hark.plugins import TTSTransformer
 from hark.plugins.engines import Engine, Player, TTSEngine
 from hark.speak.options import SpeakOptions
-from hark.speak.voice import AudioOutput, is_device
+from hark.speak.synthesis import AudioOutput, is_device
 
 RATE: Final = 8_000
 

@@ -9,17 +9,16 @@ from typing import Any
 
 from hark.app.house import House
 from hark.app.settings import Settings, settings_from
-from hark.app.voice.aloud import Aloud
-from hark.app.voice.choosing import Choice, Chosen
-from hark.app.voice.following import Following
-from hark.app.voice.recorded import Kept
+from hark.app.voice.engines import ChosenEngine, EngineFactory, VoiceConfig
+from hark.app.voice.follower import VoiceFollower
+from hark.app.voice.sound_files import CollectingPlayer
 from hark.builtin import MATCHERS
 from hark.bus import LocalBus
 from hark.model import Audio, Clock, Message, SystemClock
 from hark.model.resample import resample_mono
 from hark.plugins import PipelinePlugin, Plugin
 from hark.plugins.engines import SAMPLE_RATE, Engine, EngineKind
-from hark.speak import Spoken
+from hark.speak import SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID
 from hark.testing.clock import FakeClock
 from hark.testing.voice.hearing import FakeMicrophone, FakeSTT, FakeVAD, FakeWakeWords, Scene
@@ -52,7 +51,7 @@ class TalkingHouse:
         self.clock: Any = clock or SystemClock()
         self.bus = LocalBus()
         self.microphone = FakeMicrophone()
-        self.player = Kept()
+        self.player = CollectingPlayer()
         self.messages: list[Message] = []
         """Every Message on the bus, in order."""
         self.shown: list[str] = []
@@ -65,9 +64,10 @@ class TalkingHouse:
         kinds: set[EngineKind] = {engine.kind for engine in chosen}
         tables = settings.engine
         instead = {
-            kind: [Chosen(one, dict(tables.get(one.id, {}))) for one in chosen if one.kind == kind] for kind in kinds
+            kind: [ChosenEngine(one, dict(tables.get(one.id, {}))) for one in chosen if one.kind == kind]
+            for kind in kinds
         }
-        aloud = Aloud(choice=Choice(settings, installed=False), instead=instead, earcons=False)
+        aloud = VoiceConfig(factory=EngineFactory(settings, installed=False), instead=instead, earcons=False)
         if not wakes:
             listening = {"opens_by": "speech", "wake_words": (), **listening}
         self.house = House(
@@ -79,7 +79,7 @@ class TalkingHouse:
             serves=lambda session_id: session_id == DEFAULT_SESSION_ID,
             aloud=aloud.listening(aloud.hear_options(settings), **listening),
         )
-        self.following = Following(self.bus)
+        self.following = VoiceFollower(self.bus)
 
     async def __aenter__(self) -> TalkingHouse:
         try:
@@ -128,7 +128,7 @@ class TalkingHouse:
             raise LookupError("nothing was heard")
         return render(trace.record())
 
-    def _rendered(self, spoken: Spoken) -> None:
+    def _rendered(self, spoken: SpokenResponse) -> None:
         self.shown.append(spoken.text)
 
     async def _close(self) -> None:

@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from hark.app.settings import settings_from
-from hark.app.voice.choosing import Choice, Chosen
-from hark.builtin.engines.files import FileMicrophone
-from hark.builtin.engines.null import NullPlayer
+from hark.app.voice.engines import ChosenEngine, EngineFactory
+from hark.builtin.engines.files import FileMicrophone, NullPlayer
 from hark.hosting import Refusal
 from hark.plugins.engines import WakeWord
 
 
-def choice(**tables: Any) -> Choice:
-    return Choice(settings_from(tables), installed=False)
+def choice(**tables: Any) -> EngineFactory:
+    return EngineFactory(settings_from(tables), installed=False)
 
 
 def test_engines_come_in_the_order_of_the_settings() -> None:
     found = list(choice(voice={"player": ["null", "recorder"]}).of("player"))
-    assert [one.engine.id for one in found if isinstance(one, Chosen)] == ["null", "recorder"]
-    assert isinstance(found[0], Chosen)
+    assert [one.engine.id for one in found if isinstance(one, ChosenEngine)] == ["null", "recorder"]
+    assert isinstance(found[0], ChosenEngine)
     assert isinstance(found[0].engine, NullPlayer)
 
 
@@ -27,7 +26,7 @@ def test_a_table_gives_an_engine_another_name_and_settings() -> None:
     tables: dict[str, Any] = {"voice": {"microphone": ["door"]}}
     tables["engine"] = {"door": {"engine": "file", "path": "door.wav"}}
     [door] = choice(**tables).of("microphone")
-    assert isinstance(door, Chosen)
+    assert isinstance(door, ChosenEngine)
     assert isinstance(door.engine, FileMicrophone)
     assert (door.engine.id, door.settings) == ("door", {"path": "door.wav"})
     assert FileMicrophone.id == "file"
@@ -36,7 +35,7 @@ def test_a_table_gives_an_engine_another_name_and_settings() -> None:
 def test_a_table_of_the_engines_own_name_needs_no_engine_key() -> None:
     tables: dict[str, Any] = {"voice": {"microphone": ["file"]}, "engine": {"file": {"path": "a.wav"}}}
     [found] = choice(**tables).of("microphone")
-    assert isinstance(found, Chosen)
+    assert isinstance(found, ChosenEngine)
     assert found.settings == {"path": "a.wav"}
 
 
@@ -45,7 +44,7 @@ def test_an_engine_that_is_not_there_is_told_with_those_that_are() -> None:
     assert isinstance(found[0], Refusal)
     assert found[0].reason == "there is no player engine 'trumpet'"
     assert "null, recorder, sounddevice" in found[0].remedy
-    assert isinstance(found[1], Chosen)
+    assert isinstance(found[1], ChosenEngine)
 
 
 def test_somebody_who_names_no_wake_word_has_the_usual_one() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hark.app.cli import main
-from hark.builtin.engines.null import NullPlayer
+from hark.builtin.engines.files import NullPlayer
 from hark.builtin.engines.sounddevice import SoundDeviceMicrophone
 from hark.plugins.engines import Unavailable
 

@@ -9,7 +9,7 @@ from hark.app.doctor.examine import engines_in
 from hark.app.doctor.render import render
 from hark.app.doctor.report import Report
 from hark.app.settings import settings_from
-from hark.app.voice.examining import with_engines
+from hark.app.voice.engine_report import with_engines
 from hark.bus import LocalBus
 from hark.hosting import Engines, PluginHost, Runner
 from hark.model import Audio

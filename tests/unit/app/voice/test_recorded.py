@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hark.app.voice.recorded import Kept, Recorded
+from hark.app.voice.sound_files import CollectingPlayer, RecordedMicrophone
 from hark.model import Audio
 
 
 async def test_a_recording_is_listened_to_in_pieces_once_it_may_begin() -> None:
-    recorded = Recorded(Audio(bytes(2 * 8_000), 8_000))
+    recorded = RecordedMicrophone(Audio(bytes(2 * 8_000), 8_000))
     recorded.go.set()
     pieces = [piece async for piece in recorded.blocks()]
     assert sum(map(len, pieces)) == 2 * 16_000
@@ -15,7 +15,7 @@ async def test_a_recording_is_listened_to_in_pieces_once_it_may_begin() -> None:
 
 
 async def test_everything_that_was_played_is_kept_in_one_piece() -> None:
-    kept = Kept()
+    kept = CollectingPlayer()
     assert kept.whole() is None
     await kept.play(Audio(b"\1\0" * 8_000, 8_000))
     await kept.play(Audio(b"\2\0" * 16_000, 16_000))

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from hark.app.voice.status_line import StatusLine
+from hark.app.voice.terminal import StatusLine
 from hark.bus import LocalBus
 from hark.model import Message, Session
 from hark.model.audio import Level

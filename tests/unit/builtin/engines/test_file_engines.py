@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hark.builtin.engines.files import FileMicrophone, FilePlayer
-from hark.builtin.engines.null import NullPlayer
+from hark.builtin.engines.files import FileMicrophone, FilePlayer, NullPlayer
 from hark.builtin.engines.pipe import PipeMicrophone
 from hark.model import Audio
 from hark.model.audio import int16_samples

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hark.builtin.engines.mel import mel_frames
-from hark.builtin.engines.needs import need
+from hark.builtin.engines.extras import need
+from hark.builtin.engines.whisper_model import mel_frames
 
 numpy: Any = need("numpy", "faster-whisper")
 

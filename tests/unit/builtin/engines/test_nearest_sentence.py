@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-import hark.builtin.engines.sayable.nearest as module
-from hark.builtin.engines.sayable.automaton import Graph
-from hark.builtin.engines.sayable.grammar import Said, grammar_of
-from hark.builtin.engines.sayable.nearest import nearest
-from hark.builtin.engines.sayable.writing import read_aloud, rewritten
+import hark.builtin.engines.speech_grammar.nearest as module
+from hark.builtin.engines.speech_grammar.grammar import SpokenTemplate, grammar_of
+from hark.builtin.engines.speech_grammar.graph import WordGraph
+from hark.builtin.engines.speech_grammar.nearest import nearest
+from hark.builtin.engines.speech_grammar.spoken_forms import read_aloud, rewritten
 
 VALUES = {"room": ("kitchen", "living room", "attic"), "device": ("dishwasher", "ceiling fan")}
 
 
-def graph(*templates: str) -> Graph:
-    return grammar_of(Said(text, "en-US", lambda slot: VALUES.get(slot, ()), fill=True) for text in templates).graph
+def graph(*templates: str) -> WordGraph:
+    return grammar_of(
+        SpokenTemplate(text, "en-US", lambda slot: VALUES.get(slot, ()), fill=True) for text in templates
+    ).graph
 
 
 HOUSE = graph(
@@ -75,7 +77,7 @@ def test_nearer_sentences_come_first_and_each_once() -> None:
 
 def test_the_work_is_bounded_in_the_largest_house(monkeypatch: pytest.MonkeyPatch) -> None:
     titles = tuple(f"{one}{two}song" for one in "abcdefghijklmnopqrstuvwxyz" for two in "abcdefghijklmnopqrstuvwxyz")
-    many = grammar_of([Said("play {title}", "en-US", lambda _slot: titles)]).graph
+    many = grammar_of([SpokenTemplate("play {title}", "en-US", lambda _slot: titles)]).graph
     looked_at: list[str] = []
 
     def counted(row: tuple[float, ...], letter: str, heard: str, limit: float) -> tuple[float, ...]:

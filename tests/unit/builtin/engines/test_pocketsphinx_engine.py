@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from hark.builtin.engines.pocketsphinx.decoder import Heard, Part, judged
+from hark.builtin.engines.pocketsphinx.decoder import DecodedSentence, Segment, judged
 from hark.builtin.engines.pocketsphinx.pronounce import sounds_of
 from hark.builtin.engines.pocketsphinx.stt import Pocketsphinx
-from hark.builtin.engines.sayable import following
-from hark.builtin.engines.sayable.automaton import Graph, TooLarge
+from hark.builtin.engines.speech_grammar import registrations as following
+from hark.builtin.engines.speech_grammar.graph import GrammarTooLarge, WordGraph
 from hark.model import Audio, Message
 from hark.spec import topics
 from hark.testing.clock import settle
@@ -67,10 +67,10 @@ async def test_the_grammar_is_made_in_a_quiet_moment_once(monkeypatch: pytest.Mo
     async with stage() as on:
         engine = Pocketsphinx()
         assert await on.add(engine) is None
-        made: list[Graph] = []
+        made: list[WordGraph] = []
         there = Event()
 
-        def listen_for(graph: Graph) -> None:
+        def listen_for(graph: WordGraph) -> None:
             made.append(graph)
             there.set()
 
@@ -146,7 +146,7 @@ async def test_too_much_to_say_leaves_it_as_it_was(
         assert await heard(on, spoken("turn on the lights")) == ("turn on the lights",)
 
         def grow(_said: Any) -> Any:
-            raise TooLarge("too many states")
+            raise GrammarTooLarge("too many states")
 
         monkeypatch.setattr(following, "grammar_of", grow)
         await emit(on, registration("another thing"))
@@ -201,16 +201,16 @@ async def test_a_model_that_is_not_there_is_told() -> None:
 
 
 def test_a_sentence_is_judged_by_its_worst_word_and_by_what_it_leaves_out() -> None:
-    sounds = [Part("_A", 0, 29, -30.0), Part("_B", 30, 59, -30.0)]
-    good = judged(("a", "b"), [Part("a", 0, 29, -30.0), Part("b", 30, 59, -30.0)], sounds)
-    assert good == Heard(("a", "b"), 0.0, 0.0, 0.0)
-    bad = judged(("a", "b"), [Part("a", 0, 29, -30.0), Part("b", 30, 59, -150.0)], sounds)
+    sounds = [Segment("_A", 0, 29, -30.0), Segment("_B", 30, 59, -30.0)]
+    good = judged(("a", "b"), [Segment("a", 0, 29, -30.0), Segment("b", 30, 59, -30.0)], sounds)
+    assert good == DecodedSentence(("a", "b"), 0.0, 0.0, 0.0)
+    bad = judged(("a", "b"), [Segment("a", 0, 29, -30.0), Segment("b", 30, 59, -150.0)], sounds)
     assert bad is not None
     assert (bad.whole, bad.worst, bad.hidden) == (-2.0, -4.0, 0.0)
-    left_out = judged(("a",), [Part("a", 0, 29, -30.0), Part("<sil>", 30, 59, -90.0)], sounds)
+    left_out = judged(("a",), [Segment("a", 0, 29, -30.0), Segment("<sil>", 30, 59, -90.0)], sounds)
     assert left_out is not None
     assert (left_out.worst, left_out.hidden) == (0.0, -2.0)
-    assert judged(("a",), [Part("a", 0, 3, -1.0)], sounds) is None
+    assert judged(("a",), [Segment("a", 0, 3, -1.0)], sounds) is None
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from hark.builtin.engines import preferring
-from hark.builtin.engines.sayable.grammar import Said, grammar_of
+from hark.builtin.engines import rescoring as preferring
+from hark.builtin.engines.speech_grammar.grammar import SpokenTemplate, grammar_of
 
 GRAPH = grammar_of(
-    Said(text, "en-US", lambda slot: ("kitchen", "attic") if slot == "room" else (), fill=True)
+    SpokenTemplate(text, "en-US", lambda slot: ("kitchen", "attic") if slot == "room" else (), fill=True)
     for text in (
         "turn on the {room} lights",
         "lock the front door",

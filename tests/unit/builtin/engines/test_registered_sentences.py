@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hark.builtin.engines.sayable.registered import Registered
+from hark.builtin.engines.speech_grammar.registrations import RegisteredTemplates
 from hark.model import Message, Session
 from hark.spec import topics
 
@@ -18,19 +18,19 @@ def register(name: str = "on", *samples: str, session: str = "default", lang: st
     return message(topics.REGISTER_TEMPLATE, session, intent_name=name, lang=lang, samples=list(samples or ("on",)))
 
 
-def said(registered: Registered, lang: str = "en-GB") -> list[str]:
+def said(registered: RegisteredTemplates, lang: str = "en-GB") -> list[str]:
     return [one.template for one in registered.said(lang)]
 
 
 def test_a_registration_may_be_said_in_every_region_of_its_language() -> None:
-    registered = Registered()
+    registered = RegisteredTemplates()
     assert registered.apply(register("on", "light on"))
     assert said(registered) == ["light on"]
     assert said(registered, "de-DE") == []
 
 
 def test_the_same_again_changes_nothing() -> None:
-    registered = Registered()
+    registered = RegisteredTemplates()
     assert registered.apply(register())
     assert not registered.apply(register())
     assert registered.apply(register("on", "another"))
@@ -38,7 +38,7 @@ def test_the_same_again_changes_nothing() -> None:
 
 
 def test_what_is_taken_back_is_gone() -> None:
-    registered = Registered()
+    registered = RegisteredTemplates()
     registered.apply(register())
     assert not registered.apply(message(topics.INTENT_DEREGISTER, intent_name="off"))
     assert not registered.apply(message(topics.INTENT_DEREGISTER, intent_name="on", lang="de-DE"))
@@ -47,7 +47,7 @@ def test_what_is_taken_back_is_gone() -> None:
 
 
 def test_a_skill_that_goes_takes_all_of_it_along_but_nobody_elses() -> None:
-    registered = Registered()
+    registered = RegisteredTemplates()
     registered.apply(register())
     registered.apply(message(topics.REGISTER_KEYWORD, intent_name="k", lang="en-US", required=[["x"]]))
     assert registered.keyword_intents == 1
@@ -58,7 +58,7 @@ def test_a_skill_that_goes_takes_all_of_it_along_but_nobody_elses() -> None:
 
 
 def test_switching_off_holds_for_everybody_only_from_the_device_itself() -> None:
-    registered = Registered()
+    registered = RegisteredTemplates()
     registered.apply(register())
     assert not registered.apply(message(topics.INTENT_DISABLE, "satellite", intent_name="on"))
     assert registered.apply(message(topics.INTENT_DISABLE, intent_name="on"))
@@ -69,7 +69,7 @@ def test_switching_off_holds_for_everybody_only_from_the_device_itself() -> None
 
 
 def test_slots_know_the_values_of_their_own_skill() -> None:
-    registered = Registered()
+    registered = RegisteredTemplates()
     registered.apply(register("on", "the {room} light"))
     registered.apply(message(topics.ENTITY_REGISTER, entity_name="room", lang="en-US", samples=["kitchen"]))
     registered.apply(message(topics.ENTITY_REGISTER, "satellite", entity_name="room", lang="en-US", samples=["attic"]))
@@ -82,7 +82,7 @@ def test_slots_know_the_values_of_their_own_skill() -> None:
 
 
 def test_what_is_malformed_changes_nothing() -> None:
-    registered = Registered()
+    registered = RegisteredTemplates()
     for wrong in (
         message(topics.REGISTER_TEMPLATE, intent_name="on", lang="en-US", samples="light on"),
         message(topics.REGISTER_TEMPLATE, intent_name="on", samples=["light on"]),
@@ -95,4 +95,4 @@ def test_what_is_malformed_changes_nothing() -> None:
 
 
 def test_it_follows_every_topic_of_registration() -> None:
-    assert set(Registered().topics) == set(topics.REGISTRATION) - {topics.SKILL_LOADED}
+    assert set(RegisteredTemplates().topics) == set(topics.REGISTRATION) - {topics.SKILL_LOADED}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hark.builtin.engines.repetition import repeats_itself
+from hark.builtin.engines.whisper_model import repeats_itself
 
 PROSE = (
     "The old house stood at the end of a narrow lane, behind a row of chestnut trees that nobody had cut for years. In "

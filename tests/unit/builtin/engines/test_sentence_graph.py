@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from hark.builtin.engines.sayable import automaton
-from hark.builtin.engines.sayable.automaton import END, START, Draft, TooLarge
-from hark.builtin.engines.sayable.grammar import Grammar, Said, grammar_of
-from hark.builtin.engines.sayable.numbers import spell
+from hark.builtin.engines.speech_grammar import graph as automaton
+from hark.builtin.engines.speech_grammar.grammar import Grammar, SpokenTemplate, grammar_of
+from hark.builtin.engines.speech_grammar.graph import END, START, GrammarTooLarge, GraphBuilder
+from hark.builtin.engines.speech_grammar.spoken_forms import spell
 from hark.intents import expand
 
 ROOMS = ("kitchen", "living room")
 
 
 def grammar(*templates: str, lang: str = "en-US", **values: tuple[str, ...]) -> Grammar:
-    return grammar_of([Said(template, lang, lambda slot: values.get(slot, ())) for template in templates])
+    return grammar_of([SpokenTemplate(template, lang, lambda slot: values.get(slot, ())) for template in templates])
 
 
 def accepts(made: Grammar, text: str) -> bool:
@@ -118,11 +118,11 @@ def test_words_can_be_taken_out() -> None:
 
 def test_a_graph_that_grows_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(automaton, "MAX_STATES", 10)
-    with pytest.raises(TooLarge):
+    with pytest.raises(GrammarTooLarge):
         grammar("a b c d e f g h i j k l")
 
 
 def test_an_empty_phrase_is_no_word() -> None:
-    draft = Draft()
+    draft = GraphBuilder()
     draft.phrase(START, (), END)
     assert draft.graph().accepts(())

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from hark.builtin.engines.http import Server, ServerError
-from hark.builtin.engines.openai import OpenAIRecogniser, OpenAIVoice
+from hark.builtin.engines.openai import OpenAIRecogniser, OpenAIServer, OpenAIServerError, OpenAIVoice
 from hark.model import Audio
 from hark.model.wav import read_wav
 from hark.plugins.engines import Unavailable
@@ -94,13 +93,13 @@ def test_no_text_is_nothing_said(server: FakeServer) -> None:
 @pytest.mark.parametrize("answer", [b"<html>", b"[]", b'{"text": 7}', b"{}"])
 def test_an_answer_that_is_none_is_a_failure(server: FakeServer, answer: bytes) -> None:
     server.answer = answer
-    with pytest.raises(ServerError, match="no transcription"):
+    with pytest.raises(OpenAIServerError, match="no transcription"):
         recogniser(server).transcribe(SOUND, "en")
 
 
 def test_a_refusal_is_told_in_the_servers_words_without_the_key(server: FakeServer) -> None:
     server.status, server.answer = 401, json.dumps({"error": {"message": "wrong key"}}).encode()
-    with pytest.raises(ServerError, match="401 Unauthorized: wrong key") as caught:
+    with pytest.raises(OpenAIServerError, match="401 Unauthorized: wrong key") as caught:
         recogniser(server, key="k-secret").transcribe(SOUND, "en")
     assert "k-secret" not in str(caught.value)
     assert "k-secret" not in repr(recogniser(server, key="k-secret").settings)
@@ -108,7 +107,7 @@ def test_a_refusal_is_told_in_the_servers_words_without_the_key(server: FakeServ
 
 def test_redirects_are_not_followed(server: FakeServer) -> None:
     server.status = 302
-    with pytest.raises(ServerError, match="302"):
+    with pytest.raises(OpenAIServerError, match="302"):
         recogniser(server).transcribe(SOUND, "en")
 
 
@@ -116,7 +115,7 @@ def test_a_server_that_is_not_there_is_a_failure(server: FakeServer) -> None:
     engine = recogniser(server)
     server.shutdown()
     server.server_close()
-    with pytest.raises(ServerError, match="cannot be reached"):
+    with pytest.raises(OpenAIServerError, match="cannot be reached"):
         engine.transcribe(SOUND, "en")
 
 
@@ -151,11 +150,11 @@ def test_an_odd_voice_language_has_no_voices(server: FakeServer) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "192.168.1.7", "localhost", "speech.local", "[::1]"])
 def test_a_key_may_travel_within_the_house(host: str) -> None:
-    assert host in str(Server(f"http://{host}:8000/v1", "key", 1.0))
+    assert host in str(OpenAIServer(f"http://{host}:8000/v1", "key", 1.0))
 
 
 def test_a_key_does_not_travel_through_the_network_in_the_open() -> None:
     with pytest.raises(Unavailable, match="in the open"):
-        Server("http://api.example.org/v1", "key", 1.0)
-    assert "https://api.example.org" in str(Server("https://api.example.org/v1", "key", 1.0))
-    assert "http://api.example.org" in str(Server("http://api.example.org/v1", "", 1.0))
+        OpenAIServer("http://api.example.org/v1", "key", 1.0)
+    assert "https://api.example.org" in str(OpenAIServer("https://api.example.org/v1", "key", 1.0))
+    assert "http://api.example.org" in str(OpenAIServer("http://api.example.org/v1", "", 1.0))

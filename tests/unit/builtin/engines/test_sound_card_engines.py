@@ -192,7 +192,7 @@ async def test_without_portaudio_the_remedy_says_where_it_comes_from(monkeypatch
     def missing(_name: str) -> Any:
         raise OSError("PortAudio library not found")
 
-    monkeypatch.setattr("hark.builtin.engines.needs.import_module", missing)
+    monkeypatch.setattr("hark.builtin.engines.extras.import_module", missing)
     async with stage() as on:
         refusal = await on.add(SoundDevicePlayer())
         assert refusal is not None

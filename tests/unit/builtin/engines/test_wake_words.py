@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hark.builtin.engines.extras import need
 from hark.builtin.engines.microwakeword import MicroWakeWord
-from hark.builtin.engines.needs import need
 from hark.builtin.engines.pocketsphinx.kws import KeywordSpotter
 from hark.plugins.engines import Unavailable, WakeDetector, WakeWord
 from voice_samples import spoken

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from hark.builtin.engines.needs import need
+from hark.builtin.engines.extras import need
 from hark.builtin.engines.whisper import FasterWhisper
-from hark.builtin.engines.whisper_model import Reading
+from hark.builtin.engines.whisper_model import WhisperResult
 from hark.model import Audio, Message
 from hark.spec import topics
 from hark.testing import settle
@@ -38,10 +38,10 @@ def made_up(monkeypatch: pytest.MonkeyPatch, *found: tuple[str, float, float]) -
     engine._numpy = need("numpy", "faster-whisper")
     windows: list[int] = []
 
-    def read(_sound: Any, _code: str, window: int) -> Reading:
+    def read(_sound: Any, _code: str, window: int) -> WhisperResult:
         windows.append(window)
         text, score, silence = found[len(windows) - 1]
-        return Reading((text,), score, silence, None)
+        return WhisperResult((text,), score, silence, None)
 
     monkeypatch.setattr(engine, "_read", read)
     return engine, windows

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from hark.app.script.aloud.sounds import Ear, Mouth
 from hark.app.settings import Settings
-from hark.app.voice.aloud import Aloud
-from hark.app.voice.choosing import Choice, Chosen
+from hark.app.voice.engines import ChosenEngine, EngineFactory, VoiceConfig
 from hark.hosting import Refusal
 from hark.plugins.engines import Engine, EngineKind
 
@@ -34,19 +33,19 @@ class Ensemble:
         self.spoken: dict[tuple[str, ...], bytes] = {}
         """What the user has said before, as sound."""
 
-    def aloud(self, settings: Settings, ear: Ear, mouth: Mouth) -> Aloud:
+    def aloud(self, settings: Settings, ear: Ear, mouth: Mouth) -> VoiceConfig:
         """What an assistant with these settings hears and speaks with."""
-        choice = Choice(settings, installed=True)
-        instead: dict[EngineKind, list[Chosen | Refusal]] = {
+        choice = EngineFactory(settings, installed=True)
+        instead: dict[EngineKind, list[ChosenEngine | Refusal]] = {
             kind: [self.lend(one) for one in choice.of(kind)] for kind in _KINDS
         }
-        instead["microphone"], instead["player"] = [Chosen(ear, {})], [Chosen(mouth, {})]
-        return Aloud(choice=choice, instead=instead, earcons=False, tell=self._tell)  # type: ignore[arg-type]
+        instead["microphone"], instead["player"] = [ChosenEngine(ear, {})], [ChosenEngine(mouth, {})]
+        return VoiceConfig(factory=choice, instead=instead, earcons=False, report=self._tell)  # type: ignore[arg-type]
 
-    def users(self, settings: Settings, answering: Engine | None) -> Iterator[Chosen | Refusal]:
+    def users(self, settings: Settings, answering: Engine | None) -> Iterator[ChosenEngine | Refusal]:
         """Who may speak for the user: somebody who is told from who answers."""
         names = _USERS if self._voice is None else (self._voice,)
-        for one in Choice(settings, installed=True).of("tts", names):
+        for one in EngineFactory(settings, installed=True).of("tts", names):
             if self._voice is not None or isinstance(one, Refusal) or type(one.engine) is not type(answering):
                 yield self.lend(one)
 
@@ -56,7 +55,7 @@ class Ensemble:
             type(engine).unload(engine)
         self._kept.clear()
 
-    def lend(self, one: Chosen | Refusal) -> Chosen | Refusal:
+    def lend(self, one: ChosenEngine | Refusal) -> ChosenEngine | Refusal:
         """The same engine, which is loaded only if it was not before, and stays so."""
         if isinstance(one, Refusal):
             return one
@@ -66,13 +65,13 @@ class Ensemble:
         if kept is not None:
             # One house after the other sets the host of its plugins: what it gets is a copy, with the same model.
             engine = copy(kept)
-            return Chosen(_with(engine, load=_nothing, warm_up=_nothing, unload=_nothing), one.settings)
+            return ChosenEngine(_with(engine, load=_nothing, warm_up=_nothing, unload=_nothing), one.settings)
 
         def warm_up() -> None:
             type(engine).warm_up(engine)
             self._kept[key] = copy(engine)
 
-        return Chosen(_with(engine, warm_up=warm_up, unload=_nothing), one.settings)
+        return ChosenEngine(_with(engine, warm_up=warm_up, unload=_nothing), one.settings)
 
 
 def _nothing() -> None:

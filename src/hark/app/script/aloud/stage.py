@@ -17,14 +17,14 @@ from hark.app.script.steps import HERE
 from hark.app.services.hear import Hear
 from hark.app.services.speak import Speak
 from hark.app.settings import Settings
-from hark.app.voice.aloud import Aloud
+from hark.app.voice.engines import VoiceConfig
 from hark.hear import Listener
-from hark.hear.understanding import checked
+from hark.hear.transcript import checked
 from hark.hosting import Engines
 from hark.model import Audio, Message
 from hark.model.resample import resample_mono
 from hark.plugins.engines import SAMPLE_RATE
-from hark.speak import Spoken
+from hark.speak import SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.spec.names import CAPTURE_ID
 
@@ -193,7 +193,7 @@ class AloudStage(Stage):
 
     # The house.
 
-    def _aloud(self) -> Aloud:
+    def _aloud(self) -> VoiceConfig:
         self._ear, self._mouth = Ear(), Mouth(self.clock.monotonic)
         aloud = self._by.aloud(self._settings, self._ear, self._mouth)
         self._aloud_options = aloud.hear_options(self._settings)
@@ -203,11 +203,11 @@ class AloudStage(Stage):
     async def _open(self) -> None:
         await super()._open()
         hear, speak = self.house.services["hear"], self.house.services["speak"]
-        if not (isinstance(hear, Hear) and hear.instruments and isinstance(speak, Speak) and speak.instruments):
+        if not (isinstance(hear, Hear) and hear.engines and isinstance(speak, Speak) and speak.engines):
             raise LookupError("this house is deaf or mute")
         self._listener: Listener = self.house.listener
-        self._recognisers: Engines[Any] = hear.instruments.by_kind["stt"]
-        answering = next(iter(speak.instruments.by_kind["tts"].registry), None)
+        self._recognisers: Engines[Any] = hear.engines.by_kind["stt"]
+        answering = next(iter(speak.engines.by_kind["tts"].registry), None)
         await self._user.find(self.house, self._settings, None if answering is None else answering.plugin)
 
     async def _close(self) -> None:
@@ -240,7 +240,7 @@ class AloudStage(Stage):
         elif saying is not None and outcome == "failed":
             saying.failed = True
 
-    def _rendered(self, spoken: Spoken) -> None:
+    def _rendered(self, spoken: SpokenResponse) -> None:
         super()._rendered(spoken)
         if self._heeds and spoken.message.session_id == DEFAULT_SESSION_ID:
             self._mouth.saying = self.device(HERE).unread[-1]

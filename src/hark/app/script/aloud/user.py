@@ -6,7 +6,7 @@ from hark.app.house import House
 from hark.app.script.aloud.ensemble import Ensemble
 from hark.app.script.stage import Unheard
 from hark.app.settings import Settings
-from hark.app.voice.aloud import Mute
+from hark.app.voice.engines import NoEngine
 from hark.hosting import Engines, PluginHost, Refusal, UnusableResult
 from hark.model import Audio
 from hark.model.resample import resample_mono
@@ -21,7 +21,7 @@ class User:
         self._engines: Engines[TTSEngine] | None = None
 
     async def find(self, house: House, settings: Settings, answering: TTSEngine | None) -> None:
-        """Load the first engine that can do it; raises `Mute` when there is none."""
+        """Load the first engine that can do it; raises `NoEngine` when there is none."""
         engines: Engines[TTSEngine] = Engines("tts", house.runner)
         self._engines = engines
         for one in self._by.users(settings, answering):
@@ -35,7 +35,7 @@ class User:
             if refusal is None:
                 return
         reasons = "".join(f"\n  {refusal}" for refusal in engines.registry.refusals)
-        raise Mute(f"there is no voice for the user beside the one that answers{reasons}")
+        raise NoEngine(f"there is no voice for the user beside the one that answers{reasons}")
 
     async def says(self, text: str, lang: str) -> bytes:
         """Text as it is heard; raises `Unheard` when it cannot be said."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 from typing import Any, Final, NamedTuple
 
-from hark.builtin.engines.sayable.automaton import START, Graph
+from hark.builtin.engines.speech_grammar.graph import START, WordGraph
 
 _SOUND: Final = "_"
 """Before the name of a single sound, as a word: no word of a sentence begins like this."""
@@ -22,7 +22,7 @@ _AT_LEAST: Final = 6
 """Frames of 10 ms of speech below which nothing was said."""
 
 
-class Part(NamedTuple):
+class Segment(NamedTuple):
     """A stretch of sound and what it was taken for; the last frame is within it."""
 
     word: str
@@ -36,7 +36,7 @@ class Part(NamedTuple):
         return self.last - self.first + 1
 
 
-class Heard(NamedTuple):
+class DecodedSentence(NamedTuple):
     """A sentence of the graph, and how much worse it fits than mere sounds do: all of them are 0 where it fits as well,
     below 0 the worse it fits, for each frame."""
 
@@ -58,7 +58,7 @@ class Decoder:
         self._decoder = library.Decoder(
             hmm=model, dict=dictionary, lm=None, loglevel="FATAL", compallsen=True, bestpath=False
         )
-        self._graph: Graph | None = None
+        self._graph: WordGraph | None = None
         self._has_sounds = False
 
     def knows(self, word: str) -> bool:
@@ -69,7 +69,7 @@ class Decoder:
         """Add a word to the dictionary."""
         self._decoder.add_word(word, sounds, False)
 
-    def listen_for(self, graph: Graph) -> None:
+    def listen_for(self, graph: WordGraph) -> None:
         """From now on these sentences are listened for. Every word has to be in the dictionary."""
         decoder, end = self._decoder, len(graph.arcs)
         arcs: list[tuple[Any, ...]] = [
@@ -85,7 +85,7 @@ class Decoder:
             decoder.add_fsg("sentences", decoder.create_fsg("sentences", START, end, arcs))
             self._graph = graph
 
-    def hear(self, samples: bytes) -> Heard | None:
+    def hear(self, samples: bytes) -> DecodedSentence | None:
         """The sentence that fits best and how well it does; None when there is none."""
         if self._graph is None:
             return None
@@ -107,7 +107,7 @@ class Decoder:
         decoder.add_fsg("sounds", decoder.create_fsg("sounds", 0, 1, arcs))
         self._has_sounds = True
 
-    def _parts(self, search: str, samples: bytes) -> list[Part]:
+    def _parts(self, search: str, samples: bytes) -> list[Segment]:
         decoder = self._decoder
         decoder.activate_search(search)
         decoder.start_utt()
@@ -116,13 +116,13 @@ class Decoder:
         if decoder.hyp() is None:
             return []
         return [
-            Part(one.word, one.start_frame, one.end_frame, log(max(one.ascore, _LEAST)) * _SCALE)
+            Segment(one.word, one.start_frame, one.end_frame, log(max(one.ascore, _LEAST)) * _SCALE)
             for one in decoder.seg()
             if one.end_frame > one.start_frame
         ]
 
 
-def judged(words: tuple[str, ...], parts: Sequence[Part], sounds: Iterable[Part]) -> Heard | None:
+def judged(words: tuple[str, ...], parts: Sequence[Segment], sounds: Iterable[Segment]) -> DecodedSentence | None:
     """How a sentence compares with the best row of sounds over the same frames; None when it is too short to tell."""
     lost = _scores(sounds)
     spoken = [part for part in parts if _is_word(part)]
@@ -130,11 +130,11 @@ def judged(words: tuple[str, ...], parts: Sequence[Part], sounds: Iterable[Part]
     if frames < _AT_LEAST:
         return None
 
-    def gap(part: Part) -> float:
+    def gap(part: Segment) -> float:
         return part.score - lost(part.first, part.last)
 
     hidden = sum(min(0.0, gap(part)) for part in parts if not _is_word(part))
-    return Heard(
+    return DecodedSentence(
         words,
         sum(map(gap, spoken)) / frames,
         min(gap(part) / part.frames for part in spoken),
@@ -142,7 +142,7 @@ def judged(words: tuple[str, ...], parts: Sequence[Part], sounds: Iterable[Part]
     )
 
 
-def _scores(parts: Iterable[Part]) -> Callable[[int, int], float]:
+def _scores(parts: Iterable[Segment]) -> Callable[[int, int], float]:
     """The score of any stretch of frames, each part's spread evenly over its own."""
     total = [0.0]
     for part in parts:
@@ -158,7 +158,7 @@ def _scores(parts: Iterable[Part]) -> Callable[[int, int], float]:
     return between
 
 
-def _is_word(part: Part) -> bool:
+def _is_word(part: Segment) -> bool:
     return part.word[0] not in "<[+"
 
 

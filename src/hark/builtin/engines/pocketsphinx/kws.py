@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from hark.builtin.engines.needs import need, release
+from hark.builtin.engines.extras import need, release
 from hark.builtin.engines.pocketsphinx.pronounce import sounds_of
 from hark.intents.text import spoken_words
 from hark.plugins.engines import Unavailable, WakeDetector, WakeWord, WakeWordEngine

@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from hark.builtin.engines.needs import need, release
-from hark.builtin.engines.pocketsphinx.decoder import Decoder, Heard
-from hark.builtin.engines.pocketsphinx.otherwise import other_engine
+from hark.builtin.engines.extras import need, release
+from hark.builtin.engines.pocketsphinx.decoder import DecodedSentence, Decoder
+from hark.builtin.engines.pocketsphinx.fallback import fallback_engine
 from hark.builtin.engines.pocketsphinx.pronounce import sounds_of
-from hark.builtin.engines.sayable.automaton import Graph
-from hark.builtin.engines.sayable.following import Following, Learns
-from hark.builtin.engines.sayable.grammar import Grammar
+from hark.builtin.engines.speech_grammar.grammar import Grammar
+from hark.builtin.engines.speech_grammar.graph import WordGraph
+from hark.builtin.engines.speech_grammar.registrations import GrammarLearner, LiveGrammar
 from hark.model import Audio
 from hark.model.resample import resample_mono
 from hark.plugins import Message
@@ -69,13 +69,13 @@ class Pocketsphinx(STTEngine):
     settings: Settings
 
     def __init__(self) -> None:
-        self._following = Following()
+        self._following = LiveGrammar()
         self._lock = Lock()
         self._lang = ""
         self._grammar: Grammar | None = None
         self._trouble = ""
         self._guessed: dict[str, str] = {}
-        self._graph: Graph | None = None
+        self._graph: WordGraph | None = None
         self._other: Any = None
 
     def load(self) -> None:
@@ -90,7 +90,7 @@ class Pocketsphinx(STTEngine):
         self._decoder = Decoder(library, str(model), str(dictionary))
         self.langs = settings.langs
         if settings.otherwise:
-            self._other = other_engine(settings.otherwise, settings.otherwise_settings, getattr(self, "host", None))
+            self._other = fallback_engine(settings.otherwise, settings.otherwise_settings, getattr(self, "host", None))
             self.langs = None if self._other.langs is None else (*settings.langs, *self._other.langs)
 
     def warm_up(self) -> None:
@@ -101,7 +101,7 @@ class Pocketsphinx(STTEngine):
 
     async def start(self) -> None:
         """Follow what skills register, and have those who did so already say it again."""
-        self._following = Following()  # what was registered in another house is not said in this one
+        self._following = LiveGrammar()  # what was registered in another house is not said in this one
         self._following.start(self.host, self.learn, self._catch_up)
 
     def unload(self) -> None:
@@ -150,7 +150,7 @@ class Pocketsphinx(STTEngine):
 
     def learn(self, message: Message) -> bool:
         """Take in a registration (INTENT-4); whether anything is different now. It counts from the next speech on."""
-        if isinstance(self._other, Learns):
+        if isinstance(self._other, GrammarLearner):
             self._other.learn(message)
         return self._following.learn(message)
 
@@ -173,7 +173,7 @@ class Pocketsphinx(STTEngine):
         self._graph = self._pronounced(grammar)
         self._decoder.listen_for(self._graph)
 
-    def _pronounced(self, grammar: Grammar) -> Graph:
+    def _pronounced(self, grammar: Grammar) -> WordGraph:
         """The graph of what can be pronounced; the rest is left out, and the log says so."""
         mute = set()
         for word in sorted(grammar.graph.words):
@@ -193,6 +193,6 @@ class Pocketsphinx(STTEngine):
         return grammar.graph.without(mute)
 
 
-def _misfit(heard: Heard) -> float:
+def _misfit(heard: DecodedSentence) -> float:
     """How near the limit it is: 0 fits as well as can be, beyond 1 it is no command."""
     return max(0.0, -heard.whole / _WHOLE, -heard.worst / _WORST, -heard.hidden / _HIDDEN)

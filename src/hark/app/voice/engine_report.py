@@ -1,0 +1,38 @@
+"""Loads each engine of [voice] once, for `hark doctor`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from hark.app.doctor.examine import engines_in, missing_in
+from hark.app.doctor.report import Report
+from hark.app.settings import Settings
+from hark.app.voice.engines import EngineFactory
+from hark.bus import LocalBus
+from hark.hosting import Engines, PluginHost, Refusal, Runner
+from hark.model import SystemClock
+from hark.plugins.engines import ENGINE_KINDS
+
+
+async def with_engines(report: Report, settings: Settings, *, installed: bool) -> Report:
+    """The report with the engines that [voice] names, each of which is loaded and let go of."""
+    bus, runner, choice = LocalBus(), Runner(SystemClock()), EngineFactory(settings, installed=installed)
+    langs = settings.understanding().langs
+    engines, missing = list(report.engines), list(report.missing)
+    try:
+        for kind in ENGINE_KINDS:
+            bench: Engines[Any] = Engines(kind, runner)
+            for one in choice.of(kind):
+                if isinstance(one, Refusal):
+                    bench.registry.refuse(one)
+                else:
+                    await bench.add(one.engine, one.settings, lambda e: PluginHost(e, bus, runner, None, langs))
+            engines += engines_in(bench, runner)
+            missing += missing_in(bench.registry.refusals)
+            await bench.close()
+    finally:
+        runner.threads.close()
+        await bus.close()
+    return msgspec.structs.replace(report, engines=engines, missing=missing)

@@ -1,0 +1,58 @@
+"""Follows the device's own session until every turn has ended and everything was said."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from hark.app.talk import OUTCOMES, detail_of
+from hark.bus import Bus
+from hark.model import Message
+from hark.spec import DEFAULT_SESSION_ID, topics
+
+_STEPS: Final = {
+    topics.UTTERANCE_HANDLE: 1,
+    topics.UTTERANCE_HANDLED: -1,
+    topics.UTTERANCE_SPEAK: 1,
+    topics.SPEECH_RENDERED: -1,
+}
+
+
+class VoiceFollower:
+    """Watches the device's own session: what was understood, what was answered, how it ended."""
+
+    def __init__(self, bus: Bus) -> None:
+        self.heard: list[str] = []
+        """What was understood, a text for each command."""
+        self.not_understood = 0
+        """Commands of which no text came."""
+        self.outcome = ""
+        self.detail = ""
+        self.utterance_id = ""
+        """Of the last turn."""
+        self._open = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self.close = bus.tap(self._saw)
+
+    async def quiet(self) -> None:
+        """Wait until every turn has ended and everything is said."""
+        await self._quiet.wait()
+
+    def _saw(self, message: Message) -> None:
+        if message.session_id != DEFAULT_SESSION_ID:
+            return
+        if message.type == topics.UTTERANCE_HANDLE:
+            utterances = message.data.get("utterances") or ("",)
+            self.heard.append(str(utterances[0]))
+        elif message.type == topics.STT_FAILED:
+            self.not_understood += 1
+        elif message.type == topics.UTTERANCE_HANDLED:
+            self.utterance_id = message.utterance_id or ""
+        if message.type in OUTCOMES:
+            self.outcome, self.detail = OUTCOMES[message.type], detail_of(message)
+        self._open += _STEPS.get(message.type, 0)
+        if self._open > 0:
+            self._quiet.clear()
+        else:
+            self._quiet.set()

