@@ -121,7 +121,7 @@ def test_nobody_but_the_derivations_looks_at_the_pair() -> None:
             if named or any(map(is_pair, looked_up(node))):
                 users.add(str(path.relative_to(SOURCES)))
     # What listens says who it is on a Message that comes from nowhere.
-    listens = {"hear/signals.py", "hear/recogniser.py"}
+    listens = {"hear/options.py"}
     assert users == {"spec/names.py", "model/routing.py", "model/message.py", *listens}
 
 

@@ -66,6 +66,7 @@ class Rig:
         order: tuple[str, ...] | None = None,
         limits: CallLimits | None = None,
         clock: FakeClock | None = None,
+        emit: Callable[[Message], None] | None = None,
     ) -> None:
         self.kind = kind
         self.clock = clock or FakeClock()
@@ -73,7 +74,7 @@ class Rig:
         self.registry: Registry[Any] = Registry(f"{kind} transformer", limits)
         self.entries = [self.registry.add(member) for member in members]
         self.emitted: list[Message] = []
-        self.chain = Chain(kind, self.registry, self.runner, self.emitted.append, order)
+        self.chain = Chain(kind, self.registry, self.runner, emit or self.emitted.append, order)
         self.trace = TurnTrace("turn", "x", (), 0.0, self.clock.monotonic)
 
     def flow(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
@@ -45,11 +45,12 @@ class Listening:
         *engines: Engine,
         chain: Iterable[Transformer] = (),
         serves: Any = is_default,
+        on_level: Callable[[Level], None] | None = None,
         **options: Any,
     ) -> None:
         self.bus = bus
-        rig = Rig("audio", *chain)
-        rig.chain._emit = bus.emit
+        rig = Rig("audio", *chain, emit=bus.emit)
+        self.registry, self.chain = rig.registry, rig.chain
         self.clock: FakeClock = rig.clock
         self.runner = rig.runner
         self.traces = TraceStore(self.clock)
@@ -61,7 +62,7 @@ class Listening:
             self.traces,
             *engines,
             serves=serves,
-            on_level=self.levels.append,
+            on_level=on_level or self.levels.append,
             **options,
         )
         self.messages: list[Message] = []
@@ -127,7 +128,7 @@ class Listening:
 
 
 def ears_of(assistant: Assistant, **options: Any) -> FakeEars:
-    """A listener in the house of an assistant."""
+    """A listener on the bus of an assistant."""
     house = assistant.house
     return FakeEars(house.bus, house.runner, house.chains["audio"], house.traces, **options)
 
@@ -149,5 +150,5 @@ async def ended(assistant: Assistant, turns: int) -> None:
 
 
 def command(text: str = "what time is it", pause: float = 0.5) -> Scene:
-    """Somebody says the wake word, pauses, says something, and is silent for long enough."""
+    """The wake word, a pause, a command, and silence that ends it."""
     return Scene().silence(0.5).says("hey jarvis").silence(pause).says(text).silence(1.0)

@@ -1,4 +1,4 @@
-"""A room that speaks, with everything around it made of fakes."""
+"""A speaker with fake engines, and everything on its bus."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ class Sounding:
         dialog: tuple[Transformer, ...] = (),
         tts: tuple[Any, ...] = (),
         hears: Any = None,
+        serves: Any = None,
         player: FakePlayer | None = None,
         **options: Any,
     ) -> None:
@@ -42,13 +43,13 @@ class Sounding:
         self.engines = [*(engines or (self.tts,)), self.player]
         self._dialog, self._tts, self._options = dialog, tts, SpeakOptions(**options)
         self._hears = hears or (lambda session_id: session_id in ("default", "kitchen"))
+        self._serves = serves or self._hears
         self.traces = TraceStore(self.clock)
         self.shown: list[SpokenResponse] = []
         self.messages: list[Message] = []
 
     async def __aenter__(self) -> Sounding:
-        rig = Rig("dialog", *self._dialog, clock=self.clock)
-        rig.chain._emit = self.bus.emit
+        rig = Rig("dialog", *self._dialog, clock=self.clock, emit=self.bus.emit)
         self.output = await audio_output(
             self.bus,
             self.clock,
@@ -59,7 +60,7 @@ class Sounding:
             hears=self._hears,
         )
         self.speaker = Speaker(
-            self.bus, self.clock, rig.chain, self.traces, self.shown.append, self._hears, output=self.output
+            self.bus, self.clock, rig.chain, self.traces, self.shown.append, self._serves, output=self.output
         )
         self.bus.tap(self.messages.append)
         return self

@@ -37,7 +37,7 @@ def voice_settings(tts: str = "nanotts") -> dict[str, Any]:
 
 
 class Real:
-    """Real engines: `real.engines(("stt", "faster-whisper"))`, and what they say and understand outside of a house."""
+    """Real engines: `real.engines(("stt", "faster-whisper"))`, and what they say and recognise by themselves."""
 
     def __init__(self, ensemble: Ensemble) -> None:
         self._ensemble = ensemble
@@ -45,24 +45,24 @@ class Real:
         self._outside: dict[str, Any] = {}
 
     def engines(self, *wanted: tuple[EngineKind, str]) -> list[Engine]:
-        """These, for one house; their models are loaded once."""
+        """These, for one assistant; their models are loaded once."""
         lent = [self._ensemble.lend(one) for kind, name in wanted for one in self._choice.of(kind, [name])]
         assert all(isinstance(one, ChosenEngine) for one in lent), lent
         return [one.engine for one in lent if isinstance(one, ChosenEngine)]
 
     def says(self, text: str, engine: str) -> Audio:
         """Text as speech."""
-        audio: Audio = self._alone("tts", engine).synthesize(text, "en-US")
+        audio: Audio = self.loaded("tts", engine).synthesize(text, "en-US")
         return audio
 
     def understands(self, *sounds: Audio) -> str:
         """Speech as text."""
         pause = bytes(16_000)
         whole = Audio(pause.join(resample_mono(sound, 16_000).samples for sound in sounds), 16_000)
-        transcript: Transcript = self._alone("stt", "faster-whisper").transcribe(whole, "en-US")
+        transcript: Transcript = self.loaded("stt", "faster-whisper").transcribe(whole, "en-US")
         return " ".join(transcript.utterances)
 
-    def _alone(self, kind: EngineKind, name: str) -> Any:
+    def loaded(self, kind: EngineKind, name: str) -> Any:
         if name not in self._outside:
             [chosen] = [one for one in self._choice.of(kind, [name]) if isinstance(one, ChosenEngine)]
             engine = chosen.engine

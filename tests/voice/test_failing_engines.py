@@ -1,4 +1,4 @@
-"""Engines that crash, hang, return nonsense or are not there, in a whole house: how the turn ends, and who is told."""
+"""Engines that crash, hang, return nonsense or are missing, in a whole assistant: how the turn ends."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Door(Skill):
 
 @pytest.fixture
 def released() -> Iterator[threading.Event]:
-    """Set at the end of a test: whoever hangs comes back then."""
+    """Set at the end of a test: hanging engines return then."""
     event = threading.Event()
     yield event
     event.set()
@@ -158,7 +158,7 @@ async def test_what_no_voice_can_say_is_shown_and_the_turn_ends(how: str, releas
         assert house.of(topics.AUDIO_OUTPUT_STARTED) == house.of(topics.AUDIO_OUTPUT_ENDED) == []
 
 
-async def test_somebody_asked_is_listened_to_although_the_question_was_not_heard(released: threading.Event) -> None:
+async def test_the_microphone_opens_although_the_question_was_not_heard(released: threading.Event) -> None:
     async with TalkingHouse(Door(), engines=[BadTTS("crashes", released)]) as house:
         await house.hears(Scene().says("who is there"))
         assert len(house.of(topics.MIC_LISTEN)) == 1
@@ -181,9 +181,9 @@ async def test_the_doctor_tells_what_could_not_be_loaded(
 
 
 @pytest.mark.parametrize("bad", [BadSTT, BadTTS])
-async def test_a_house_without_any_says_so_and_does_not_open(bad: type[Bad], released: threading.Event) -> None:
+async def test_without_a_working_engine_the_assistant_does_not_start(bad: type[Bad], released: threading.Event) -> None:
     before = asyncio.all_tasks()
-    with pytest.raises(NoEngine, match=r"(?s)no (stt|tts) engine that works here.*its model is not there.*download it"):
+    with pytest.raises(NoEngine, match=r"(?s)no (stt|tts) engine works here.*its model is not there.*download it"):
         async with TalkingHouse(Door(), engines=[bad("missing", released)]):
             pass
     assert asyncio.all_tasks() == before
@@ -207,7 +207,7 @@ class DyingMicrophone(FakeMicrophone):
     id = "dying-microphone"
 
 
-async def test_a_microphone_that_dies_while_somebody_speaks() -> None:
+async def test_a_microphone_that_fails_during_speech() -> None:
     """What was said until then is the command; the next microphone is listened to."""
     dying, spare = DyingMicrophone(), FakeMicrophone()
     async with TalkingHouse(Door(), engines=[dying, spare], clock=FakeClock()) as house:
@@ -218,7 +218,7 @@ async def test_a_microphone_that_dies_while_somebody_speaks() -> None:
         await spare.heard()
         await house.settled()
         assert house.shown == ["It is open."]
-        assert "over by microphone lost" in house.why()
+        assert "ended by microphone lost" in house.why()
         assert house.house.listener.microphone == spare.id
         spare.give(QUESTION)
         spare.give(Scene().silence(1.0))
@@ -281,7 +281,7 @@ class BadPlayer(Player):
         raise OSError("no such device")
 
 
-async def test_what_nobody_can_play_is_shown() -> None:
+async def test_a_response_that_no_player_can_play_is_shown() -> None:
     async with TalkingHouse(Door(), engines=[BadPlayer()]) as house:
         await house.hears(QUESTION)
         assert house.shown == ["It is open."]

@@ -73,7 +73,7 @@ async def test_one_turn_shows_what_each_chain_changed(real: Real) -> None:
 
 def _outside(real: Real) -> Any:
     """The voice of the example, loaded by the tests."""
-    return type(real._alone("tts", "hibari"))()
+    return type(real.loaded("tts", "hibari"))()
 
 
 class NoAudio(AudioTransformer):

@@ -1,4 +1,4 @@
-"""Where the sound comes from: a microphone that may fail, and is opened again."""
+"""Sound from a microphone that may fail and is opened again."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _END: Final[Any] = object()
 
 
 class AudioSource:
-    """Blocks of sound, all of the size that is asked for.
+    """Blocks of sound of the requested size.
 
-    When a microphone fails the next one is tried, and the first again after a while. When one ends, so does this.
+    When a microphone fails the next one is tried, and the first again after a while. When one ends, the source ends.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class AudioSource:
         self._entry: Loaded[Microphone] | None = None
         self._pieces: AsyncIterator[Any] | None = None
         self._tried: set[str] = set()
-        """Who failed since there was last a wait."""
+        """The microphones that failed since the last wait."""
         self._lost = False
         self._wait = options.reopen_after
         self._held = bytearray()
@@ -42,11 +42,11 @@ class AudioSource:
 
     @property
     def microphone(self) -> str:
-        """Who is listened to at present; empty while nobody is."""
+        """The id of the microphone in use; empty while there is none."""
         return "" if self._entry is None else self._entry.id
 
     async def block(self, size: int) -> bytes | None:
-        """The next `size` bytes, the last ones filled up with silence; None when the sound has ended."""
+        """The next `size` bytes, at the end filled up with silence; None when the sound has ended."""
         while len(self._held) < size and not self._ended:
             piece = await self._piece()
             if piece is None:
@@ -54,7 +54,7 @@ class AudioSource:
             elif piece:
                 self._held += piece
             else:
-                await asyncio.sleep(0)  # whoever gives nothing at once, again and again, must not keep others waiting
+                await asyncio.sleep(0)  # a microphone that yields nothing must not keep other tasks waiting
         if not self._held:
             return None
         self._held.extend(bytes(max(0, size - len(self._held))))
@@ -63,14 +63,13 @@ class AudioSource:
         return block
 
     async def close(self) -> None:
-        """Close the microphone."""
         pieces, self._pieces = self._pieces, None
         if pieces is not None:
-            await self._runner.guard(self._let_go(pieces), f"microphone {self.microphone}")
+            await self._runner.guard(self._close_pieces(pieces), f"microphone {self.microphone}")
         self._entry = None
 
     async def _piece(self) -> bytes | None:
-        """The next piece of sound, from whoever can give one; None at its end."""
+        """The next piece of sound from the first microphone that works; None at its end."""
         while True:
             if self._pieces is None:
                 await self._open()
@@ -79,7 +78,7 @@ class AudioSource:
                 self._wait = min(2 * self._wait, self._options.reopen_at_most)
                 self._tried.clear()
                 continue
-            piece = await self._ask(self._entry, self._pieces)
+            piece = await self._next_piece(self._entry, self._pieces)
             if piece is _END:
                 return None
             if type(piece) is bytes:
@@ -99,29 +98,29 @@ class AudioSource:
             self._tried.add(entry.id)
         self._lost = True
 
-    async def _ask(self, entry: Loaded[Microphone], pieces: AsyncIterator[Any]) -> Any:
-        """What the microphone gives: sound, its end, or what is no sound when it failed."""
-        who = f"microphone {entry.id}"
-        asking = self._runner.guard(_next(pieces), who)
+    async def _next_piece(self, entry: Loaded[Microphone], pieces: AsyncIterator[Any]) -> Any:
+        """The next piece from the microphone: bytes, `_END`, or something else when it failed."""
+        name = f"microphone {entry.id}"
+        piece = self._runner.guard(_next(pieces), name)
         if not entry.plugin.steady:
-            return await asking
+            return await piece
         try:
             async with self._runner.clock.timeout(self._options.stall):
-                return await asking
+                return await piece
         except TimeoutError:
-            log.warning("%s gave no sound for %g s", who, self._options.stall)
+            log.warning("%s gave no sound for %g s", name, self._options.stall)
             return None
 
     async def _lose(self) -> None:
-        """The microphone failed: whoever records is told, and another is tried."""
+        """The microphone failed: report it, and try another."""
         self._tried.add(self.microphone)
         self._lost = True
-        log.warning("microphone %s is lost and will be opened again", self.microphone)
+        log.warning("microphone %s failed and will be opened again", self.microphone)
         await self.close()
         self._held.clear()
         self._on_lost()
 
-    async def _let_go(self, pieces: AsyncIterator[Any]) -> None:
+    async def _close_pieces(self, pieces: AsyncIterator[Any]) -> None:
         close = getattr(pieces, "aclose", None)
         if close is not None:
             async with self._runner.clock.timeout(CANCEL_TIMEOUT):
@@ -129,7 +128,7 @@ class AudioSource:
 
     def _recovered(self) -> None:
         if self._lost:
-            log.warning("microphone %s gives sound again", self.microphone)
+            log.warning("microphone %s works again", self.microphone)
             self._lost = False
             self._tried.clear()
             self._wait = self._options.reopen_after
@@ -139,7 +138,7 @@ async def _opened(entry: Loaded[Microphone]) -> AsyncIterator[Any]:
     pieces = entry.call()
     if type(pieces) is CoroutineType:
         pieces.close()
-        raise TypeError("blocks() is to yield, not to return")
+        raise TypeError("blocks() must yield, not return")
     return aiter(pieces)
 
 
@@ -149,5 +148,5 @@ async def _next(pieces: AsyncIterator[Any]) -> Any:
     except StopAsyncIteration:
         return _END
     if not isinstance(piece, (bytes, bytearray, memoryview)):
-        raise TypeError(f"it gave a {type(piece).__name__} for sound")
+        raise TypeError(f"it yielded a {type(piece).__name__} for sound")
     return bytes(piece)

@@ -25,7 +25,7 @@ End = Literal["silence", "no speech", "too long", "released", "sound ended", "mi
 
 
 class PreRoll:
-    """The last moments before a recording."""
+    """The last blocks before a recording, each with whether there was voice in it."""
 
     def __init__(self, seconds: float) -> None:
         self._most = _bytes(seconds)
@@ -33,23 +33,20 @@ class PreRoll:
         self._size = 0
 
     def add(self, block: bytes, voice: bool) -> None:
-        """Remember a block, and forget those that are too old."""
         self._blocks.append((block, voice))
         self._size += len(block)
         while self._blocks and self._size - len(self._blocks[0][0]) >= self._most:
             self._size -= len(self._blocks.popleft()[0])
 
     def clear(self) -> None:
-        """Forget everything."""
         self._blocks.clear()
         self._size = 0
 
-    def take(self) -> list[tuple[bytes, bool]]:
-        """All of it."""
+    def blocks(self) -> list[tuple[bytes, bool]]:
         return list(self._blocks)
 
-    def breath(self, seconds: float) -> list[tuple[bytes, bool]]:
-        """What was said without a pause up to now, at most `seconds` of it: before a pause was the wake word."""
+    def unbroken_speech(self, seconds: float) -> list[tuple[bytes, bool]]:
+        """The voice without a pause up to now, at most `seconds` of it: before a pause was the wake word."""
         taken: deque[tuple[bytes, bool]] = deque()
         size = 0
         for block, voice in reversed(self._blocks):
@@ -61,10 +58,11 @@ class PreRoll:
 
 
 class Recording:
-    """One command as it is spoken: `add` says when it is over.
+    """The sound of one command: `add` says when it is over.
 
-    What is kept begins a moment before the speech. A voice that goes on from the start for less than `tail` seconds was
-    the end of something else, such as the wake word; when it goes on for longer, it is all kept.
+    What is kept begins `pre_roll` seconds before the speech. A voice that goes on from the start for less than `tail`
+    seconds was the end of something else, such as the wake word; when it goes on for longer, all of it is kept. `held`:
+    only the caller, or the limit, ends it.
     """
 
     def __init__(
@@ -84,9 +82,9 @@ class Recording:
         self._run = 0
         self._quiet = 0
         self._in_tail = tail > 0
-        """Whether whoever spoke before has not paused since."""
+        """Whether the voice from before the recording has not paused since."""
         self.spoke = False
-        """Whether somebody has spoken."""
+        """Whether there was speech, not just noise."""
         for block, voice in before:
             self._blocks.append(block)
             self._size += len(block)
@@ -94,31 +92,29 @@ class Recording:
 
     @property
     def seconds(self) -> float:
-        """How long it has been going on."""
+        """How long it lasts so far."""
         return self._length / BYTES_A_SECOND
 
     @property
     def kept(self) -> Iterable[bytes]:
-        """What was kept so far."""
         return tuple(self._blocks)
 
     @property
     def samples(self) -> bytes:
-        """What was kept, in one piece."""
         return b"".join(self._blocks)
 
     @property
-    def worth_recognising(self) -> bool:
-        """Whether there is any speech in it."""
+    def has_speech(self) -> bool:
+        """Whether it is worth recognising."""
         return self.spoke or (self._held and self._run > 0)
 
-    def pass_over(self, block: bytes) -> End | None:
-        """Let time go by without listening; why the recording is over, once it is."""
+    def skip(self, block: bytes) -> End | None:
+        """Count a block's time without keeping it. Return why the recording is over, once it is."""
         self._length += len(block)
         return "too long" if self._length >= _bytes(self._options.longest) else None
 
     def add(self, block: bytes, voice: bool) -> End | None:
-        """Take in a block of sound; why the recording is over, once it is."""
+        """Take in a block. Return why the recording is over, once it is."""
         self._length += len(block)
         self._blocks.append(block)
         self._size += len(block)
@@ -142,13 +138,13 @@ class Recording:
         if self.spoke or self._held:
             return
         if self._in_tail:
-            while self._size > size:  # all of it was the end of something else
+            while self._size > size:  # all before this block was the end of something else
                 self._size -= len(self._blocks.popleft())
             self._in_tail = False
         self._run = 0
 
     def _slide(self) -> None:
-        """Nobody has spoken yet: of the silence only the last of it is kept."""
+        """Before the speech, keep only `pre_roll` seconds."""
         while len(self._blocks) > 1 and self._size - self._run - len(self._blocks[0]) >= _bytes(self._options.pre_roll):
             self._size -= len(self._blocks.popleft())
 
@@ -171,40 +167,39 @@ _numbers = count(1)
 
 
 class Capture:
-    """What is known of one command before it is an utterance."""
+    """One command until it has its outcome: its recording, session and trace."""
 
     def __init__(
         self,
-        found: Session,
+        session: Session,
         recording: Recording,
         clock: Clock,
         opened_by: str,
         lang: str | None = None,
         persona: str | None = None,
-        run_on: str = "",
+        wake_phrase: str = "",
     ) -> None:
         self.id = f"capture-{_PROCESS}-{next(_numbers)}"
-        self.found = found if persona is None else found.without("persona_id")
-        """The session as it was when nobody spoke yet."""
+        self.session_before = session if persona is None else session.without("persona_id")
+        """The session as it was before the recording."""
         hints = {"request_lang": lang, "persona_id": persona}
-        self.session = found.replace(**{name: hint for name, hint in hints.items() if hint is not None})
-        """The session with what is to be read from how this was opened."""
+        self.session = session.replace(**{name: hint for name, hint in hints.items() if hint is not None})
+        """The session with what the start of the recording says about it."""
         self.recording = recording
         self.opened_by = opened_by
-        self.run_on = run_on
+        self.wake_phrase = wake_phrase
         """The wake phrase, where the command was said in one breath with it: its end is in the sound."""
         self.stream: Stream | None = None
-        """The recognition that goes on while somebody speaks, if there is one."""
-        self.trace = TurnTrace(self.id, found.session_id, (), clock.wall(), clock.monotonic)
+        """The recognition during the recording, if there is one."""
+        self.trace = TurnTrace(self.id, session.session_id, (), clock.wall(), clock.monotonic)
 
     @property
     def session_id(self) -> str:
-        """Whose command it is."""
         return self.session.session_id
 
     def ended(self, end: End) -> None:
         """Note how the recording ended."""
         recording = self.recording
-        outcome = "spoken" if recording.worth_recognising else "nothing"
+        outcome = "spoken" if recording.has_speech else "nothing"
         kept = describe_audio(Audio(recording.samples, SAMPLE_RATE))
-        self.trace.step("record", self.opened_by, outcome, recording.seconds, f"over by {end}", None, kept)
+        self.trace.step("record", self.opened_by, outcome, recording.seconds, f"ended by {end}", None, kept)

@@ -1,4 +1,4 @@
-"""Recognising while somebody speaks."""
+"""Recognition during the recording."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from hark.trace import TurnTrace
 
 
 class Stream:
-    """Feeds a recognition what is recorded, as fast as it takes it. Where it fails, the recording is still there."""
+    """Feeds a recognition what is recorded, as fast as the engine takes it; if that fails, the recording is there."""
 
     def __init__(
         self,
         runner: Runner,
         engine: STTEngine,
-        caller: Loaded[STTEngine],
+        entry: Loaded[STTEngine],
         lang: str,
         on_partial: Callable[[str], None],
     ) -> None:
         self.lang = lang
         self._runner = runner
         self._engine = engine
-        self._caller = caller
+        self._entry = entry
         self._on_partial = on_partial
         self._waiting: deque[bytes] = deque()
         self._more = asyncio.Event()
         self._complete = False
-        self._last = ""
+        self._partial = ""
         self._unwanted = False
         self._in_call = False
         """Whether a call is under way, or never came back."""
@@ -42,29 +42,28 @@ class Stream:
         self._task = asyncio.get_running_loop().create_task(self._run(), name=f"recognition by {engine.id}")
 
     def feed(self, block: bytes) -> None:
-        """Take in more of what is said."""
         if self._failure is None:
             self._waiting.append(block)
             self._more.set()
 
     async def finish(self, trace: TurnTrace) -> Transcript | None:
-        """What was said, once all of it is recognised; None when that failed."""
+        """The transcript, once all of the sound is recognised; None when that failed."""
         self._complete = True
         self._more.set()
         await asyncio.wait({self._task})
         if self._task.cancelled():
             return None
-        heard = self._task.result()
-        if heard is None:
-            how, why = self._failure or ("failed", "it was given up")
+        transcript = self._task.result()
+        if transcript is None:
+            how, why = self._failure or ("failed", "recognition was given up")
             trace.step("stt", self._engine.id, how, self._seconds, why)
         else:
-            detail = f"in {self.lang}, while it was said"
-            trace.step("stt", self._engine.id, "heard", self._seconds, detail, None, heard.utterances)
-        return heard
+            detail = f"in {self.lang}, during the recording"
+            trace.step("stt", self._engine.id, "heard", self._seconds, detail, None, transcript.utterances)
+        return transcript
 
     async def close(self) -> None:
-        """Nobody wants to know any more. A call that is under way is given a moment: it would not notice."""
+        """Give it up. A call that is under way is given a moment: an engine on a worker cannot be interrupted."""
         self._unwanted = True
         self._more.set()
         try:
@@ -76,8 +75,8 @@ class Stream:
     async def _run(self) -> Transcript | None:
         recognition = await self._call(self._engine.recognition, self.lang)
         if not isinstance(recognition, Recognition):
-            no = "skipped" if recognition is None else "failed"
-            self._failure = self._failure or (no, "it made no recognition for this")
+            how = "skipped" if recognition is None else "failed"
+            self._failure = self._failure or (how, "recognition() returned no Recognition")
             return None
         try:
             while not (self._unwanted or self._failure or (self._complete and not self._waiting)):
@@ -90,15 +89,15 @@ class Stream:
                 return None
             return self._checked(await self._call(recognition.finish))
         finally:
-            if not self._in_call:  # it is called from one thread at a time
-                await self._runner.call(self._caller, recognition.close)
+            if not self._in_call:  # one thread at a time may call it
+                await self._runner.call(self._entry, recognition.close)
 
     async def _feed(self, recognition: Recognition) -> None:
         sound = b"".join(self._waiting)
         self._waiting.clear()
         text = await self._call(recognition.feed, sound)
-        if isinstance(text, str) and text and text != self._last:
-            self._last = text
+        if isinstance(text, str) and text and text != self._partial:
+            self._partial = text
             self._on_partial(text)
 
     def _checked(self, value: Any) -> Transcript | None:
@@ -107,16 +106,16 @@ class Stream:
         try:
             transcript = checked(value)
         except UnusableResult as unusable:
-            self._runner.record_failure(self._caller, str(unusable))
+            self._runner.record_failure(self._entry, str(unusable))
             self._failure = ("failed", str(unusable))
             return None
-        if self._caller.failures:
-            self._caller.succeeded()
+        if self._entry.failures:
+            self._entry.succeeded()
         return transcript
 
     async def _call(self, method: Callable[..., Any], *args: Any) -> Any:
         self._in_call = True
-        outcome = await self._runner.call(self._caller, method, *args)
+        outcome = await self._runner.call(self._entry, method, *args)
         self._in_call = outcome.late
         self._seconds += outcome.seconds
         if outcome.error is not None:
@@ -125,8 +124,8 @@ class Stream:
         return outcome.value
 
 
-def caller(entry: Loaded[STTEngine]) -> Loaded[STTEngine]:
-    """Whom the runner takes to account for what an engine does while somebody speaks."""
+def stream_entry(entry: Loaded[STTEngine]) -> Loaded[STTEngine]:
+    """The same engine for calls of any of its methods, with its own count of failures."""
     return Loaded(entry.plugin, _call, origin=entry.origin, limit=entry.limit)
 
 

@@ -1,4 +1,4 @@
-"""From a response to what is heard or read. `hark.speak.synthesis` and `hark.speak.options` are for who wants it heard."""
+"""From a response to what is heard or read. Sound: `hark.speak.synthesis`, with `hark.speak.options`."""
 
 from hark.speak.response import Render, SpokenResponse
 from hark.speak.speaker import Speaker

@@ -22,7 +22,7 @@ log = logging.getLogger("hark.speak")
 
 
 class CacheFolder:
-    """WAV files named after what they say, up to a number of bytes; those that were not heard longest go first.
+    """WAV files named by a hash of their key, up to a number of bytes; those not used for longest are deleted first.
 
     Called on worker threads. A disk that fails costs the time to render again, nothing else.
     """
@@ -33,10 +33,9 @@ class CacheFolder:
         self._lock = Lock()
         self._sizes: OrderedDict[str, int] | None = None
         self._bytes = 0
-        self._told = False
+        self._warned = False
 
     def get(self, key: tuple[str, ...]) -> Audio | None:
-        """What was kept under this key."""
         name = _name(key)
         with self._lock:
             try:
@@ -51,11 +50,11 @@ class CacheFolder:
             except MalformedWav:
                 self._drop(name)
             except OSError as error:
-                self._complain(error)
+                self._warn_once(error)
             return None
 
     def put(self, key: tuple[str, ...], audio: Audio) -> None:
-        """Keep it. Samples of other than 16 bits would not come back as they were."""
+        """Store it. Samples of other than 16 bits are not: a WAV file would not give them back as they were."""
         if audio.sample_width != 2:
             return
         name, data = _name(key), write_wav(audio)
@@ -75,10 +74,10 @@ class CacheFolder:
                 while self._bytes > self._most:
                     self._drop(next(iter(sizes)))
             except OSError as error:
-                self._complain(error)
+                self._warn_once(error)
 
     def _opened(self) -> OrderedDict[str, int]:
-        """What is there, the one that was not heard longest first."""
+        """The files and their sizes, the one not used for longest first."""
         if self._sizes is None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             for unfinished in self._folder.glob("*.tmp"):
@@ -93,10 +92,10 @@ class CacheFolder:
             self._bytes -= self._sizes.pop(name, 0)
         (self._folder / name).unlink(missing_ok=True)
 
-    def _complain(self, error: OSError) -> None:
-        if not self._told:
-            self._told = True
-            log.warning("rendered speech cannot be kept in %s: %s", self._folder, error)
+    def _warn_once(self, error: OSError) -> None:
+        if not self._warned:
+            self._warned = True
+            log.warning("rendered speech cannot be stored in %s: %s", self._folder, error)
 
 
 def _name(key: tuple[str, ...]) -> str:
@@ -104,11 +103,11 @@ def _name(key: tuple[str, ...]) -> str:
 
 
 Key = tuple[str, ...]
-"""Who spoke it, how, in which language, and what."""
+"""Engine, its settings, language, voice and text."""
 
 
 class SpeechCache:
-    """The sentences that were said last, up to a number of bytes: in memory, and in a folder if there is one."""
+    """The sentences that were spoken last, up to a number of bytes: in memory, and in a folder if one is set."""
 
     def __init__(self, options: SpeakOptions, runner: Runner) -> None:
         self._most = options.cache_bytes
@@ -120,11 +119,10 @@ class SpeechCache:
 
     @staticmethod
     def key(entry: Loaded[Any], lang: str, voice: str | None, text: str) -> Key:
-        """What tells one rendering from another: an engine with other settings may sound otherwise."""
+        """What a rendering depends on: an engine with other settings may sound different."""
         return entry.id, repr(entry.plugin.settings), lang, voice or "", text
 
     async def get(self, key: Key) -> Audio | None:
-        """What was kept under this key."""
         audio = self._kept.get(key)
         if audio is not None:
             self._kept.move_to_end(key)
@@ -137,7 +135,7 @@ class SpeechCache:
         return audio
 
     async def put(self, key: Key, audio: Audio) -> None:
-        """Keep it, at the cost of what was not asked for longest."""
+        """Store it; what was not used for longest makes room."""
         self._keep(key, audio)
         if self._folder is not None:
             folder = self._folder
@@ -147,7 +145,7 @@ class SpeechCache:
     def _keep(self, key: Key, audio: Audio) -> None:
         size = len(audio.samples)
         if size > self._most // 4 or key in self._kept:
-            return  # one that is long is seldom said again, and would drive out many that are
+            return  # a long one is seldom spoken again, and would displace many short ones
         self._kept[key] = audio
         self._bytes += size
         while self._bytes > self._most:

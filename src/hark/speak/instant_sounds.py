@@ -12,7 +12,7 @@ from typing import Final, Literal
 from hark.model import Audio, Message
 from hark.model.audio import int16_bytes
 from hark.speak.playback import Loudspeaker
-from hark.speak.session_queue import Spawn
+from hark.speak.session_queue import SessionQueues
 from hark.speak.sounds import SoundError, SoundLoader, SoundRequest, requested
 from hark.spec import topics
 
@@ -20,7 +20,7 @@ Earcon = Literal["listening", "done", "error"]
 
 RATE: Final = 22_050
 _LOUDNESS: Final = 0.22
-"""Of what is possible: they are there to be noticed, not to startle."""
+"""Of full scale: they should be noticed, not startle."""
 
 _NOTES: Final[dict[Earcon, tuple[tuple[float, float, float], ...]]] = {
     # When a note begins, how long it sounds, its pitch in Hertz.
@@ -32,7 +32,7 @@ _NOTES: Final[dict[Earcon, tuple[tuple[float, float, float], ...]]] = {
 
 @lru_cache(maxsize=len(_NOTES))
 def earcon(name: Earcon) -> Audio:
-    """Two notes: rising while somebody is heard, falling when that is over, low when it came to nothing."""
+    """Two notes: rising when a recording starts, falling when it ends, low when recognition failed."""
     notes = _NOTES[name]
     length = max(begin + seconds for begin, seconds, _ in notes)
     mixed = [0.0] * int(length * RATE)
@@ -45,11 +45,11 @@ def earcon(name: Earcon) -> Audio:
 
 
 def _note(at: float, seconds: float, pitch: float) -> float:
-    """A struck bar: it swells within ten milliseconds, fades, and ends in silence; a hint of its octave."""
-    swell = min(1.0, at / 0.01)
-    fade = exp(-5.0 * at / seconds) * min(1.0, (seconds - at) / 0.02)
+    """Like a struck bar: attack within 10 ms, decay to silence, a little of its octave."""
+    attack = min(1.0, at / 0.01)
+    decay = exp(-5.0 * at / seconds) * min(1.0, (seconds - at) / 0.02)
     angle = 2 * pi * pitch * at
-    return swell * fade * (sin(angle) + 0.18 * sin(2 * angle))
+    return attack * decay * (sin(angle) + 0.18 * sin(2 * angle))
 
 
 log = logging.getLogger("hark.speak")
@@ -59,55 +59,59 @@ EARCONS: Final[dict[str, Earcon]] = {
     topics.LISTENER_RECORD_ENDED: "done",
     topics.STT_FAILED: "error",
 }
-"""What is heard when."""
+"""The earcon for each topic."""
 
 
 class InstantSounds:
-    """Plays instant sounds. Nothing stops them but the end of the room; there may be `most` at a time."""
+    """Plays instant sounds, `most` at a time. Only closing the speaker stops them."""
 
     def __init__(
-        self, loudspeaker: Loudspeaker, sounds: SoundLoader, spawn: Spawn, serves: Callable[[str], bool], most: int
+        self,
+        loudspeaker: Loudspeaker,
+        sounds: SoundLoader,
+        queues: SessionQueues,
+        hears: Callable[[str], bool],
+        most: int,
     ) -> None:
         self._loudspeaker = loudspeaker
         self._sounds = sounds
-        self._spawn = spawn
-        self._serves = serves
+        self._queues = queues
+        self._hears = hears
         self._most = most
-        self._heard = 0
+        self._playing = 0
 
     def play(self, message: Message) -> None:
-        """`ovos.audio.play_sound`, of a session that is heard here."""
-        if not self._serves(message.session_id):
+        """`ovos.audio.play_sound`, for a session that can hear it."""
+        if not self._hears(message.session_id):
             return
         try:
-            self._begin(requested(message), message)
-        except SoundError as bad:
-            log.warning("dropped %s: %s", message.type, bad)
+            self._start(requested(message), message)
+        except SoundError as error:
+            log.warning("dropped %s: %s", message.type, error)
 
-    def signal(self, message: Message) -> None:
-        """Play the earcon that goes with a Message."""
-        if self._serves(message.session_id):
-            self._begin(earcon(EARCONS[message.type]), message)
+    def play_earcon(self, message: Message) -> None:
+        if self._hears(message.session_id):
+            self._start(earcon(EARCONS[message.type]), message)
 
-    def _begin(self, what: SoundRequest | Audio, message: Message) -> None:
-        if self._heard >= self._most:
-            log.warning("dropped %s: %d instant sounds are heard already", message.type, self._heard)
+    def _start(self, sound: SoundRequest | Audio, message: Message) -> None:
+        if self._playing >= self._most:
+            log.warning("dropped %s: %d instant sounds are playing already", message.type, self._playing)
             return
-        self._heard += 1
-        task = self._spawn(self._play(what, message), f"play an instant sound for {message.session_id}")
-        task.add_done_callback(self._over)
+        self._playing += 1
+        task = self._queues.spawn(self._play(sound, message), f"play an instant sound for {message.session_id}")
+        task.add_done_callback(self._ended)
 
-    def _over(self, _task: object) -> None:
-        self._heard -= 1
+    def _ended(self, _task: object) -> None:
+        self._playing -= 1
 
-    async def _play(self, what: SoundRequest | Audio, message: Message) -> None:
+    async def _play(self, sound: SoundRequest | Audio, message: Message) -> None:
         try:
-            audio = what if isinstance(what, Audio) else await self._sounds.get(what)
-        except SoundError as bad:
-            log.warning("dropped %s: %s", message.type, bad)
+            audio = sound if isinstance(sound, Audio) else await self._sounds.load(sound)
+        except SoundError as error:
+            log.warning("dropped %s: %s", message.type, error)
             return
-        await self._loudspeaker.play(audio, _untold)
+        await self._loudspeaker.play(audio, _ignore)
 
 
-def _untold(_who: str, _how: str, _seconds: float, _why: str) -> None:
-    """Whether a player failed, its host has told."""
+def _ignore(_who: str, _how: str, _seconds: float, _why: str) -> None:
+    """The runner logs a player's failures."""

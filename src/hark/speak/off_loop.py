@@ -1,4 +1,4 @@
-"""Work of our own that would hold up the event loop."""
+"""Hark's own work that would block the event loop."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from hark.hosting import Runner
 T = TypeVar("T")
 
 _LIMIT: Final = 20.0
-"""Seconds: a file may be on a disk that is asleep, or on none at all any more."""
+"""Seconds: a file may be on a disk that is asleep or gone."""
 
 
 async def off_loop(runner: Runner, work: Callable[[], T]) -> T:
-    """What `work` returns or raises, done on a worker; raises `TimeoutError` when it does not come back."""
+    """Run `work` on a worker thread. Returns or raises what it does; `TimeoutError` when it does not come back."""
     job = runner.threads.submit(lambda _job: work())
     try:
         async with runner.clock.timeout(_LIMIT):

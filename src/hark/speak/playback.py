@@ -34,15 +34,15 @@ def as_one(pieces: list[Audio]) -> Audio:
 
 _SLOW: Final = 1.5
 _GRACE: Final = 10.0
-"""A player may take this many times as long as a sound lasts, and this many seconds more."""
+"""A player may take `_SLOW` times as long as the sound lasts, and `_GRACE` seconds more."""
 
 
 Note = Callable[[str, str, float, str], None]
-"""Is told of each player that was tried: who, how it went, how long it took, why."""
+"""Called for each player that was tried: player, outcome, seconds, reason."""
 
 
 class Loudspeaker:
-    """Plays with the first player that can; the next one begins the sound anew where it fails."""
+    """Plays with the first player that works; when one fails, the next one plays the sound from its beginning."""
 
     def __init__(self, players: Engines[Player], runner: Runner) -> None:
         self._players = players
@@ -50,15 +50,15 @@ class Loudspeaker:
 
     @property
     def usable(self) -> bool:
-        """Whether anybody could play now."""
+        """Whether any player works now."""
         return next(self._players.usable(), None) is not None
 
     joined = staticmethod(joined)
 
     async def play(self, audio: Audio, note: Note) -> bool:
-        """Play it to its end; false when nobody could."""
+        """Play it to its end; false when no player could."""
         for entry in list(self._players.usable()):
-            # A limit for all sounds alike would cut the long ones off.
+            # One limit for all sounds would cut off the long ones.
             timed = Loaded(entry.plugin, entry.call, limit=audio.seconds * _SLOW + _GRACE)
             outcome = await self._runner.call(timed, audio)
             if outcome.error is None:

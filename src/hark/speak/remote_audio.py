@@ -1,4 +1,4 @@
-"""Responses for somebody else's loudspeaker: `ovos.utterance.speak.b64` to `ovos.audio.speech` (AUDIO-1 §3.4)."""
+"""Responses for a loudspeaker elsewhere: `ovos.utterance.speak.b64` to `ovos.audio.speech` (AUDIO-1 §3.4)."""
 
 from __future__ import annotations
 
@@ -17,43 +17,42 @@ from hark.spec import topics
 
 
 class RemoteResponse(QueueItem):
-    """Made as every response is, sent as one WAV file, never heard here.
+    """Made as every response is, sent as one WAV file, never played here.
 
-    `tells`: nobody else here renders it, so whoever waits for it is told when it was sent.
+    `reports`: nothing else here renders it, so its `hark.speech.rendered` is sent from here.
     """
 
     def __init__(
-        self, message: Message, means: ResponseContext, voice: Synthesizer, runner: Runner, *, tells: bool
+        self, message: Message, context: ResponseContext, synthesizer: Synthesizer, runner: Runner, *, reports: bool
     ) -> None:
         super().__init__(message)
-        self._tells = tells
-        self._means = means
-        self._voice = voice
+        self._reports = reports
+        self._context = context
+        self._synthesizer = synthesizer
         self._runner = runner
 
-    async def make(self, run: SessionQueue) -> ItemOutcome:
-        """As promised by `QueueItem`."""
-        worded = await self._means.wording.of(self.origin)
-        if worded is None:
+    async def make(self, queue: SessionQueue) -> ItemOutcome:
+        result = await self._context.chains.run_dialog(self.origin)
+        if result is None:
             return "dropped"
-        if worded.flow.cancelled:
-            return self._cancelled(run, worded.flow)
+        if result.flow.cancelled:
+            return self._cancelled(queue, result.flow)
         spoken = []
-        for sentence in self._voice.sentences(worded):
-            if run.stopped:
+        for sentence in self._synthesizer.sentences(result):
+            if queue.stopped:
                 return "stopped"
-            audio = await self._voice.whole(sentence, worded.trace)
+            audio = await self._synthesizer.whole(sentence, result.trace)
             if audio is not None:
                 spoken.append(audio)
         if spoken:
-            flow = await self._means.wording.heard(worded, await self._whole(spoken), self._voice.tts)
+            flow = await self._context.chains.run_tts(result, await self._whole(spoken), self._synthesizer.tts)
             if flow.cancelled:
-                return self._cancelled(run, flow)
+                return self._cancelled(queue, flow)
             self.message = flow.message()
-            if not run.stopped:
+            if not queue.stopped:
                 self._send(flow.artifact)
-        if self.listens and not run.stopped:
-            self._means.bus.emit(self.message.forward(topics.MIC_LISTEN))
+        if self.listens and not queue.stopped:
+            self._context.bus.emit(self.message.forward(topics.MIC_LISTEN))
         return "rendered" if spoken else "failed"
 
     async def _whole(self, spoken: list[Audio]) -> Audio:
@@ -65,22 +64,21 @@ class RemoteResponse(QueueItem):
         data: dict[str, object] = {"audio": base64.b64encode(write_wav(audio)).decode(), "mime": "audio/wav"}
         if self.listens:
             data["listen"] = True
-        self._means.bus.emit(self.message.forward(topics.AUDIO_SPEECH, data))
+        self._context.bus.emit(self.message.forward(topics.AUDIO_SPEECH, data))
 
-    def _cancelled(self, run: SessionQueue, flow: Flow) -> ItemOutcome:
-        if run.stopped:
+    def _cancelled(self, queue: SessionQueue, flow: Flow) -> ItemOutcome:
+        if queue.stopped:
             return "stopped"
-        self._means.bus.emit(cancellation(flow))
+        self._context.bus.emit(cancellation(flow))
         return "cancelled"
 
-    def note(self, who: str, how: str, seconds: float, why: str) -> None:
-        """Nobody plays it."""
+    def note_playback(self, player: str, how: str, seconds: float, why: str) -> None:
+        """It is not played here."""
 
     def end(self, outcome: ItemOutcome) -> None:
-        """As promised by `QueueItem`."""
         super().end(outcome)
-        self._means.wording.trace_of(self.origin).step(
+        self._context.chains.trace_of(self.origin).step(
             "speak", self.origin.session_id, outcome, 0.0, "to be heard elsewhere"
         )
-        if self._tells:
-            self._means.bus.emit(self.message.forward(topics.SPEECH_RENDERED, {"outcome": outcome}))
+        if self._reports:
+            self._context.bus.emit(self.message.forward(topics.SPEECH_RENDERED, {"outcome": outcome}))

@@ -1,4 +1,4 @@
-"""A response through the dialog and tts chains, and its report when it was rendered."""
+"""A response through the dialog and tts chains, and the report when it was rendered."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from hark.spec import topics
 from hark.spec.names import CANCEL_BY, CANCEL_KEYS, CANCEL_REASON
 from hark.trace import TraceStore, TurnTrace, summarize
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a speaker that only shows text does not import it
     from hark.speak.synthesis import Sentence, Synthesizer
-
 
 log = logging.getLogger("hark.speak")
 
@@ -35,11 +34,11 @@ class SpokenResponse(msgspec.Struct, frozen=True):
 
 
 Render = Callable[[SpokenResponse], None]
-"""Shows a response to whoever is to hear it."""
+"""Shows a response to the user."""
 
 
 class DialogResult:
-    """A response whose words are settled."""
+    """A response after the dialog chain: its words are final."""
 
     __slots__ = ("flow", "message", "trace")
 
@@ -54,15 +53,11 @@ class DialogResult:
         """The Message with the words and the language the chain arrived at."""
 
     def spoken(self) -> SpokenResponse:
-        """What is to be shown."""
         return SpokenResponse(self.flow.artifact, self.flow.lang, self.message)
 
 
 def cancellation(flow: Flow) -> Message:
-    """What tells everybody that a transformer did not want a response to be heard.
-
-    The turn's own end marker is not repeated (ruling R1).
-    """
+    """The report that a transformer cancelled a response. The turn's own end marker is not repeated (ruling R1)."""
     data = {key: flow.context[key] for key in (CANCEL_REASON, CANCEL_BY)}
     return flow.message().forward(topics.UTTERANCE_CANCELLED, data)
 
@@ -84,11 +79,11 @@ class SpeechChains:
         self._denials_for = denials_for
         self._gate = gate
 
-    async def of(self, message: Message) -> DialogResult | None:
-        """The response as it is to be said, or cancelled; None when it is no text."""
+    async def run_dialog(self, message: Message) -> DialogResult | None:
+        """The response as it is to be said, or cancelled; None when its utterance is not a text."""
         text = message.data.get("utterance")
         if not isinstance(text, str):
-            log.warning("dropped a speak message whose utterance is no text: %s", message)
+            log.warning("dropped a speak message whose utterance is not a text: %s", message)
             return None
         session = message.session or Session()
         if any(key in message.context for key in CANCEL_KEYS):
@@ -99,18 +94,18 @@ class SpeechChains:
         await self._run(self._dialog, flow, trace)
         return DialogResult(flow, trace)
 
-    async def heard(self, worded: DialogResult, audio: Audio, tts: Chain) -> Flow:
-        """What the tts chain makes of a sound of this response; each sound finds what the dialog chain left."""
-        said = worded.flow
-        flow = Flow(audio, said.lang, worded.message, said.session, said.denials)
-        await self._run(tts, flow, worded.trace)
+    async def run_tts(self, result: DialogResult, audio: Audio, tts: Chain) -> Flow:
+        """Take one sound of a response through the tts chain. Each starts with what the dialog chain left."""
+        dialog = result.flow
+        flow = Flow(audio, dialog.lang, result.message, dialog.session, dialog.denials)
+        await self._run(tts, flow, result.trace)
         return flow
 
     def trace_of(self, message: Message) -> TurnTrace:
-        """The trace of the turn a Message belongs to; one that nobody keeps, for speech outside a turn."""
-        kept = self._traces.of(message.utterance_id)
-        if kept is not None:
-            return kept
+        """The trace of the turn a Message belongs to; one that is not stored, for speech outside a turn."""
+        stored = self._traces.of(message.utterance_id)
+        if stored is not None:
+            return stored
         return TurnTrace(message.utterance_id or "", message.session_id, (), self._clock.wall(), self._clock.monotonic)
 
     async def _run(self, chain: Chain, flow: Flow, trace: TurnTrace) -> None:
@@ -126,135 +121,134 @@ class ResponseContext(msgspec.Struct, frozen=True):
 
     bus: Bus
     clock: Clock
-    wording: SpeechChains
+    chains: SpeechChains
     render: Render
-    voice: Synthesizer | None = None
+    synthesizer: Synthesizer | None = None
+    """None where responses are only shown."""
 
 
 class Response(QueueItem):
-    """What a handler said: through the dialog chain, then shown; with a voice, heard, and shown when that begins."""
+    """What a handler said: through the dialog chain, then shown; with a synthesizer, heard, and shown when its sound
+    begins."""
 
-    def __init__(self, message: Message, means: ResponseContext) -> None:
+    def __init__(self, message: Message, context: ResponseContext) -> None:
         super().__init__(message)
-        self._means = means
-        self._received = means.clock.monotonic()
-        self._worded: DialogResult | None = None
+        self._context = context
+        self._received = context.clock.monotonic()
+        self._result: DialogResult | None = None
         self._shown = False
-        self._showing = 0.0
-        """Seconds that took."""
-        self._first: float | None = None
+        self._show_seconds = 0.0
+        self._first_sound: float | None = None
         """Seconds from receipt to the first sound."""
 
-    async def make(self, run: SessionQueue) -> ItemOutcome:
-        """As promised by `QueueItem`."""
-        worded = await self._means.wording.of(self.origin)
-        if worded is None:
+    async def make(self, queue: SessionQueue) -> ItemOutcome:
+        result = await self._context.chains.run_dialog(self.origin)
+        if result is None:
             return "dropped"
-        self._worded, self.message = worded, worded.message
-        if run.stopped:
+        self._result, self.message = result, result.message
+        if queue.stopped:
             return "stopped"
-        if worded.flow.cancelled:
-            return self._cancelled(worded.flow)
-        if self._means.voice is None:
-            self._show(worded)
+        if result.flow.cancelled:
+            return self._cancelled(result.flow)
+        if self._context.synthesizer is None:
+            self._show(result)
             return "rendered"
-        return await self._speak(run, worded, self._means.voice)
+        return await self._speak(queue, result, self._context.synthesizer)
 
-    async def _speak(self, run: SessionQueue, worded: DialogResult, voice: Synthesizer) -> ItemOutcome:
-        """Offer sentence after sentence as it is made; or, with no looking ahead, all of them in the end."""
-        said = made = 0
+    async def _speak(self, queue: SessionQueue, result: DialogResult, synthesizer: Synthesizer) -> ItemOutcome:
+        """Offer each sentence as soon as it is made; or, with no looking ahead, all of them in the end."""
+        sentences = made = 0
+        ahead = synthesizer.options.ahead
         held: list[Audio] = []
-        for sentence in voice.sentences(worded):
-            said += 1
-            if voice.options.ahead:
-                await run.room()
-            if run.stopped:
+        for sentence in synthesizer.sentences(result):
+            sentences += 1
+            if ahead:
+                await queue.space()
+            if queue.stopped:
                 return "stopped"
-            if voice.options.ahead and voice.streams(worded):
-                made += await self._stream(run, worded, voice, sentence)
+            if ahead and synthesizer.streams(result):
+                made += await self._stream(queue, result, synthesizer, sentence)
                 continue
-            flow = await self._sound(worded, voice, sentence)
-            if flow is None:
+            audio = await synthesizer.whole(sentence, result.trace)
+            if audio is None:
                 continue
+            flow = await self._context.chains.run_tts(result, audio, synthesizer.tts)
             if flow.cancelled:
-                return self._withdrawn(run, flow)
+                return self._withdraw(queue, flow)
             made += 1
             self.message = flow.message()
-            if voice.options.ahead:
-                await run.offer(self, flow.artifact)
+            if ahead:
+                await queue.offer(self, flow.artifact)
             else:
                 held.append(flow.artifact)
         for audio in held:
-            await run.offer(self, audio)
-        return "rendered" if made or not said else "failed"
+            await queue.offer(self, audio)
+        return "rendered" if made or not sentences else "failed"
 
-    async def _sound(self, worded: DialogResult, voice: Synthesizer, sentence: Sentence) -> Flow | None:
-        """A sentence after the tts chain; None when nobody could speak it."""
-        audio = await voice.whole(sentence, worded.trace)
-        return None if audio is None else await self._means.wording.heard(worded, audio, voice.tts)
-
-    async def _stream(self, run: SessionQueue, worded: DialogResult, voice: Synthesizer, sentence: Sentence) -> int:
-        made = 0
-        async with aclosing(voice.pieces(sentence, worded.trace)) as pieces:
+    async def _stream(
+        self, queue: SessionQueue, result: DialogResult, synthesizer: Synthesizer, sentence: Sentence
+    ) -> bool:
+        """Offer a sentence in pieces. Return whether there were any."""
+        made = False
+        async with aclosing(synthesizer.pieces(sentence, result.trace)) as pieces:
             async for audio in pieces:
-                if run.stopped:
+                if queue.stopped:
                     break
-                made = 1
-                await run.offer(self, audio, sentence)
+                made = True
+                await queue.offer(self, audio, sentence)
         return made
 
-    def begins(self) -> None:
-        """As promised by `QueueItem`."""
-        if self._first is None:
-            self._first = self._means.clock.monotonic() - self._received
+    def playback_starts(self) -> None:
+        if self._first_sound is None:
+            self._first_sound = self._context.clock.monotonic() - self._received
         self._show_safely()
 
-    def note(self, who: str, how: str, seconds: float, why: str) -> None:
-        """As promised by `QueueItem`."""
-        self._trace().step("play", who, how, seconds, why)
+    def note_playback(self, player: str, how: str, seconds: float, why: str) -> None:
+        self._trace().step("play", player, how, seconds, why)
 
     def end(self, outcome: ItemOutcome) -> None:
-        """As promised by `QueueItem`: the trace tells it, and whoever waits for it is told."""
+        """Also write the trace and emit the report that the handler may wait for."""
         super().end(outcome)
-        if self._means.voice is not None and outcome in ("rendered", "failed"):
+        if self._context.synthesizer is not None and outcome in ("rendered", "failed"):
             self._show_safely()  # what cannot be heard can be read
         trace = self._trace()
-        if outcome == "rendered" and self._worded is not None:
-            told, took = "", self._showing
-            if self._first is not None:
-                told, took = f"heard after {self._first:.3f} s", self._means.clock.monotonic() - self._received
-            text = summarize(self._worded.flow.artifact)
-            trace.step("speak", self.origin.session_id, outcome, took, told, None, text)
+        if outcome == "rendered" and self._result is not None:
+            detail, seconds = "", self._show_seconds
+            if self._first_sound is not None:
+                detail = f"heard after {self._first_sound:.3f} s"
+                seconds = self._context.clock.monotonic() - self._received
+            text = summarize(self._result.flow.artifact)
+            trace.step("speak", self.origin.session_id, outcome, seconds, detail, None, text)
         elif outcome == "stopped":
             trace.step("speak", self.origin.session_id, outcome, 0.0, "the user stopped it")
         elif outcome == "failed":
             trace.step("speak", self.origin.session_id, outcome, 0.0, "it could not be rendered")
-        self._means.bus.emit(self.message.forward(topics.SPEECH_RENDERED, {"outcome": outcome}))
+        self._context.bus.emit(self.message.forward(topics.SPEECH_RENDERED, {"outcome": outcome}))
 
-    def _withdrawn(self, run: SessionQueue, flow: Flow) -> ItemOutcome:
-        """A tts transformer does not want this response: what was heard was heard, nothing more will be."""
-        if run.stopped:
+    def _withdraw(self, queue: SessionQueue, flow: Flow) -> ItemOutcome:
+        """A tts transformer cancelled the response: what was played was played, nothing more will be."""
+        if queue.stopped:
             return "stopped"
-        run.withdraw(self)
+        queue.withdraw(self)
         return self._cancelled(flow)
 
     def _cancelled(self, flow: Flow) -> ItemOutcome:
-        self._means.bus.emit(cancellation(flow))
+        self._context.bus.emit(cancellation(flow))
         return "cancelled"
 
     def _trace(self) -> TurnTrace:
-        return self._means.wording.trace_of(self.origin) if self._worded is None else self._worded.trace
+        return self._context.chains.trace_of(self.origin) if self._result is None else self._result.trace
 
-    def _show(self, worded: DialogResult) -> None:
+    def _show(self, result: DialogResult) -> None:
         self._shown = True
-        began = self._means.clock.monotonic()
-        self._means.render(worded.spoken())
-        self._showing = self._means.clock.monotonic() - began
+        began = self._context.clock.monotonic()
+        self._context.render(result.spoken())
+        self._show_seconds = self._context.clock.monotonic() - began
 
     def _show_safely(self) -> None:
-        if self._worded is None or self._shown:
+        if self._result is None or self._shown:
             return
         try:
-            self._show(self._worded)
+            self._show(self._result)
         except Exception:
             log.exception("a response could not be shown: %s", self.origin)

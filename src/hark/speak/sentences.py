@@ -1,6 +1,6 @@
 """Where one sentence ends and the next begins.
 
-Better one sentence too few than one too many: two in one breath sound well, half a one does not.
+Better one sentence too few than one too many: two spoken without a pause sound well, half a one does not.
 """
 
 from __future__ import annotations

@@ -26,11 +26,11 @@ _PACKED: Final = {b"fLaC": "flac", b"OggS": "vorbis", b"ID3": "mp3"}
 _RAW: Final = frozenset({"audio/pcm", "audio/x-pcm", "audio/raw", "audio/x-raw", "audio/l16"})
 _RATES: Final = range(1_000, 384_001)
 _AT_ONCE: Final = 65_536
-"""Frames that are unpacked before looking whether it is too much."""
+"""Frames that are decoded before the length is checked again."""
 
 
 class SoundError(ValueError):
-    """Nothing can be played of this; the text says why."""
+    """The sound cannot be played; the text says why."""
 
 
 def decode(data: bytes, mime: str | None = None, rate: object = None, longest: float = 600.0) -> Audio:
@@ -43,11 +43,11 @@ def decode(data: bytes, mime: str | None = None, rate: object = None, longest: f
         except MalformedWav as malformed:
             raise SoundError(f"a WAV file that cannot be read: {malformed}") from None
     elif container:
-        audio = _unpacked(data, container, longest)
+        audio = _decoded(data, container, longest)
     else:
         audio = _raw(data, kind, rate, parameters)
     if not audio.samples:
-        raise SoundError("there is no sound in it")
+        raise SoundError("it is empty")
     if audio.seconds > longest:
         raise SoundError(f"it lasts {audio.seconds:.0f} s, and more than {longest:g} s are not played")
     return audio
@@ -72,16 +72,16 @@ def _container(data: bytes, kind: str) -> str:
     for magic, container in _PACKED.items():
         if data.startswith(magic):
             return container
-    # Frames of MP3 without a title in front begin with eleven ones, and so may the samples of a raw stream.
+    # MP3 without an ID3 header begins with eleven set bits, and so may the samples of a raw stream.
     frame = len(data) > 2 and data[0] == 0xFF and data[1] & 0xE0 == 0xE0 and data[1] & 0x06 and data[2] & 0xF0 != 0xF0
     return "mp3" if frame and kind not in _RAW else ""
 
 
-def _unpacked(data: bytes, container: str, longest: float) -> Audio:
+def _decoded(data: bytes, container: str, longest: float) -> Audio:
     try:
         miniaudio: Any = import_module("miniaudio")
     except ImportError:
-        raise SoundError(f"to play {container} needs miniaudio: pip install 'hark[sounds]'") from None
+        raise SoundError(f"playing {container} needs miniaudio: pip install 'hark[sounds]'") from None
     try:
         info = getattr(miniaudio, f"{container}_get_info")(data)
         channels, rate = min(info.nchannels, 2), info.sample_rate
@@ -104,15 +104,15 @@ def _unpacked(data: bytes, container: str, longest: float) -> Audio:
 
 def _raw(data: bytes, kind: str, rate: object, parameters: dict[str, str]) -> Audio:
     if kind not in _RAW or rate is None:
-        raise SoundError("no WAV, MP3, OGG or FLAC; and a raw stream needs mime (audio/pcm) and sample_rate")
+        raise SoundError("not WAV, MP3, OGG or FLAC; a raw stream needs mime (audio/pcm) and sample_rate")
     if isinstance(rate, bool) or not isinstance(rate, (int, float)) or rate not in _RATES:
-        raise SoundError(f"{rate!r} is no sample_rate")
+        raise SoundError(f"{rate!r} is not a sample_rate")
     channels = parameters.get("channels", "1")
     if channels not in ("1", "2"):
-        raise SoundError(f"{channels!r} channels")
+        raise SoundError(f"{channels!r} channels are not supported")
     frame = 2 * int(channels)
     samples = data[: len(data) - len(data) % frame]
-    if kind == "audio/l16":  # which is the other way round, as everything on networks once was
+    if kind == "audio/l16":  # big-endian
         numbers = array("h", samples)
         numbers.byteswap()
         samples = numbers.tobytes()
@@ -122,11 +122,11 @@ def _raw(data: bytes, kind: str, rate: object, parameters: dict[str, str]) -> Au
 log = logging.getLogger("hark.speak")
 
 _SMALL: Final = 65_536
-"""Bytes up to which a WAV file is read on the spot: an earcon should not wait for a thread."""
+"""Bytes up to which a WAV file is decoded on the loop: a short sound should not wait for a thread."""
 
 
 class SoundRequest(msgspec.Struct, frozen=True):
-    """A sound that somebody wants played: where it is, or what it is."""
+    """A sound to be played: where it is, or its data."""
 
     uri: str | None
     audio: str | None
@@ -135,20 +135,20 @@ class SoundRequest(msgspec.Struct, frozen=True):
 
 
 def requested(message: Message) -> SoundRequest:
-    """What a Message asks for; raises `SoundError` when that is not clear."""
+    """What a Message asks for; raises `SoundError` when it is malformed."""
     data = message.data
     uri, audio, mime, rate = (data.get(name) for name in ("uri", "audio", "mime", "sample_rate"))
     if (uri is None) == (audio is None):
-        raise SoundError("it needs one of uri and audio, and not both")
+        raise SoundError("it needs either uri or audio")
     if not isinstance(audio if uri is None else uri, str):
-        raise SoundError("uri and audio are texts")
+        raise SoundError("uri and audio must be texts")
     if not isinstance(mime, str | None) or isinstance(rate, bool) or not isinstance(rate, int | float | None):
-        raise SoundError("mime is a text and sample_rate a number")
+        raise SoundError("mime must be a text and sample_rate a number")
     return SoundRequest(uri, audio, mime, rate)
 
 
 class SoundLoader:
-    """Gets sounds, from Messages and from the folders that are open to them. Nothing is fetched over the network."""
+    """Loads sounds from Messages and from the configured folders. Nothing is fetched over the network."""
 
     def __init__(self, options: SpeakOptions, runner: Runner) -> None:
         self._folders = options.sound_folders
@@ -156,57 +156,57 @@ class SoundLoader:
         self._longest = options.longest_sound
         self._runner = runner
 
-    async def get(self, request: SoundRequest) -> Audio:
-        """The sound; raises `SoundError`."""
+    async def load(self, request: SoundRequest) -> Audio:
+        """Raises `SoundError`."""
         if request.audio is not None and len(request.audio) <= _SMALL:
-            data = self._plain(request.audio)
+            data = self._base64(request.audio)
             if is_wav(data):
                 return decode(data, longest=self._longest)
         try:
-            return await off_loop(self._runner, lambda: self._get(request))
+            return await off_loop(self._runner, lambda: self._load(request))
         except OSError as error:  # also when the disk takes too long
             raise SoundError(f"it cannot be read: {error.strerror or type(error).__name__}") from None
 
-    def _get(self, request: SoundRequest) -> Audio:
+    def _load(self, request: SoundRequest) -> Audio:
         mime = request.mime
         if request.audio is not None:
-            data = self._plain(request.audio)
+            data = self._base64(request.audio)
         else:
-            data, stated = self._fetched(request.uri or "")
+            data, stated = self._from_uri(request.uri or "")
             mime = mime or stated
         return decode(data, mime, request.sample_rate, self._longest)
 
-    def _plain(self, text: str) -> bytes:
+    def _base64(self, text: str) -> bytes:
         if len(text) > self._largest * 4 // 3 + 4:
             raise SoundError(f"it has more than {self._largest} bytes")
         try:
             return base64.b64decode(text, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise SoundError(f"its audio is no base64: {error}") from None
+            raise SoundError(f"its audio is not base64: {error}") from None
 
-    def _fetched(self, uri: str) -> tuple[bytes, str | None]:
+    def _from_uri(self, uri: str) -> tuple[bytes, str | None]:
         try:
             parts = urlsplit(uri)
         except ValueError as error:
-            raise SoundError(f"{uri[:100]!r} is no address: {error}") from None
+            raise SoundError(f"{uri[:100]!r} is not a URI: {error}") from None
         if parts.scheme == "data":
-            return self._inline(uri)
+            return self._data_uri(uri)
         if parts.scheme == "file" and parts.netloc in ("", "localhost"):
             return self._file(unquote(parts.path)), None
         if not parts.scheme and not parts.netloc:
             return self._file(uri), None
-        raise SoundError(f"{uri[:100]!r}: only files in the folders for sounds, and data: addresses, are played")
+        raise SoundError(f"{uri[:100]!r}: only files in [voice] sound_folders and data: URIs are played")
 
-    def _inline(self, uri: str) -> tuple[bytes, str | None]:
+    def _data_uri(self, uri: str) -> tuple[bytes, str | None]:
         head, comma, body = uri.removeprefix("data:").partition(",")
         if not comma:
-            raise SoundError("a data: address without data")
+            raise SoundError("a data: URI without data")
         mime = head.removesuffix(";base64")
-        return self._plain(unquote(body)) if mime != head else unquote_to_bytes(body), mime or None
+        return self._base64(unquote(body)) if mime != head else unquote_to_bytes(body), mime or None
 
     def _file(self, name: str) -> bytes:
         if "\0" in name or not name:
-            raise SoundError(f"{name[:100]!r} is no file")
+            raise SoundError(f"{name[:100]!r} is not a file")
         for folder in self._folders:
             home = folder.resolve()
             path = (home / Path(name)).resolve()
@@ -214,28 +214,26 @@ class SoundLoader:
                 if path.stat().st_size > self._largest:
                     raise SoundError(f"{name[:100]} has more than {self._largest} bytes")
                 return path.read_bytes()
-        raise SoundError(f"{name[:100]} is in none of the folders for sounds")
+        raise SoundError(f"{name[:100]} is in none of [voice] sound_folders")
 
 
 class QueuedSound(QueueItem):
-    """A sound that waits for its turn between responses."""
+    """A sound that is played in its turn between responses."""
 
-    def __init__(self, message: Message, request: SoundRequest, sounds: SoundLoader, wording: SpeechChains) -> None:
+    def __init__(self, message: Message, request: SoundRequest, sounds: SoundLoader, chains: SpeechChains) -> None:
         super().__init__(message)
         self._request = request
         self._sounds = sounds
-        self._wording = wording
+        self._chains = chains
 
-    async def make(self, run: SessionQueue) -> ItemOutcome:
-        """As promised by `QueueItem`."""
+    async def make(self, queue: SessionQueue) -> ItemOutcome:
         try:
-            audio = await self._sounds.get(self._request)
-        except SoundError as bad:
-            log.warning("a sound of %s cannot be played: %s", self.origin.type, bad)
+            audio = await self._sounds.load(self._request)
+        except SoundError as error:
+            log.warning("a sound of %s cannot be played: %s", self.origin.type, error)
             return "failed"
-        await run.offer(self, audio)
+        await queue.offer(self, audio)
         return "rendered"
 
-    def note(self, who: str, how: str, seconds: float, why: str) -> None:
-        """As promised by `QueueItem`."""
-        self._wording.trace_of(self.origin).step("play", who, how, seconds, why or "a sound")
+    def note_playback(self, player: str, how: str, seconds: float, why: str) -> None:
+        self._chains.trace_of(self.origin).step("play", player, how, seconds, why or "a sound")

@@ -1,4 +1,4 @@
-"""From `ovos.utterance.speak` to somebody's ears, or eyes."""
+"""From `ovos.utterance.speak` to what the user hears or reads."""
 
 from __future__ import annotations
 
@@ -19,18 +19,15 @@ from hark.trace import TraceStore
 if TYPE_CHECKING:
     from hark.speak.synthesis import AudioOutput
 
-Takes = dict[str, Callable[[Message], None]]
-"""What is done with the Messages of each topic."""
-
 
 class Speaker:
     """Takes every response of the sessions it serves through the dialog chain and renders it, in order of receipt.
 
-    Sessions do not wait for each other. What belongs to nobody here is left alone. When something is stopped in a
+    Sessions do not wait for each other. Sessions it does not serve are left alone. When something is stopped in a
     session, be it one skill or everything, what was still to be said there is dropped (STOP-1 §5.3).
 
-    Without `output` a response is rendered as text and that is all. With it, it is heard by the sessions that can hear
-    it, shown when its sound begins, and the room is an audio output service as AUDIO-1 describes it.
+    Without `output` a response is rendered as text and that is all. With it, the speaker is an audio output service as
+    AUDIO-1 describes it: a response is heard in the sessions that can hear it, and shown when its sound begins.
     """
 
     def __init__(
@@ -45,59 +42,59 @@ class Speaker:
         gate: Gate | None = None,
         output: AudioOutput | None = None,
     ) -> None:
-        self._bus = bus
+        self.render = render
         self._clock = clock
-        self._render = render
         self._serves = serves
-        self._wording = SpeechChains(dialog, clock, traces, denials_for, gate or Gate())
-        # One subscription for all of it: a stop must not overtake what was said before it, nor be overtaken. As a
-        # group, though of one: a broker keeps what is said while the room is being started again.
-        self._takes: Takes = {
+        chains = SpeechChains(dialog, clock, traces, denials_for, gate or Gate())
+        self._context = ResponseContext(bus, clock, chains, self._show)
+        self._text = SessionQueues(bus)
+        self._queues = [self._text]
+        self._handlers: dict[str, Callable[[Message], None]] = {
             topics.UTTERANCE_SPEAK: self._speak,
             topics.STOP: self._stop,
-            topics.HANDLER_START: self._started,
+            topics.HANDLER_START: self._handler_started,
         }
-        self._read = SessionQueues(bus)
-        self._shown = ResponseContext(bus, clock, self._wording, self._show)
-        self._all = [self._read]
         if output is not None:
-            from hark.speak.audio_service import AudioService  # only here: who shows text only does not pay for it
+            from hark.speak.audio_service import AudioService  # here, so that text alone does not pay for it
 
-            sounding = AudioService(bus, clock, self._wording, self._show, output, serves)
-            self._all += sounding.runs
-            self._takes |= sounding.takes(elsewhere=self._speak, stop=self._stop)
-        self._subscription = bus.on(tuple(self._takes), self._take, name="speak", group="speak")
+            service = AudioService(bus, self._context, output, serves, show_only=self._speak)
+            self._queues += service.queues
+            self._handlers |= {**service.handlers, topics.AUDIO_STOP: self._stop}
+        # One subscription for all of it: a stop must not overtake what was said before it, nor be overtaken. As a
+        # group, though of one: a broker keeps what is said while the service is being restarted.
+        self._subscription = bus.on(tuple(self._handlers), self._handle, name="speak", group="speak")
 
     @property
     def pending(self) -> int:
         """How many sessions have something waiting to be rendered."""
-        return sum(map(len, self._all))
+        return sum(map(len, self._queues))
+
+    @property
+    def tasks(self) -> set[asyncio.Task[Any]]:
+        """What is under way."""
+        return {task for queues in self._queues for task in queues.tasks}
 
     async def close(self) -> None:
         """Render nothing more."""
         self._subscription.close()
-        for runs in self._all:
-            await runs.close(self._clock)
+        for queues in self._queues:
+            await queues.close(self._clock)
 
-    @property
-    def _tasks(self) -> set[asyncio.Task[Any]]:
-        return {task for runs in self._all for task in runs.tasks}
-
-    def _take(self, message: Message) -> None:
-        self._takes[message.type](message)
+    def _handle(self, message: Message) -> None:
+        self._handlers[message.type](message)
 
     def _speak(self, message: Message) -> None:
         if self._serves(message.session_id):
-            self._read.queue(Response(message, self._shown))
+            self._text.add(Response(message, self._context))
 
-    def _started(self, message: Message) -> None:
+    def _handler_started(self, message: Message) -> None:
         if message.data.get("intent_name") == "stop":
             self._stop(message)
 
     def _stop(self, message: Message) -> None:
-        """End and drop what is still to be said in the session of a stop; what is said from now on may be about it."""
-        for runs in self._all:
-            runs.stop(message.session_id)
+        """Drop what is still to be said in the session of a stop; what is said from now on may be about the stop."""
+        for queues in self._queues:
+            queues.stop(message.session_id)
 
     def _show(self, spoken: SpokenResponse) -> None:
-        self._render(spoken)
+        self.render(spoken)

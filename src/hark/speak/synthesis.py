@@ -27,11 +27,11 @@ _END: Final[Any] = object()
 async def streamed(
     entry: Loaded[TTSEngine], runner: Runner, sentence: Sentence, voice: str | None, trace: TurnTrace
 ) -> AsyncGenerator[Audio, None]:
-    """The pieces of a sentence; none when the engine cannot give any. One that fails midway ends the sentence there."""
+    """The pieces of a sentence, if the engine gives any. An engine that fails midway ends the sentence there."""
     engine = entry.plugin
     began = runner.clock.monotonic()
     opened = await runner.call(_as(entry, engine.stream), sentence.text, sentence.lang, voice)
-    steps = _steps(opened.value)
+    steps = _steppers(opened.value)
     if steps is None:
         if opened.error is not None or opened.value is not None:
             _failed(entry, runner, opened, trace, sentence)
@@ -55,8 +55,8 @@ async def streamed(
         await runner.call(_as(entry, close))
     if seconds:
         entry.succeeded()
-        told = f"{seconds:.2f} s of {sentence.lang} in pieces, the first after {first:.3f} s"
-        trace.step("tts", entry.id, "made", runner.clock.monotonic() - began, told, sentence.text)
+        detail = f"{seconds:.2f} s of {sentence.lang} in pieces, the first after {first:.3f} s"
+        trace.step("tts", entry.id, "made", runner.clock.monotonic() - began, detail, sentence.text)
 
 
 def _as(entry: Loaded[TTSEngine], call: Callable[..., Any]) -> Loaded[TTSEngine]:
@@ -64,8 +64,8 @@ def _as(entry: Loaded[TTSEngine], call: Callable[..., Any]) -> Loaded[TTSEngine]
     return Loaded(entry.plugin, call, limit=entry.limit)
 
 
-def _steps(value: Any) -> tuple[Callable[[], Any], Callable[[], Any]] | None:
-    """How to get the next piece, and how to let go of those that are not wanted."""
+def _steppers(value: Any) -> tuple[Callable[[], Any], Callable[[], Any]] | None:
+    """A call for the next piece, and one to close the iterator."""
     if isinstance(value, AsyncIterator):
 
         async def step_later() -> Any:
@@ -88,7 +88,7 @@ def _steps(value: Any) -> tuple[Callable[[], Any], Callable[[], Any]] | None:
 
 def _failed(entry: Loaded[TTSEngine], runner: Runner, outcome: Outcome, trace: TurnTrace, sentence: Sentence) -> None:
     entry.failed(runner.clock.monotonic())
-    why = outcome.failure or f"a piece of its speech was no sound but {type(outcome.value).__name__}"
+    why = outcome.failure or f"it yielded {type(outcome.value).__name__}, not Audio"
     trace.step("tts", entry.id, "late" if outcome.late else "failed", outcome.seconds, why, sentence.text)
 
 
@@ -102,7 +102,7 @@ def is_device(session_id: str) -> bool:
 
 
 class AudioOutput(msgspec.Struct, frozen=True):
-    """What a room needs to be heard, not only read."""
+    """What a speaker needs to be heard, not only read."""
 
     runner: Runner
     tts: Chain
@@ -111,11 +111,11 @@ class AudioOutput(msgspec.Struct, frozen=True):
     players: Engines[Player]
     options: SpeakOptions = SpeakOptions()
     hears: Callable[[str], bool] = is_device
-    """Whose session is near enough to this loudspeaker to hear it (AUDIO-1 §4.1)."""
+    """Whether a session can hear this loudspeaker (AUDIO-1 §4.1)."""
 
 
 class Sentence(msgspec.Struct, frozen=True):
-    """Something to be spoken without a pause, in a language, by a voice if one was asked for."""
+    """A text to be spoken without a pause, in a language, by a voice if one was asked for."""
 
     text: str
     lang: str
@@ -130,8 +130,8 @@ def spoken_lang(stated: str | None, session: Session, default: str) -> str:
     return default
 
 
-def sound(value: object) -> Audio:
-    """What an engine returned, if it is a sound; raises `UnusableResult`."""
+def checked_audio(value: object) -> Audio:
+    """What an engine returned; raises `UnusableResult` when it is not sound."""
     if type(value) is not Audio:
         raise UnusableResult(f"it must return Audio, not {type(value).__name__}")
     defect = value.defect()
@@ -143,7 +143,7 @@ def sound(value: object) -> Audio:
 
 
 class Synthesizer:
-    """Speaks sentences with the first engine that can, from memory where it did so before."""
+    """Speaks sentences with the first engine that works, from the cache where it did so before."""
 
     def __init__(self, output: AudioOutput) -> None:
         self.tts = output.tts
@@ -154,35 +154,34 @@ class Synthesizer:
         self._voices: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def lang_of(self, flow: Flow) -> str:
-        """The language to speak in, once the dialog chain has had its say."""
+        """The language to speak in, after the dialog chain."""
         return spoken_lang(flow.lang, flow.session, self.options.lang)
 
-    def sentences(self, worded: DialogResult) -> Iterator[Sentence]:
-        """A response, sentence by sentence, in the language and by the voice it is to be spoken."""
-        flow = worded.flow
+    def sentences(self, result: DialogResult) -> Iterator[Sentence]:
+        """A response, sentence by sentence, with the language and the voice to speak it in."""
+        flow = result.flow
         lang, wanted = self.lang_of(flow), flow.context.get(VOICE_ID)
         name = wanted if isinstance(wanted, str) else None
         return (Sentence(text, lang, name) for text in sentences(flow.artifact, lang, self.options.longest_sentence))
 
-    def streams(self, worded: DialogResult) -> bool:
-        """Whether pieces of a sentence may be heard before the rest is there: no transformer wants it whole."""
-        flow = worded.flow
+    def streams(self, result: DialogResult) -> bool:
+        """Whether pieces of a sentence may be played before the rest is there: no tts transformer needs it whole."""
+        flow = result.flow
         return self.options.stream and not self.tts.effective(flow.session, flow.denials)
 
     async def whole(self, sentence: Sentence, trace: TurnTrace) -> Audio | None:
-        """A sentence as one sound; None when no engine could."""
+        """A sentence as one sound; None when no engine worked."""
         for entry in list(self._engines.usable(sentence.lang)):
             voice = await self._voice_of(entry, sentence)
             audio = await self._whole_by(entry, sentence, voice, trace)
             if audio is not None:
                 return audio
-        trace.step("tts", "", "failed", 0.0, f"nobody could say it in {sentence.lang}", sentence.text)
+        trace.step("tts", "", "failed", 0.0, f"no engine could speak {sentence.lang}", sentence.text)
         return None
 
     async def pieces(self, sentence: Sentence, trace: TurnTrace) -> AsyncGenerator[Audio, None]:
-        """A sentence in pieces, each as soon as it is there; none when no engine could."""
+        """A sentence in pieces, each as soon as it is there; none when no engine worked."""
         entry = next(self._engines.usable(sentence.lang), None)
-        # An engine that gives no pieces is not asked for them.
         if entry is not None and type(entry.plugin).stream is not TTSEngine.stream:
             voice = await self._voice_of(entry, sentence)
             key = self._cache.key(entry, sentence.lang, voice, sentence.text)
@@ -204,19 +203,19 @@ class Synthesizer:
     async def _whole_by(
         self, entry: Loaded[TTSEngine], sentence: Sentence, voice: str | None, trace: TurnTrace
     ) -> Audio | None:
-        def note(who: str, how: str, seconds: float, why: str) -> None:
-            trace.step("tts", who, how, seconds, why, sentence.text)
+        def note(engine: str, how: str, seconds: float, why: str) -> None:
+            trace.step("tts", engine, how, seconds, why, sentence.text)
 
         key = self._cache.key(entry, sentence.lang, voice, sentence.text)
         kept = await self._cache.get(key)
         if kept is not None:
-            note(entry.id, "cached", 0.0, _told(kept, sentence))
+            note(entry.id, "cached", 0.0, _described(kept, sentence))
             return kept
-        done = await self._engines.ask(entry, sentence.text, sentence.lang, voice, check=sound, note=note)
+        done = await self._engines.ask(entry, sentence.text, sentence.lang, voice, check=checked_audio, note=note)
         if done is None:
             return None
         audio: Audio = done.value
-        note(entry.id, "made", done.seconds, _told(audio, sentence))
+        note(entry.id, "made", done.seconds, _described(audio, sentence))
         await self._cache.put(key, audio)
         return audio
 
@@ -232,5 +231,5 @@ class Synthesizer:
         return sentence.voice if sentence.voice in self._voices[key] else None
 
 
-def _told(audio: Audio, sentence: Sentence) -> str:
+def _described(audio: Audio, sentence: Sentence) -> str:
     return f"{audio.seconds:.2f} s of {sentence.lang}"

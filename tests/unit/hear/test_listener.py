@@ -10,6 +10,9 @@ import pytest
 
 from flow.listening import Listening, SlowSTT, command
 from hark.bus import LocalBus
+from hark.hear import ListenerState
+from hark.hear.audio_source import AudioSource
+from hark.hear.detectors import Detectors
 from hark.hear.recording import BYTES_A_SECOND
 from hark.model import Message, Session, decode
 from hark.model.audio import Level
@@ -87,7 +90,7 @@ async def test_after_a_pause_the_name_is_part_of_the_command(bus: LocalBus) -> N
         assert stage.said() == ["jarvis is who"]
 
 
-async def test_who_says_nothing_after_the_wake_word_is_not_recognised(bus: LocalBus) -> None:
+async def test_silence_after_the_wake_word_is_not_recognised(bus: LocalBus) -> None:
     async with Listening(bus, no_speech=3.0) as stage:
         await stage.hears(Scene().says("hey jarvis").silence(2.9))
         assert stage.listener.state == "listening"
@@ -143,7 +146,7 @@ async def test_a_wake_word_inside_a_command_opens_nothing(bus: LocalBus) -> None
 
 
 @pytest.mark.parametrize("session", [None, Session(), Session("default")])
-async def test_who_was_asked_something_is_listened_to(bus: LocalBus, session: Session | None) -> None:
+async def test_a_request_starts_a_recording(bus: LocalBus, session: Session | None) -> None:
     async with Listening(bus) as stage:
         await stage.told(topics.MIC_LISTEN, session, utterance_id="old", skill_id="a.skill", canceled=True)
         assert stage.listener.state == "listening"
@@ -199,7 +202,7 @@ async def test_releasing_what_is_not_held_does_nothing(bus: LocalBus) -> None:
         assert stage.topics() == []
 
 
-async def test_before_somebody_pushed_the_button_a_moment_is_kept(bus: LocalBus) -> None:
+async def test_a_moment_before_the_button_is_pushed_is_kept(bus: LocalBus) -> None:
     async with Listening(bus, pre_roll=0.5) as stage:
         await stage.hears(Scene().says("early", 0.3))
         stage.listener.listen()
@@ -207,7 +210,7 @@ async def test_before_somebody_pushed_the_button_a_moment_is_kept(bus: LocalBus)
         assert stage.said() == ["early bird"]
 
 
-async def test_whoever_speaks_is_listened_to_where_no_wake_word_is_wanted(bus: LocalBus) -> None:
+async def test_speech_starts_a_recording_where_no_wake_word_is_needed(bus: LocalBus) -> None:
     async with Listening(bus, opens_by="speech", wake_words=()) as stage:
         await stage.hears(Scene().silence(1).says("what time is it").silence(1).says("and now").silence(1))
         assert stage.said() == ["what time is it", "and now"]
@@ -217,7 +220,7 @@ async def test_whoever_speaks_is_listened_to_where_no_wake_word_is_wanted(bus: L
 # Sleep.
 
 
-async def test_asleep_nothing_opens_the_ears(bus: LocalBus) -> None:
+async def test_asleep_nothing_starts_a_recording(bus: LocalBus) -> None:
     async with Listening(bus) as stage:
         await stage.told(topics.LISTENER_SLEEP, Session("somebody"))
         await stage.hears(command())
@@ -239,7 +242,7 @@ async def test_awake_again_the_last_words_before_are_forgotten(bus: LocalBus) ->
         assert stage.said() == ["what time is it"]
 
 
-async def test_who_falls_asleep_while_listening_drops_what_was_said(bus: LocalBus) -> None:
+async def test_sleep_drops_the_recording(bus: LocalBus) -> None:
     async with Listening(bus) as stage:
         await stage.hears(Scene().says("hey jarvis").silence(0.3).says("what time"))
         await stage.told(topics.LISTENER_SLEEP)
@@ -436,7 +439,7 @@ async def test_a_closed_listener_has_ended_what_it_began(bus: LocalBus) -> None:
     assert asyncio.all_tasks() == tasks
 
 
-async def test_what_waits_when_the_room_is_closed_has_an_outcome(bus: LocalBus) -> None:
+async def test_what_waits_when_the_listener_is_closed_has_an_outcome(bus: LocalBus) -> None:
     async with Listening(bus, SlowSTT()) as stage:
         for text in ("one", "two", "three"):
             await stage.microphone.hears(command(text))
@@ -448,8 +451,10 @@ async def test_of_very_many_sessions_the_last_ones_are_known(bus: LocalBus) -> N
     async with Listening(bus, serves=lambda session_id: True) as stage:
         for number in range(70):
             bus.emit(Message(topics.UTTERANCE_HANDLED, {}, {}, Session(f"s{number}", lang="de-DE")))
-        assert stage.listener._sessions.of("s69").lang == "de-DE"
-        assert stage.listener._sessions.of("s0").lang is None
+        for session_id in ("s69", "s0"):
+            assert stage.listener.listen(session_id)
+            await stage.hears(Scene().says("hello").silence(1))
+        assert [lang for _, lang in stage.stt.heard] == ["de-DE", "en-US"]
 
 
 LISTENED_TO = (
@@ -492,9 +497,7 @@ async def test_nothing_that_comes_by_can_harm_it(bus: LocalBus, garbage: Any) ->
         assert stage.said() == ["yes"]
 
 
-async def test_who_ends_the_task_that_listens_does_not_end_the_listening(
-    bus: LocalBus, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_cancelled_listening_task_is_started_again(bus: LocalBus, caplog: pytest.LogCaptureFixture) -> None:
     async with Listening(bus) as stage:
         for task in asyncio.all_tasks():
             if task.get_name() == "listening":
@@ -505,7 +508,7 @@ async def test_who_ends_the_task_that_listens_does_not_end_the_listening(
         assert stage.microphone.opened == 2
 
 
-async def test_who_ends_the_task_that_recognises_ends_one_command(bus: LocalBus) -> None:
+async def test_a_cancelled_recognition_task_ends_one_command(bus: LocalBus) -> None:
     async with Listening(bus, SlowSTT()) as stage:
         stage.microphone.give(command("one"))
         stage.microphone.give(command("two"))
@@ -524,15 +527,15 @@ async def test_levels_are_shown_for_each_block(bus: LocalBus) -> None:
 
 
 async def test_a_meter_that_fails_is_shown_no_more(bus: LocalBus, caplog: pytest.LogCaptureFixture) -> None:
-    async with Listening(bus) as stage:
+    levels: list[Level] = []
 
-        def broken(level: Level) -> None:
-            stage.levels.append(level)
-            raise RuntimeError("no terminal")
+    def broken(level: Level) -> None:
+        levels.append(level)
+        raise RuntimeError("no terminal")
 
-        stage.listener._meter._show = broken
+    async with Listening(bus, on_level=broken) as stage:
         await stage.hears(command())
-        assert len(stage.levels) == 1
+        assert len(levels) == 1
         assert stage.said() == ["what time is it"]
 
 
@@ -548,7 +551,7 @@ async def test_a_recording_without_any_sound_ends_by_the_clock(bus: LocalBus, ca
         assert "no sound has come for 10 s" in caplog.text
 
 
-async def test_whoever_drops_the_recording_on_hearing_of_it_is_obeyed(bus: LocalBus) -> None:
+async def test_a_subscriber_may_drop_the_recording_when_it_starts(bus: LocalBus) -> None:
     async with Listening(bus) as stage:
         bus.on(topics.LISTENER_RECORD_STARTED, lambda message: bus.emit(Message(topics.LISTENER_SLEEP)))
         await stage.hears(command())
@@ -564,7 +567,7 @@ async def test_what_it_calls_itself_is_on_every_message(bus: LocalBus) -> None:
         assert not any("destination" in message.context for message in stage.messages)
 
 
-async def test_what_the_assistant_told_of_the_session_is_heeded(bus: LocalBus) -> None:
+async def test_the_session_of_the_last_message_is_used(bus: LocalBus) -> None:
     async with Listening(bus) as stage:
         told = Session(lang="pt-PT", site_id="here", stt_lang="en-US", request_lang="en-US", detected_lang="en-US")
         await stage.told(topics.UTTERANCE_HANDLED, told)
@@ -579,7 +582,7 @@ def _voiced(samples: bytes) -> float:
     return sum(64 for at in range(0, len(samples), 64) if any(samples[at : at + 64])) / BYTES_A_SECOND
 
 
-async def test_who_sends_it_to_sleep_on_hearing_the_wake_word_is_obeyed(bus: LocalBus) -> None:
+async def test_a_subscriber_may_send_it_to_sleep_at_the_wake_word(bus: LocalBus) -> None:
     async with Listening(bus) as stage:
         bus.on(topics.LISTENER_WAKEWORD, lambda message: bus.emit(Message(topics.LISTENER_SLEEP)))
         await stage.hears(command())
@@ -587,7 +590,7 @@ async def test_who_sends_it_to_sleep_on_hearing_the_wake_word_is_obeyed(bus: Loc
         assert stage.listener.state == "asleep"
 
 
-async def test_who_asks_for_an_answer_on_hearing_the_wake_word_opens_once(bus: LocalBus) -> None:
+async def test_a_request_within_the_wake_word_signal_opens_once(bus: LocalBus) -> None:
     async with Listening(bus) as stage:
         bus.on(topics.LISTENER_WAKEWORD, lambda message: bus.emit(Message(topics.MIC_LISTEN)))
         await stage.hears(command())
@@ -599,29 +602,55 @@ async def test_what_breaks_inside_is_begun_again(
     bus: LocalBus, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with Listening(bus, reopen_after=0.5) as stage:
-        block = stage.listener._source.block
-        troubles = [ValueError("a mistake of ours")]
+        block = AudioSource.block
+        errors = [ValueError("a mistake of ours")]
 
-        async def broken(size: int) -> bytes | None:
-            if troubles:
-                raise troubles.pop()
-            return await block(size)
+        async def broken(source: AudioSource, size: int) -> bytes | None:
+            if errors:
+                raise errors.pop()
+            return await block(source, size)
 
-        monkeypatch.setattr(stage.listener._source, "block", broken)
+        monkeypatch.setattr(AudioSource, "block", broken)
         stage.microphone.give(Scene().silence(0.032))
         await stage.clock.advance(0.5)
         await stage.hears(command())
         assert stage.said() == ["what time is it"]
-        assert "listening broke and is begun again" in caplog.text
+        assert "failed and is started again" in caplog.text
 
 
 async def test_a_block_that_cannot_be_listened_to_is_left_out(
     bus: LocalBus, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with Listening(bus) as stage:
-        monkeypatch.setattr(stage.listener._ears, "hear", None)
+        monkeypatch.setattr(Detectors, "detect", None)
         await stage.hears(Scene().silence(0.1))
         monkeypatch.undo()
         await stage.hears(command())
         assert stage.said() == ["what time is it"]
-        assert "could not be listened to" in caplog.text
+        assert "could not be processed" in caplog.text
+
+
+async def test_woken_while_a_command_is_recognised_it_is_thinking(bus: LocalBus) -> None:
+    async with Listening(bus, SlowSTT()) as stage:
+        await stage.microphone.hears(command("one"))
+        await stage.told(topics.LISTENER_SLEEP)
+        assert stage.listener.state is ListenerState.ASLEEP
+        await stage.told(topics.LISTENER_WAKE)
+        assert stage.listener.state is ListenerState.THINKING
+        await stage.clock.advance(2)
+        assert stage.said() == ["one"]
+        assert stage.states() == ["waiting", "listening", "thinking", "asleep", "thinking", "waiting"]
+
+
+async def test_another_command_may_be_recorded_while_one_is_recognised(bus: LocalBus) -> None:
+    async with Listening(bus, SlowSTT()) as stage:
+        await stage.microphone.hears(command("one"))
+        await stage.microphone.hears(Scene().says("hey jarvis").silence(0.3).says("two"))
+        assert stage.listener.state is ListenerState.LISTENING
+        await stage.clock.advance(2)
+        assert stage.said() == ["one"]
+        assert stage.listener.state is ListenerState.LISTENING
+        stage.listener.release()
+        assert stage.listener.state is ListenerState.THINKING
+        await stage.clock.advance(2)
+        assert stage.states() == ["waiting", "listening", "thinking", "listening", "thinking", "waiting"]

@@ -1,4 +1,4 @@
-"""Recorded sound waits for answers, as whoever speaks does."""
+"""Recorded sound waits for answers, as a person does."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ async def test_what_is_still_to_be_said_is_waited_for(bus: LocalBus) -> None:
         assert len(stage.levels) <= heard + 1
 
 
-async def test_nobody_waits_for_ever(bus: LocalBus, caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_answer_is_waited_for_without_a_limit(bus: LocalBus, caplog: pytest.LogCaptureFixture) -> None:
     async with Listening(bus, in_step=True) as stage:
         stage.microphone.give(command("one"))
         stage.microphone.give(command("two"))

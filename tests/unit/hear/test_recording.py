@@ -46,13 +46,13 @@ def test_a_pause_that_is_too_short_belongs_to_the_command() -> None:
     assert record(Recording(options()), "xx....xx....xx.....") == "silence"
 
 
-def test_nobody_is_waited_for_for_ever() -> None:
+def test_a_recording_without_speech_ends() -> None:
     recording = Recording(options())
     assert record(recording, "." * 10) == "no speech"
-    assert not recording.worth_recognising
+    assert not recording.has_speech
 
 
-def test_who_speaks_at_the_last_moment_is_heard_out() -> None:
+def test_speech_at_the_last_moment_is_recorded_to_its_end() -> None:
     recording = Recording(options())
     assert record(recording, ".........xxx.....") == "silence"
     assert recording.spoke
@@ -67,7 +67,7 @@ def test_a_noise_that_is_too_short_is_no_speech() -> None:
 def test_a_command_is_over_when_it_is_too_long() -> None:
     recording = Recording(options())
     assert record(recording, "x" * 30) == "too long"
-    assert recording.worth_recognising
+    assert recording.has_speech
     assert len(recording.samples) == 30 * TENTH
 
 
@@ -83,7 +83,7 @@ def test_without_any_pre_roll_the_speech_is_still_whole() -> None:
     assert tags(recording) == [3, 4, 5, 6, 7, 8, 9]
 
 
-def test_while_nobody_speaks_memory_does_not_grow() -> None:
+def test_without_speech_memory_does_not_grow() -> None:
     recording = Recording(options(no_speech=1_000.0, longest=1_000.0))
     record(recording, "." * 200)
     assert len(recording.samples) <= 4 * TENTH
@@ -121,16 +121,16 @@ def test_after_the_pause_speech_needs_no_longer_to_be_speech_than_ever() -> None
 def test_while_it_is_held_only_its_length_ends_it() -> None:
     recording = Recording(options(), held=True)
     assert record(recording, "." * 15 + "x" + "." * 14) == "too long"
-    assert recording.worth_recognising
+    assert recording.has_speech
     assert len(recording.samples) == 30 * TENTH
     silent = Recording(options(), held=True)
     record(silent, "...")
-    assert not silent.worth_recognising
+    assert not silent.has_speech
 
 
 def test_what_is_passed_over_is_not_kept_and_ends_nothing_but_by_length() -> None:
     recording = Recording(options())
-    assert [recording.pass_over(block(1)) for _ in range(30)] == [None] * 29 + ["too long"]
+    assert [recording.skip(block(1)) for _ in range(30)] == [None] * 29 + ["too long"]
     assert recording.samples == b""
 
 
@@ -138,23 +138,23 @@ def test_the_pre_roll_holds_the_last_moments() -> None:
     roll = PreRoll(0.3)
     for tag in range(1, 10):
         roll.add(block(tag), False)
-    assert [kept[0] for kept, _ in roll.take()] == [7, 8, 9]
+    assert [kept[0] for kept, _ in roll.blocks()] == [7, 8, 9]
     roll.clear()
-    assert roll.take() == []
+    assert roll.blocks() == []
 
 
 def test_a_pre_roll_is_never_shorter_than_asked_for() -> None:
     roll = PreRoll(0.25)
     for tag in range(1, 10):
         roll.add(block(tag), False)
-    assert [kept[0] for kept, _ in roll.take()] == [7, 8, 9]
+    assert [kept[0] for kept, _ in roll.blocks()] == [7, 8, 9]
 
 
 def test_a_breath_goes_back_to_the_last_pause() -> None:
     roll = PreRoll(1.0)
     for tag, voice in enumerate([True, True, False, True, True], 1):
         roll.add(block(tag), voice)
-    assert [kept[0] for kept, _ in roll.breath(0.5)] == [4, 5]
-    assert [kept[0] for kept, _ in roll.breath(0.1)] == [5]
+    assert [kept[0] for kept, _ in roll.unbroken_speech(0.5)] == [4, 5]
+    assert [kept[0] for kept, _ in roll.unbroken_speech(0.1)] == [5]
     roll.add(block(6), False)
-    assert roll.breath(0.5) == []
+    assert roll.unbroken_speech(0.5) == []

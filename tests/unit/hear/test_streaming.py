@@ -1,4 +1,4 @@
-"""Recognising while somebody speaks."""
+"""Recognition during the recording."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Telling(FakeStreamingSTT):
         return _done(self.made)  # type: ignore[no-any-return]
 
 
-async def test_a_recogniser_that_can_is_fed_while_somebody_speaks(bus: LocalBus) -> None:
+async def test_a_streaming_recogniser_is_fed_during_the_recording(bus: LocalBus) -> None:
     stt = FakeStreamingSTT()
     async with Listening(bus, stt) as stage:
         await stage.hears(Scene().says("hey jarvis").silence(0.5).says("what time"))
@@ -73,7 +73,7 @@ async def test_it_is_fed_exactly_what_is_kept(bus: LocalBus) -> None:
     assert b"".join(streaming.fed) == audio.samples
 
 
-async def test_what_was_understood_so_far_is_shown_to_who_wants_it(bus: LocalBus) -> None:
+async def test_partial_transcripts_are_emitted_where_wanted(bus: LocalBus) -> None:
     async with Listening(bus, FakeStreamingSTT(), partials=True) as stage:
         await stage.hears(command())
         partials = [message.data["utterance"] for message in stage.of(topics.LISTENER_PARTIAL)]
@@ -94,7 +94,7 @@ async def test_a_chain_that_came_meanwhile_counts(bus: LocalBus) -> None:
     async with Listening(bus, stt) as stage:
         await stage.hears(Scene().says("hey jarvis").silence(0.5).says("what time"))
         same = transformer("audio", "same", lambda audio, ctx: audio)
-        stage.listener._recogniser._audio.registry.add(same)
+        stage.registry.add(same)
         await stage.hears(Scene().says("is it").silence(1))
         assert stage.said() == ["what time is it"]
         assert (len(stt.heard), stt.closed) == (1, 1)
@@ -131,7 +131,7 @@ async def test_where_it_fails_the_recording_is_still_there(bus: LocalBus, made: 
             assert made.closed
 
 
-async def test_who_drops_a_recording_drops_its_recognition(bus: LocalBus) -> None:
+async def test_a_dropped_recording_drops_its_recognition(bus: LocalBus) -> None:
     stt = FakeStreamingSTT()
     async with Listening(bus, stt) as stage:
         await stage.hears(Scene().says("hey jarvis").silence(0.5).says("what time"))
@@ -139,7 +139,7 @@ async def test_who_drops_a_recording_drops_its_recognition(bus: LocalBus) -> Non
         assert (stt.closed, stage.outcomes()) == (1, [])
 
 
-async def test_when_nobody_spoke_there_is_nothing_to_finish(bus: LocalBus) -> None:
+async def test_without_speech_there_is_nothing_to_finish(bus: LocalBus) -> None:
     stt = FakeStreamingSTT()
     async with Listening(bus, stt) as stage:
         await stage.hears(Scene().says("hey jarvis").silence(6))
@@ -178,8 +178,12 @@ async def test_a_recognition_that_hangs_is_late_and_the_recording_is_still_there
             await stage.listener.idle()
         stt.let_go.set()
         assert stage.said() == ["what time is it"]
-        [story] = stage.listener._telling._untold.values()
-        assert [step.outcome for step in story.steps] == ["spoken", "late", "heard"]
+        [handle] = stage.of(topics.UTTERANCE_HANDLE)
+        capture_id = handle.context["hark_capture"]
+        await stage.told(topics.UTTERANCE_HANDLED, None, hark_capture=capture_id, utterance_id="turn")
+        trace = stage.traces.of("turn")
+        assert trace is not None
+        assert [step.outcome for step in trace.steps] == ["spoken", "late", "heard"]
 
 
 async def test_closing_does_not_wait_for_a_recognition_that_hangs(bus: LocalBus) -> None:
@@ -199,7 +203,7 @@ async def test_closing_does_not_wait_for_a_recognition_that_hangs(bus: LocalBus)
     assert asyncio.all_tasks() == tasks
 
 
-async def test_who_keeps_failing_at_it_is_given_whole_recordings_for_a_while(bus: LocalBus) -> None:
+async def test_an_engine_that_keeps_failing_is_given_whole_recordings_for_a_while(bus: LocalBus) -> None:
     stt = Telling(RuntimeError("cannot begin"))
     async with Listening(bus, stt) as stage:
         for _ in range(6):

@@ -105,7 +105,7 @@ async def test_a_folder_that_cannot_be_used_costs_nothing_else(
     for text in "ab":
         await cache.put(key(text), TEN)
         assert await cache.get(key(text)) is None
-    assert caplog.text.count("cannot be kept") == 1
+    assert caplog.text.count("cannot be stored") == 1
 
 
 async def test_sound_of_another_width_is_not_kept_on_disk(runner: Runner, tmp_path: Path) -> None:

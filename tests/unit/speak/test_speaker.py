@@ -1,4 +1,4 @@
-"""From a speak Message to somebody's ears, or eyes."""
+"""From a speak Message to what is rendered."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ class Speaking:
 
     def __init__(self, bus: LocalBus, *members: Transformer, **options: Any) -> None:
         self.bus = bus
-        rig = Rig("dialog", *members)
-        rig.chain._emit = bus.emit
+        rig = Rig("dialog", *members, emit=bus.emit)
         self.clock = rig.clock
         self.traces = TraceStore(self.clock)
         self.rendered: list[SpokenResponse] = []
@@ -57,7 +56,7 @@ async def speaking(bus: LocalBus) -> AsyncIterator[Speaking]:
     await made.speaker.close()
 
 
-async def test_what_is_said_is_rendered_and_that_is_told(speaking: Speaking) -> None:
+async def test_a_response_is_rendered_and_reported(speaking: Speaking) -> None:
     speaking.say("hello", Session("x", persona_id="butler"), lang="en-US", listen=True)
     await settle()
     [spoken] = speaking.rendered
@@ -107,7 +106,7 @@ async def test_sessions_do_not_wait_for_each_other(bus: LocalBus) -> None:
     await speaking.speaker.close()
 
 
-async def test_what_is_for_nobody_here_is_left_alone(bus: LocalBus) -> None:
+async def test_sessions_that_are_not_served_are_left_alone(bus: LocalBus) -> None:
     speaking = Speaking(bus, serves=lambda session_id: session_id == "default")
     speaking.say("for the satellite", Session("sat-3"))
     speaking.bus.emit(Message(topics.UTTERANCE_SPEAK, {"utterance": "for the device"}))
@@ -118,7 +117,7 @@ async def test_what_is_for_nobody_here_is_left_alone(bus: LocalBus) -> None:
 
 
 @pytest.mark.parametrize("text", [None, 7, ["hello"], {"a": 1}, True])
-async def test_what_is_no_text_is_dropped_and_who_waits_for_it_is_told(
+async def test_an_utterance_that_is_not_text_is_dropped_and_reported(
     speaking: Speaking, text: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "hark.speak"):
@@ -126,7 +125,7 @@ async def test_what_is_no_text_is_dropped_and_who_waits_for_it_is_told(
         speaking.say("next")
         await settle()
     assert speaking.texts == ["next"]
-    assert "no text" in caplog.text
+    assert "not a text" in caplog.text
     assert [m.data["outcome"] for m in speaking.of(topics.SPEECH_RENDERED)] == ["dropped", "rendered"]
 
 
@@ -152,7 +151,7 @@ async def test_a_renderer_that_fails_costs_that_response_alone(bus: LocalBus, ca
 
 
 @pytest.mark.parametrize("lang", [None, 7, ["en-US"]])
-async def test_a_language_nobody_stated_is_none(speaking: Speaking, lang: Any) -> None:
+async def test_a_language_that_is_not_stated_is_none(speaking: Speaking, lang: Any) -> None:
     speaking.say("hello", **({} if lang is None else {"lang": lang}))
     await settle()
     [spoken] = speaking.rendered

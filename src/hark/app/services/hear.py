@@ -1,4 +1,4 @@
-"""The service that turns sound into utterances."""
+"""The hear service: from sound to utterances."""
 
 from __future__ import annotations
 
@@ -17,42 +17,38 @@ if TYPE_CHECKING:
 
 
 class Hear:
-    """Has the audio transformers, and listens where there is a microphone. See `Service`."""
+    """Has the audio transformers, and listens where there is a microphone."""
 
-    def __init__(self, context: RuntimeContext, aloud: VoiceConfig | None = None) -> None:
+    def __init__(self, context: RuntimeContext, voice: VoiceConfig | None = None) -> None:
         self.chain = context.chains["audio"]
         self.listener: Listener | None = None
         self.engines: EngineSet | None = None
         self._context = context
         self._options = context.settings.understanding()
-        if aloud is not None and aloud.hears:
-            # Only here: an assistant that deals in text does not import engines.
+        if voice is not None and voice.hears:
+            # Here, so that text alone does not pay for it.
             from hark.app.voice.engines import HEARING, EngineSet
             from hark.hear import Listener
 
-            self.engines = EngineSet(HEARING, aloud, context.runner)
-            engines = self.engines.by_kind
-            options = aloud.hear_options(context.settings)
+            self.engines = EngineSet(HEARING, voice, context.runner)
+            options = voice.hear_options(context.settings)
             self._not_needed = () if options.opens_by == "wake word" else ("wakeword",)
             self.listener = Listener(
                 context.bus,
                 context.runner,
                 self.chain,
                 context.traces,
-                engines["microphone"],
-                engines["vad"],
-                engines["wakeword"],
-                engines["stt"],
+                self.engines.by_kind,
                 options,
                 lambda session_id: session_id == DEFAULT_SESSION_ID,
                 self._denials_for,
                 context.gate,
-                aloud.on_level,
+                voice.on_level,
             )
 
     @property
     def refusals(self) -> list[Refusal]:
-        """The engines and wake words that are not there, and why."""
+        """The engines and wake words that are not available, and why."""
         if self.listener is None or self.engines is None:
             return []
         return [*self.engines.refusals, *self.listener.refusals]

@@ -1,4 +1,4 @@
-"""The service that speaks answers."""
+"""The speak service: from responses to what the user hears or reads."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 
 
 class Speak:
-    """Takes responses through their chains and renders them. See `Service`.
+    """Takes responses through their chains and renders them.
 
-    Where there is a loudspeaker, what is said in the device's own session is heard; other sessions are elsewhere.
+    Where there is a loudspeaker, responses in the device's own session are heard; other sessions are elsewhere.
     """
 
     def __init__(
-        self, context: RuntimeContext, render: Render, serves: Callable[[str], bool], aloud: VoiceConfig | None = None
+        self, context: RuntimeContext, render: Render, serves: Callable[[str], bool], voice: VoiceConfig | None = None
     ) -> None:
         self._context = context
         self._options = context.settings.understanding()
         self.engines: EngineSet | None = None
         output: AudioOutput | None = None
-        if aloud is not None and aloud.speaks:
-            # Only here: an assistant that deals in text does not import engines.
+        if voice is not None and voice.speaks:
+            # Here, so that text alone does not pay for it.
             from hark.app.voice.engines import SPEAKING, EngineSet
             from hark.speak.synthesis import AudioOutput
 
-            self.engines = EngineSet(SPEAKING, aloud, context.runner)
+            self.engines = EngineSet(SPEAKING, voice, context.runner)
             output = AudioOutput(
                 context.runner,
                 context.chains["tts"],
                 self.engines.by_kind["tts"],
                 self.engines.by_kind["player"],
-                aloud.speak_options(context.settings),
+                voice.speak_options(context.settings),
             )
         self.speaker = Speaker(
             context.bus,
@@ -57,7 +57,7 @@ class Speak:
 
     @property
     def refusals(self) -> list[Refusal]:
-        """The engines that are not there, and why."""
+        """The engines that are not available, and why."""
         return [] if self.engines is None else self.engines.refusals
 
     async def start(self) -> None:
@@ -66,7 +66,7 @@ class Speak:
             await self.engines.load(context.bus, context.runner, context.data_root, self._options.langs)
 
     async def finish(self) -> None:
-        """There is nothing to do."""
+        pass
 
     async def stop(self) -> None:
         await self.speaker.close()

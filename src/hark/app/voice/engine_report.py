@@ -17,21 +17,21 @@ from hark.plugins.engines import ENGINE_KINDS
 
 
 async def with_engines(report: Report, settings: Settings, *, installed: bool) -> Report:
-    """The report with the engines that [voice] names, each of which is loaded and let go of."""
-    bus, runner, choice = LocalBus(), Runner(SystemClock()), EngineFactory(settings, installed=installed)
+    """The report with the engines that [voice] names. Each is loaded and unloaded again."""
+    bus, runner, factory = LocalBus(), Runner(SystemClock()), EngineFactory(settings, installed=installed)
     langs = settings.understanding().langs
     engines, missing = list(report.engines), list(report.missing)
     try:
         for kind in ENGINE_KINDS:
-            bench: Engines[Any] = Engines(kind, runner)
-            for one in choice.of(kind):
+            loaded: Engines[Any] = Engines(kind, runner)
+            for one in factory.of(kind):
                 if isinstance(one, Refusal):
-                    bench.registry.refuse(one)
+                    loaded.registry.refuse(one)
                 else:
-                    await bench.add(one.engine, one.settings, lambda e: PluginHost(e, bus, runner, None, langs))
-            engines += engines_in(bench, runner)
-            missing += missing_in(bench.registry.refusals)
-            await bench.close()
+                    await loaded.add(one.engine, one.settings, lambda e: PluginHost(e, bus, runner, None, langs))
+            engines += engines_in(loaded, runner)
+            missing += missing_in(loaded.registry.refusals)
+            await loaded.close()
     finally:
         runner.threads.close()
         await bus.close()

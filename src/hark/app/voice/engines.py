@@ -19,19 +19,25 @@ from hark.model.audio import Level
 from hark.plugins.engines import Engine, EngineKind, WakeWord
 from hark.speak.options import SpeakOptions
 
-_USUAL: Final = WakeWord("jarvis", "hey jarvis")
-"""What wakes an assistant nobody gave another phrase."""
+HEARING: Final[tuple[EngineKind, ...]] = ("microphone", "vad", "wakeword", "stt")
+SPEAKING: Final[tuple[EngineKind, ...]] = ("tts", "player")
+
+_DEFAULT_WAKE_WORD: Final = WakeWord("jarvis", "hey jarvis")
+
+
+class NoEngine(Trouble):
+    """An engine that is needed to listen or to speak is missing; the text says which, and what to do about it."""
 
 
 class ChosenEngine(msgspec.Struct, frozen=True):
-    """An engine that is wanted, and what it is told."""
+    """An engine that is to be loaded, and its settings."""
 
     engine: Engine
     settings: dict[str, Any]
 
 
 class EngineFactory:
-    """Makes the engines that the settings name. What is not there comes back as a `Refusal`, in its place."""
+    """Makes the engines that the settings name. A missing one comes back as a `Refusal`, in its place."""
 
     def __init__(self, settings: Settings, *, installed: bool) -> None:
         self._settings = settings
@@ -42,7 +48,7 @@ class EngineFactory:
         for name in getattr(self._settings.voice, kind) if names is None else names:
             table = dict(self._settings.engine.get(name, {}))
             engine_id = table.pop("engine", name)
-            made = self._made(kind, engine_id)
+            made = self._make(kind, engine_id)
             if isinstance(made, Refusal):
                 yield made
                 continue
@@ -50,14 +56,13 @@ class EngineFactory:
             yield ChosenEngine(made, table)
 
     def wake_words(self) -> list[WakeWord]:
-        """The phrases that open the ears."""
         return [
             WakeWord(name, one.phrase, one.model or "", one.lang, one.persona, one.threshold)
             for name, one in self._settings.wake.items()
-        ] or [_USUAL]
+        ] or [_DEFAULT_WAKE_WORD]
 
-    def _made(self, kind: EngineKind, engine_id: str) -> Engine | Refusal:
-        from hark.builtin.engines import ENGINES  # only here: who does not speak aloud does not pay for it
+    def _make(self, kind: EngineKind, engine_id: str) -> Engine | Refusal:
+        from hark.builtin.engines import ENGINES  # here, so that text alone does not pay for it
 
         place = ENGINES.get((kind, engine_id))
         if place is not None:
@@ -69,52 +74,43 @@ class EngineFactory:
                 return offer
             if offer.name == engine_id:
                 made = load(offer)
-                return made if isinstance(made, Engine | Refusal) else _no_engine(kind, engine_id)
+                return made if isinstance(made, Engine | Refusal) else _unknown(kind, engine_id)
         known = ", ".join(sorted(one for of, one in ENGINES if of == kind))
-        return _no_engine(kind, engine_id, f"[voice] {kind} can name: {known}; others can be installed")
+        return _unknown(kind, engine_id, f"[voice] {kind} can name: {known}; others can be installed")
 
 
-def _no_engine(kind: EngineKind, engine_id: str, remedy: str = "") -> Refusal:
+def _unknown(kind: EngineKind, engine_id: str, remedy: str = "") -> Refusal:
     return Refusal(f"{kind} engine", engine_id, f"there is no {kind} engine {engine_id!r}", remedy)
 
 
-HEARING: Final[tuple[EngineKind, ...]] = ("microphone", "vad", "wakeword", "stt")
-SPEAKING: Final[tuple[EngineKind, ...]] = ("tts", "player")
-
-
-class NoEngine(Trouble):
-    """An assistant that is to hear or speak cannot; the text says what is missing and what to do about it."""
-
-
 class VoiceConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """The engines a house is to use, and how; rooms that have none of it deal in text."""
+    """Which engines an assistant uses, and how. Without one, an assistant deals in text."""
 
-    choice: EngineFactory
+    factory: EngineFactory
     hears: bool = True
     speaks: bool = True
     instead: Mapping[EngineKind, Sequence[ChosenEngine]] = {}
-    """Engines in place of those the settings name: a file for the microphone, say."""
+    """Engines in place of those the settings name, such as a file for the microphone."""
     hearing: hear.HearOptions | None = None
-    """How to listen, where it is not as the settings have it."""
+    """How to listen, in place of what the settings say."""
     earcons: bool = True
-    """Whether short sounds may be heard, where the settings want them."""
-    tell: Callable[[str], None] = lambda _line: None
-    """Is told what takes its time."""
+    """Whether earcons may be played, where the settings want them."""
+    report: Callable[[str], None] = lambda _line: None
+    """Called with what takes long."""
     on_level: Callable[[Level], None] | None = None
-    """Is shown how loud it is."""
+    """Called with the level of each block from the microphone."""
 
-    def wanted(self, kind: EngineKind) -> Iterable[ChosenEngine | Refusal]:
+    def engines(self, kind: EngineKind) -> Iterable[ChosenEngine | Refusal]:
         """The engines of one kind, in order of preference."""
-        return self.instead[kind] if kind in self.instead else self.choice.of(kind)
+        return self.instead[kind] if kind in self.instead else self.factory.of(kind)
 
     def hear_options(self, settings: Settings) -> hear.HearOptions:
-        """How to listen."""
         if self.hearing is not None:
             return self.hearing
         voice = settings.voice
         return hear.HearOptions(
             lang=settings.understanding().lang,
-            wake_words=tuple(self.choice.wake_words()),
+            wake_words=tuple(self.factory.wake_words()),
             opens_by="speech" if voice.always_listening else "wake word",
             silence=voice.silence,
             no_speech=voice.no_speech,
@@ -125,11 +121,10 @@ class VoiceConfig(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def listening(self, usual: hear.HearOptions, **changes: Any) -> VoiceConfig:
-        """The same, listening in another way."""
+        """The same, with other options for listening."""
         return msgspec.structs.replace(self, hearing=msgspec.structs.replace(usual, **changes))
 
     def speak_options(self, settings: Settings) -> SpeakOptions:
-        """How to speak."""
         voice = settings.voice
         return SpeakOptions(
             lang=settings.understanding().lang,
@@ -140,22 +135,22 @@ class VoiceConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EngineSet:
-    """The engines of one room, from their loading to their end."""
+    """The engines of one service, from loading to unloading."""
 
-    def __init__(self, kinds: Collection[EngineKind], aloud: VoiceConfig, runner: Runner) -> None:
-        self._aloud = aloud
+    def __init__(self, kinds: Collection[EngineKind], config: VoiceConfig, runner: Runner) -> None:
+        self._config = config
         self.by_kind: dict[EngineKind, Engines[Any]] = {kind: Engines(kind, runner) for kind in kinds}
 
-    async def tune(
+    async def load(
         self, bus: Bus, runner: Runner, data_root: Path | None, langs: Collection[str], not_needed: Collection[str] = ()
     ) -> None:
-        """Load them all; raises `NoEngine` when there is nobody left of a kind that is needed."""
+        """Load all engines. Raises `NoEngine` when none works of a kind that is needed."""
         for kind, engines in self.by_kind.items():
-            for one in self._aloud.wanted(kind):
+            for one in self._config.engines(kind):
                 if isinstance(one, Refusal):
                     engines.registry.refuse(one)
                     continue
-                self._aloud.tell(f"loading {kind} {one.engine.id}")
+                self._config.report(f"loading {kind} {one.engine.id}")
                 await engines.add(
                     one.engine, one.settings, lambda engine: PluginHost(engine, bus, runner, data_root, langs)
                 )
@@ -168,12 +163,11 @@ class EngineSet:
         return [refusal for engines in self.by_kind.values() for refusal in engines.registry.refusals]
 
     async def close(self) -> None:
-        """Unload them all."""
         for engines in self.by_kind.values():
             await engines.close()
 
 
 def _missing(kind: EngineKind, refusals: Iterable[Refusal]) -> Iterable[str]:
-    yield f"there is no {kind} engine that works here"
+    yield f"no {kind} engine works here"
     for refusal in refusals:
         yield f"  {refusal.name}: {refusal.reason}" + (f"; remedy: {refusal.remedy}" if refusal.remedy else "")

@@ -19,13 +19,13 @@ _STEPS: Final = {
 
 
 class VoiceFollower:
-    """Watches the device's own session: what was understood, what was answered, how it ended."""
+    """Follows the device's own session: what was recognised, what was answered, how the last turn ended."""
 
     def __init__(self, bus: Bus) -> None:
         self.heard: list[str] = []
-        """What was understood, a text for each command."""
+        """What was recognised, a text for each command."""
         self.not_understood = 0
-        """Commands of which no text came."""
+        """Commands that were not recognised."""
         self.outcome = ""
         self.detail = ""
         self.utterance_id = ""
@@ -33,13 +33,13 @@ class VoiceFollower:
         self._open = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
-        self.close = bus.tap(self._saw)
+        self.close = bus.tap(self._follow)
 
     async def quiet(self) -> None:
-        """Wait until every turn has ended and everything is said."""
+        """Wait until every turn has ended and everything was said."""
         await self._quiet.wait()
 
-    def _saw(self, message: Message) -> None:
+    def _follow(self, message: Message) -> None:
         if message.session_id != DEFAULT_SESSION_ID:
             return
         if message.type == topics.UTTERANCE_HANDLE:

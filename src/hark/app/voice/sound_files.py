@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Final
 
-from hark.app.commands.common import complain
 from hark.app.trouble import Trouble
 from hark.model import Audio
 from hark.model.resample import resample_mono
@@ -16,11 +15,11 @@ from hark.model.wav import write_wav
 from hark.plugins.engines import SAMPLE_RATE, Microphone, Player
 
 _BLOCK: Final = SAMPLE_RATE // 10 * 2
-"""Bytes that are read at a time: a tenth of a second."""
+"""Bytes in a block: a tenth of a second."""
 
 
 class RecordedMicrophone(Microphone):
-    """Plays a recording into the ears, as fast as they listen, once it is told to `go`."""
+    """Gives recorded sound as fast as it is taken, once `go` is set."""
 
     id = "recorded"
 
@@ -29,14 +28,13 @@ class RecordedMicrophone(Microphone):
         self.go = asyncio.Event()
 
     async def blocks(self) -> AsyncIterator[bytes]:
-        """As promised by `Microphone`."""
         await self.go.wait()
         for start in range(0, len(self._samples), _BLOCK):
             yield self._samples[start : start + _BLOCK]
 
 
 class CollectingPlayer(Player):
-    """Plays nothing and takes no time; keeps what it was to play."""
+    """Plays nothing, takes no time, and keeps what it was given."""
 
     id = "kept"
 
@@ -44,7 +42,6 @@ class CollectingPlayer(Player):
         self.sounds: list[Audio] = []
 
     async def play(self, audio: Audio) -> None:
-        """As promised by `Player`."""
         self.sounds.append(audio)
 
     def whole(self, pause: float = 0.25) -> Audio | None:
@@ -57,9 +54,9 @@ class CollectingPlayer(Player):
 
 
 def progress() -> Callable[[str], None]:
-    """Tells a person at the terminal what takes its time; a program that reads the errors is not bothered."""
+    """Reports what takes long, on a terminal only: not where a program reads standard error."""
     if sys.stderr.isatty():
-        return lambda line: complain(f"{line} ...")
+        return lambda line: print(f"hark: {line} ...", file=sys.stderr)
     return lambda _line: None
 
 
@@ -73,4 +70,4 @@ def save(audio: Audio, name: str) -> None:
     try:
         Path(name).write_bytes(data)
     except OSError as error:
-        raise Trouble(f"{name}: the sound cannot be written: {error.strerror}") from None
+        raise Trouble(f"{name}: cannot be written: {error.strerror}") from None

@@ -25,12 +25,12 @@ _CLEAR: Final = "\r\x1b[K"
 
 
 class StatusLine:
-    """Shows the state and a level meter on a terminal, and answers above it. Elsewhere, answers only."""
+    """Shows the state and a level meter in the last line of a terminal, answers above it. In a pipe, answers only."""
 
     def __init__(self, bus: Bus, out: TextIO, hints: dict[str, str], *, is_terminal: bool) -> None:
         self._out = out
         self._hints = hints
-        """What a person can do, by state."""
+        """What the user can do, by state."""
         self._is_terminal = is_terminal
         self._state = "waiting"
         self._speaking = False
@@ -44,22 +44,21 @@ class StatusLine:
 
     @property
     def state(self) -> str:
-        """Asleep, waiting, listening, thinking or speaking."""
+        """The listener's state, or `speaking`."""
         return "speaking" if self._speaking and self._state == "waiting" else self._state
 
     def show(self, text: str) -> None:
-        """Show what was said, above the line."""
+        """Show an answer above the line."""
         self._write(f"{_CLEAR if self._is_terminal else ''}{one_line(text)}\n")
         self._shown = ""
         self._draw()
 
     def level(self, level: Level) -> None:
-        """Show how loud it is."""
         self._levels = [*self._levels[1:], _height(level.rms)]
         self._draw()
 
     def close(self) -> None:
-        """Leave a clean line behind."""
+        """Clear the line."""
         self._subscription.close()
         if self._is_terminal:
             self._write(_CLEAR)
@@ -78,7 +77,7 @@ class StatusLine:
             return
         meter = "".join(_BARS[height] for height in self._levels)
         line = f"{meter} {self.state:<9} {self._hints.get(self.state, '')}".rstrip()
-        if line != self._shown:  # many a second come in; few look different
+        if line != self._shown:  # levels come many times a second; few change the line
             self._shown = line
             self._write(f"{_CLEAR}{line}")
 
@@ -93,40 +92,39 @@ class StatusLine:
 
 
 def _height(rms: float) -> int:
-    """How high a bar is, from 0 to 8; ears go by decibels."""
+    """The height of a bar, from 0 to 8, linear in decibels."""
     decibels = 20 * math.log10(rms) if rms > 0 else _QUIETEST
     return max(0, min(len(_BARS) - 1, round((1 - decibels / _QUIETEST) * (len(_BARS) - 1))))
 
 
 class VoiceTerminal:
-    """`aloud` goes to the house; `show` is where answers appear; then `await attend(house, stop)`."""
+    """Hand `config` and `show` to the assistant, start it, then `await run(runtime, stop)`."""
 
     def __init__(self, settings: Settings, out: TextIO, *, installed: bool) -> None:
         self._settings = settings
         self._out = out
         self._line: StatusLine | None = None
-        self.aloud = VoiceConfig(
+        self.config = VoiceConfig(
             factory=EngineFactory(settings, installed=installed), report=progress(), on_level=self._level
         )
 
     def show(self, text: str) -> None:
-        """Show what was said."""
         if self._line is not None:
             self._line.show(text)
 
-    async def attend(self, house: House, stop: asyncio.Event) -> None:
-        """Show what goes on until somebody stops it, or the sound ends, as that of a file does."""
-        self._line = StatusLine(house.bus, self._out, self._hints(), is_terminal=self._out.isatty())
-        following = VoiceFollower(house.bus)
-        waits = [asyncio.create_task(stop.wait()), asyncio.create_task(house.listener.finished())]
+    async def run(self, runtime: House, stop: asyncio.Event) -> None:
+        """Show the state until `stop` is set, or the sound ends, as that of a file does."""
+        self._line = StatusLine(runtime.bus, self._out, self._hints(), is_terminal=self._out.isatty())
+        follower = VoiceFollower(runtime.bus)
+        waits = [asyncio.create_task(stop.wait()), asyncio.create_task(runtime.listener.finished())]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             if not stop.is_set():
-                await following.quiet()
+                await follower.quiet()
         finally:
             for wait in waits:
                 wait.cancel()
-            following.close()
+            follower.close()
             self._line.close()
 
     def _level(self, level: Level) -> None:
@@ -134,10 +132,10 @@ class VoiceTerminal:
             self._line.level(level)
 
     def _hints(self) -> dict[str, str]:
-        """What a person can do in each state."""
+        """What the user can do in each state."""
         if self._settings.voice.always_listening:
             waiting = "just speak; Ctrl-C leaves"
         else:
-            phrases = " or ".join(f'"{word.phrase}"' for word in self.aloud.choice.wake_words())
+            phrases = " or ".join(f'"{word.phrase}"' for word in self.config.factory.wake_words())
             waiting = f"say {phrases}; Ctrl-C leaves"
         return {"waiting": waiting, "listening": "speak now"}

@@ -1,4 +1,4 @@
-"""Engines that come with Hark: what they need is an extra each, imported when one is loaded.
+"""The engines that come with Hark. What each needs is an extra, imported when the engine is loaded.
 
 `engine_class("stt", "faster-whisper")` gives the class; nothing else is imported for it.
 """
@@ -29,7 +29,7 @@ ENGINES: Final[Mapping[tuple[EngineKind, str], str]] = {
     ("microphone", "pipe"): f"{_HERE}.pipe:PipeMicrophone",
     ("player", "sounddevice"): f"{_HERE}.sounddevice:SoundDevicePlayer",
     ("player", "recorder"): f"{_HERE}.files:FilePlayer",
-    ("player", "null"): f"{_HERE}.null:NullPlayer",
+    ("player", "null"): f"{_HERE}.files:NullPlayer",
 }
 """Where each engine is, by kind and id: "module:Class"."""
 

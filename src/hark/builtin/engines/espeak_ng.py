@@ -1,4 +1,4 @@
-"""eSpeak NG: a hundred languages in ten megabytes, and sounds like it (extra `espeak-ng`; GPL-3)."""
+"""eSpeak NG: a hundred languages in ten megabytes, with a robotic voice (extra `espeak-ng`; GPL-3)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHARACTERS: Final = 1
 _UTF_8: Final = 1
 _RATE, _PITCH = 1, 3
 
-_Heard = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.c_void_p)
+_Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.c_void_p)
 
 _LIBRARY = Lock()
 """The library has one state for the whole process."""
@@ -41,7 +41,7 @@ class _Voice(ctypes.Structure):
 
 
 class EspeakNG(TTSEngine):
-    """Speaks nearly anything at once, like a machine; the last resort where no other voice has the language."""
+    """Speaks nearly any language, robotically; the last resort where no other voice has the language."""
 
     id = "espeak-ng"
 
@@ -57,7 +57,6 @@ class EspeakNG(TTSEngine):
     settings: Settings
 
     def load(self) -> None:
-        """As promised by `Engine`."""
         loader = need("espeakng_loader", "espeak-ng")
         try:
             self._library: Any = ctypes.CDLL(loader.get_library_path())
@@ -68,24 +67,22 @@ class EspeakNG(TTSEngine):
         with _LIBRARY:
             self._sample_rate: int = self._library.espeak_Initialize(_SYNCHRONOUS, 0, data.encode(), _KEEP_RUNNING)
             if self._sample_rate <= 0:
-                raise Unavailable("its library does not start", "pip install --force-reinstall espeakng-loader")
-            self._by_lang = self._known()
+                raise Unavailable("its library does not initialise", "pip install --force-reinstall espeakng-loader")
+            self._by_lang = self._list_voices()
         self.langs = tuple(self._by_lang)
 
     def warm_up(self) -> None:
-        """As promised by `Engine`."""
         self.synthesize("Ready.", "en")
 
     def synthesize(self, text: str, lang: str, voice: str | None = None) -> Audio:
-        """As promised by `TTSEngine`."""
         pieces: list[bytes] = []
 
-        def heard(samples: Any, count: int, _events: Any) -> int:
+        def collect(samples: Any, count: int, _events: Any) -> int:
             if samples and count > 0:
                 pieces.append(ctypes.string_at(samples, 2 * count))
             return 0
 
-        callback = _Heard(heard)
+        callback = _Callback(collect)
         words = text.replace("\0", " ").encode("utf-8", "replace") + b"\0"
         name = voice or next(iter(self.voices(lang)), lang)
         library = self._library
@@ -97,29 +94,27 @@ class EspeakNG(TTSEngine):
             library.espeak_SetSynthCallback(callback)
             library.espeak_Synth(words, len(words), 0, _CHARACTERS, 0, _UTF_8, None, None)
             library.espeak_Synchronize()
-            # What it would call is gone when this returns.
-            library.espeak_SetSynthCallback(_Heard(0))
+            # The callback is freed when this function returns.
+            library.espeak_SetSynthCallback(_Callback(0))
         return Audio(b"".join(pieces), self._sample_rate)
 
     def voices(self, lang: str) -> Collection[str]:
-        """As promised by `TTSEngine`: voices go by their tags, the very one first. It knows variants besides, such as
-        "en-us+f3"."""
+        """Voices are named by their tags, that of `lang` first. Variants such as "en-us+f3" work as well."""
         tag, primary = lang.lower(), lang.lower().partition("-")[0]
         near = [known for known in self._by_lang if known.partition("-")[0] == primary]
         near.sort(key=lambda known: (known != tag, known != primary))
         return tuple(near)
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         return f"{release('espeakng-loader')}, {len(self._by_lang)} languages and regions"
 
-    def _known(self) -> dict[str, str]:
-        """The voice of each language it has, by the language's tag."""
+    def _list_voices(self) -> dict[str, str]:
+        """The name of a voice for each language tag."""
         voices, place = self._library.espeak_ListVoices(None), 0
         found: dict[str, str] = {}
         while voices[place]:
             languages = voices[place].contents.languages
-            # A byte of preference, then the tag; the first is the voice's own.
+            # A priority byte, then the tag; the first is the voice's own language.
             tag = ctypes.string_at(languages + 1).decode("ascii", "replace") if languages else ""
             if tag and tag != "variant":
                 found.setdefault(tag.lower(), voices[place].contents.name.decode("utf-8", "replace"))

@@ -10,18 +10,18 @@ from hark.plugins.engines import Unavailable
 
 
 def need(module: str, extra: str) -> Any:
-    """The module, imported now; raises `Unavailable` naming the extra that brings it."""
+    """Import a module; raises `Unavailable` naming the extra that installs it."""
     try:
         return import_module(module)
     except ImportError as error:
         missing = error.name or module
         raise Unavailable(f"{missing} is not installed", f"pip install 'hark[{extra}]'") from error
-    except OSError as error:  # a library of the system that the module wants to open
+    except OSError as error:  # a system library is missing
         raise Unavailable(f"{module} cannot be loaded: {error}", f"pip install 'hark[{extra}]'") from error
 
 
 def release(package: str) -> str:
-    """Name and version of an installed package, for people."""
+    """Name and version of an installed package, for display."""
     try:
         return f"{package} {version(package)}"
     except PackageNotFoundError:

@@ -29,19 +29,18 @@ class WavRecorder:
         self._write_header()
 
     def add(self, audio: Audio, seconds: float, at: float | None) -> None:
-        """The first `seconds` of a sound, mixed in `at` seconds from the beginning, or put at the end."""
+        """Mix in the first `seconds` of a sound `at` seconds from the beginning, or append them."""
         if self._file.closed:
             return
         wanted = round(seconds * self._rate)
         numbers = int16_samples(resample(as_mono(audio), self._rate).samples)[:wanted]
         place = self._frames if at is None else round(at * self._rate)
-        there = self._read(place, len(numbers))
-        mixed = array("h", (max(-32_768, min(32_767, a + b)) for a, b in zip(numbers, there, strict=True)))
-        self._write(place, mixed if any(there) else numbers)
+        present = self._read(place, len(numbers))
+        mixed = array("h", (max(-32_768, min(32_767, a + b)) for a, b in zip(numbers, present, strict=True)))
+        self._write(place, mixed if any(present) else numbers)
         self._write_header()
 
     def close(self) -> None:
-        """No more is to come."""
         self._file.close()
 
     def _read(self, place: int, count: int) -> array[int]:
@@ -50,7 +49,7 @@ class WavRecorder:
         return int16_samples(found.ljust(2 * count, b"\0"))
 
     def _write(self, place: int, numbers: array[int]) -> None:
-        # Beyond its end, a file reads as zeros, which is silence.
+        # A gap in a file reads as zeros, which is silence.
         self._file.seek(_HEADER + 2 * place)
         self._file.write(int16_bytes(numbers))
         self._frames = max(self._frames, place + len(numbers))
@@ -66,12 +65,12 @@ class WavRecorder:
 
 
 _BLOCK: Final = 2_048
-"""Bytes at a time: 64 ms."""
+"""Bytes in a block: 64 ms."""
 _PER_SECOND: Final = 2 * SAMPLE_RATE
 
 
 class FileMicrophone(Microphone):
-    """Listens to a WAV file of any format, once."""
+    """Gives a WAV file of any format, once."""
 
     id = "file"
 
@@ -82,14 +81,13 @@ class FileMicrophone(Microphone):
         path: str = ""
         """The WAV file."""
         paced: bool = True
-        """Whether it comes as slowly as it was spoken; else as fast as it is consumed."""
+        """Whether it is given in real time; else as fast as it is consumed."""
         silence: Annotated[float, Meta(ge=0, le=3_600)] = 1.5
-        """Seconds of silence after the end, so that it is heard that somebody has finished."""
+        """Seconds of silence after the end, so that the end of the speech is detected."""
 
     settings: Settings
 
     def load(self) -> None:
-        """As promised by `Engine`."""
         path = Path(self.settings.path).expanduser()
         try:
             sound = resample_mono(read_wav(path.read_bytes()))
@@ -98,11 +96,9 @@ class FileMicrophone(Microphone):
         self._samples = sound.samples + bytes(2 * round(self.settings.silence * SAMPLE_RATE))
 
     def unload(self) -> None:
-        """As promised by `Engine`."""
         self._samples = b""
 
     async def blocks(self) -> AsyncIterator[bytes]:
-        """As promised by `Microphone`."""
         clock, samples = self.host.clock, self._samples
         began = clock.monotonic()
         for start in range(0, len(samples), _BLOCK):
@@ -113,7 +109,6 @@ class FileMicrophone(Microphone):
             yield block
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         return f"{self.settings.path}, {len(self._samples) / _PER_SECOND:.1f} s"
 
 
@@ -127,21 +122,20 @@ class FilePlayer(Player):
         """What a deployer may set."""
 
         path: str = ""
-        """The WAV file; one that is there is replaced."""
+        """The WAV file; an existing one is replaced."""
         rate: Annotated[int, Meta(ge=8_000, le=192_000)] = 24_000
         """Samples a second."""
         gaps: bool = True
         """Whether the time between two sounds is kept; else one follows on the other."""
         paced: bool = True
-        """Whether playing takes the time the sound takes; else it is done at once."""
+        """Whether playing takes as long as the sound; else it is done at once."""
 
     settings: Settings
 
     def load(self) -> None:
-        """As promised by `Engine`."""
         path = Path(self.settings.path).expanduser()
         if not self.settings.path:
-            raise Unavailable("it does not know which file to write", 'name it: path = "..."')
+            raise Unavailable("no file is set to write", 'name it: path = "..."')
         try:
             self._recording = WavRecorder(path, self.settings.rate)
         except OSError as error:
@@ -149,11 +143,10 @@ class FilePlayer(Player):
         self._began: float | None = None
 
     def unload(self) -> None:
-        """As promised by `Engine`."""
         self._recording.close()
 
     async def play(self, audio: Audio) -> None:
-        """As promised by `Player`. Of what is cancelled, only what would have been heard is written."""
+        """When cancelled, only what would have been heard is written."""
         clock, settings = self.host.clock, self.settings
         start = clock.monotonic()
         self._began = start if self._began is None else self._began
@@ -167,12 +160,11 @@ class FilePlayer(Player):
             self._recording.add(audio, heard, start - self._began if settings.gaps else None)
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         return f"writes {self.settings.path}"
 
 
 class NullPlayer(Player):
-    """Plays nothing, for as long as it would take."""
+    """Plays nothing, for machines without a loudspeaker and for tests."""
 
     id = "null"
 
@@ -181,15 +173,13 @@ class NullPlayer(Player):
         """What a deployer may set."""
 
         paced: bool = True
-        """Whether it takes the time the sound takes; else it is done at once."""
+        """Whether it takes as long as the sound; else it is done at once."""
 
     settings: Settings
 
     async def play(self, audio: Audio) -> None:
-        """As promised by `Player`."""
         if self.settings.paced:
             await self.host.clock.sleep(audio.seconds)
 
     def about(self) -> str:
-        """As promised by `Engine`."""
-        return "plays nothing" if self.settings.paced else "plays nothing, in no time"
+        return "plays nothing" if self.settings.paced else "plays nothing, takes no time"

@@ -17,7 +17,7 @@ _RATE: Final = 24_000
 
 
 class Hibari(TTSEngine):
-    """Speaks English, American or British, a hundred times faster than people do."""
+    """Speaks English, American or British, at a hundred times real time."""
 
     id = "hibari"
     langs = ("en",)
@@ -29,16 +29,15 @@ class Hibari(TTSEngine):
         voice: str = "heart"
         """The voice to speak with. "heart" comes inside the package; others are downloaded once, if `download`."""
         download: bool = False
-        """Whether a voice that is not there may be fetched from the author's model hub."""
+        """Whether a missing voice may be downloaded from the author's model hub."""
         speed: Annotated[float, Meta(ge=0.5, le=2.0)] = 1.0
-        """1 is the pace the model was taught."""
+        """1 is the pace the model was trained with."""
         threads: Annotated[int, Meta(ge=1)] = 1
         """Threads for one sentence."""
 
     settings: Settings
 
     def load(self) -> None:
-        """As promised by `Engine`."""
         self._module = need("hibari.tts", "hibari")
         self._numpy = need("numpy", "hibari")
         self._files = need("hibari.voices", "hibari")
@@ -47,36 +46,32 @@ class Hibari(TTSEngine):
         self._speaker(self.settings.voice)
 
     def warm_up(self) -> None:
-        """As promised by `Engine`."""
         self.synthesize("Ready.", "en")
 
     def unload(self) -> None:
-        """As promised by `Engine`."""
         self._loaded.clear()
 
     def synthesize(self, text: str, lang: str, voice: str | None = None) -> Audio:
-        """As promised by `TTSEngine`."""
         pieces = self.stream(text, lang, voice)
         return Audio(b"".join(piece.samples for piece in pieces), _RATE)
 
     def stream(self, text: str, lang: str, voice: str | None = None) -> Iterator[Audio]:  # noqa: ARG002
-        """As promised by `TTSEngine`: a piece for each sentence."""
+        """A piece for each sentence."""
         for piece in self._speaker(voice or self.settings.voice).stream(text, speed=self.settings.speed):
             loud = self._numpy.clip(piece, -1.0, 1.0) * 32_767
             yield Audio(loud.astype("<i2").tobytes(), _RATE)
 
     def voices(self, lang: str) -> Collection[str]:
-        """As promised by `TTSEngine`: those that are there."""
+        """Those that are installed."""
         if not self.serves(lang):
             return ()
-        others = (name for name in self._files.VOICES if name != self.settings.voice and self._is_there(name))
+        others = (name for name in self._files.VOICES if name != self.settings.voice and self._is_installed(name))
         return (self.settings.voice, *others)
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         return f"{release('hibari-tts')}, voice {self.settings.voice}"
 
-    def _is_there(self, name: str) -> bool:
+    def _is_installed(self, name: str) -> bool:
         try:
             self._files.voice_path(name, download_missing=False)
         except FileNotFoundError:
@@ -88,9 +83,9 @@ class Hibari(TTSEngine):
             if voice not in self._loaded:
                 if voice not in self._files.VOICES:
                     raise Unavailable(f"it has no voice {voice!r}", f"its voices: {', '.join(self._files.VOICES)}")
-                if not self.settings.download and not self._is_there(voice):
-                    raise Unavailable(f"the voice {voice!r} is not there", "allow it with: download = true")
+                if not self.settings.download and not self._is_installed(voice):
+                    raise Unavailable(f"the voice {voice!r} is not installed", "allow it with: download = true")
                 speaker = self._module.Hibari(voice=voice, threads=self.settings.threads)
-                _ = speaker.g2p  # made on first use, and that by one thread
+                _ = speaker.g2p  # created on first use, which must be one thread only
                 self._loaded[voice] = speaker
             return self._loaded[voice]

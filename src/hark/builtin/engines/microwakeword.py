@@ -12,11 +12,11 @@ from hark.plugins.engines import Unavailable, WakeDetector, WakeWord, WakeWordEn
 
 _EXTRA: Final = "microwakeword"
 _REST: Final = 16_000
-"""Samples after a detection in which the same word does not count again: it is still being said."""
+"""Samples after a detection in which the same word is not detected again: it is still being said."""
 
 
 class MicroWakeWord(WakeWordEngine):
-    """Spots "hey jarvis", "alexa", "hey mycroft" and "okay nabu", and phrases you have a model for."""
+    """Detects "hey jarvis", "alexa", "hey mycroft" and "okay nabu", and phrases you have a model for."""
 
     id = "microwakeword"
 
@@ -31,25 +31,22 @@ class MicroWakeWord(WakeWordEngine):
     settings: Settings
 
     def load(self) -> None:
-        """As promised by `Engine`."""
         self._module = need("pymicro_wakeword", _EXTRA)
         inside = Path(self._module.__file__).parent / "models"
         folders = [inside, *([Path(self.settings.models).expanduser()] if self.settings.models else [])]
         self._known: dict[str, Path] = {}
         for folder in folders:
             if not folder.is_dir():
-                raise Unavailable(f"{folder} is no folder", "correct the setting `models`, or leave it out")
+                raise Unavailable(f"{folder} is not a folder", "correct the setting `models`, or leave it out")
             for path in sorted(folder.glob("*.json")):
                 self._known |= dict.fromkeys((path.stem, _folded(_phrase(path))), path)
 
     def warm_up(self) -> None:
-        """As promised by `Engine`."""
         first = next(iter(self._known.values()), None)
         if first is not None:
             _Detector(self._module, first, None).hears(bytes(6_400))
 
     def detector(self, wake_word: WakeWord) -> WakeDetector:
-        """As promised by `WakeWordEngine`."""
         name = wake_word.model or wake_word.phrase
         path = self._known.get(name) or self._known.get(_folded(name))
         if path is None and name.endswith(".json"):
@@ -60,7 +57,6 @@ class MicroWakeWord(WakeWordEngine):
         return _Detector(self._module, path, wake_word.threshold)
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         phrases = ", ".join(sorted({_folded(_phrase(path)) for path in self._known.values()}))
         return f"{release('pymicro-wakeword')}: {phrases}"
 
@@ -71,32 +67,32 @@ class _Detector(WakeDetector):
         if threshold is not None:
             self._model.probability_cutoff = threshold
         self._features = module.MicroWakeWordFeatures()
-        self._resting = 0
-        self._sure = False
+        self._rest = 0
+        self._detected = False
 
     def hears(self, samples: bytes) -> bool:
         found = False
         for features in self._features.process_streaming(samples):
-            # Fed without a break, or it would forget where it is.
+            # The model keeps state: it needs every frame, also after a detection.
             heard = bool(self._model.process_streaming(features))
-            # One word counts once, however long it stays sure of it.
-            found = found or (heard and not self._sure and self._resting <= 0)
-            self._sure = heard
-        self._resting = _REST if found else max(0, self._resting - len(samples) // 2)
+            # One word is detected once, however long the model stays sure of it.
+            found = found or (heard and not self._detected and self._rest <= 0)
+            self._detected = heard
+        self._rest = _REST if found else max(0, self._rest - len(samples) // 2)
         return found
 
     def reset(self) -> None:
         self._model.reset()
         self._features.reset()
-        self._resting = 0
-        self._sure = False
+        self._rest = 0
+        self._detected = False
 
 
 def _phrase(path: Path) -> str:
     try:
         return str(json.loads(path.read_text(encoding="utf-8"))["wake_word"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Unavailable(f"{path} is no model's description: {error}", "mend or remove it") from error
+        raise Unavailable(f"{path} is not a model description: {error}", "fix or remove it") from error
 
 
 def _folded(phrase: str) -> str:

@@ -14,12 +14,12 @@ from hark.plugins.engines import Unavailable
 
 
 class ModelPackage(msgspec.Struct, frozen=True):
-    """Where a package keeps a model, and what its files are: packages come from strangers."""
+    """Where a package has a model, and the digests of its files: the packages are third-party."""
 
     package: str
     folder: str
     digests: Mapping[str, str]
-    """SHA-256 of each file that is loaded; nothing else of the package is looked at, and none of its code runs."""
+    """SHA-256 of each file that is loaded; nothing else of the package is read, and none of its code runs."""
 
     def find(self) -> Path | None:
         """The model's folder; None when the package is not installed. Raises `Unavailable` for other files."""
@@ -29,7 +29,7 @@ class ModelPackage(msgspec.Struct, frozen=True):
         folder = Path(spec.submodule_search_locations[0]) / self.folder
         for name, digest in self.digests.items():
             if _digest(folder / name) != digest:
-                raise Unavailable(f"{folder / name} is not the file it should be", f"pip uninstall {self.package}")
+                raise Unavailable(f"{folder / name} has the wrong digest", f"pip uninstall {self.package}")
         return folder
 
 

@@ -16,11 +16,11 @@ from hark.plugins.engines import TTSEngine
 _RATE: Final = 16_000
 _VOICES: Final = ("en-US", "en-GB", "de-DE", "es-ES", "fr-FR", "it-IT")
 _MOST: Final = 1_000
-"""Letters that are given to it at a time: its text buffer is small."""
+"""Characters given to it at a time: its text buffer is small."""
 
 
 class NanoTTS(TTSEngine):
-    """Speaks English, German, Spanish, French and Italian, plainly and at once; for small devices."""
+    """Speaks English, German, Spanish, French and Italian, plainly and fast; for small devices."""
 
     id = "nanotts"
     langs = _VOICES
@@ -37,16 +37,13 @@ class NanoTTS(TTSEngine):
     settings: Settings
 
     def load(self) -> None:
-        """As promised by `Engine`."""
         self._speaker = need("py_nanotts", "nanotts").NanoTTS()
-        self._one_at_a_time = Lock()  # it keeps its state in one place of memory
+        self._one_at_a_time = Lock()  # the library is not reentrant
 
     def warm_up(self) -> None:
-        """As promised by `Engine`."""
         self.synthesize("Ready.", "en-US")
 
     def synthesize(self, text: str, lang: str, voice: str | None = None) -> Audio:
-        """As promised by `TTSEngine`."""
         name = voice if voice in _VOICES else self.voices(lang)[0]
         with self._one_at_a_time:
             return Audio(b"".join(self._spoken(piece, name) for piece in _pieces(_plain(text))), _RATE)
@@ -57,18 +54,17 @@ class NanoTTS(TTSEngine):
         return samples[: len(samples) // 2 * 2]
 
     def voices(self, lang: str) -> tuple[str, ...]:
-        """As promised by `TTSEngine`: a voice for each region it knows, the one that was asked for first."""
+        """A voice for each region, that of `lang` first."""
         primary = lang.lower().partition("-")[0]
         known = [voice for voice in _VOICES if voice.lower().startswith(primary)]
         return tuple(sorted(known, key=lambda voice: voice.lower() != lang.lower()))
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         return f"{release('py-nanotts')}: {', '.join(_VOICES)}"
 
 
 def _plain(text: str) -> str:
-    """Its markup begins with a bracket, and it says nothing of what it cannot read: neither must get in."""
+    """Without brackets, which begin its markup, and characters that make it drop the text."""
     return "".join(" " if letter in "<>\0" or not letter.isprintable() else letter for letter in text)
 
 

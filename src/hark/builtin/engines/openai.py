@@ -18,24 +18,27 @@ from hark.model.wav import write_wav
 from hark.plugins.engines import STTEngine, Transcript, TTSEngine, Unavailable
 
 _MOST: Final = 64 * 1024 * 1024
-"""Bytes of an answer that are read at most."""
-_TOLD: Final = 300
-"""Letters of an error that are passed on."""
+"""The most bytes of an answer."""
+_ERROR_LENGTH: Final = 300
+"""Characters of an error that are passed on."""
 
 
 class OpenAIServerError(Exception):
-    """The server could not be reached, took too long or refused; the text says which."""
+    """The server could not be reached, timed out or refused; the text says which."""
 
 
 class OpenAIServer:
-    """A server by its address, such as "http://127.0.0.1:8000/v1"; raises `Unavailable` for one that will not do."""
+    """A server by its URL, such as "http://127.0.0.1:8000/v1". With the standard library: no redirects, no proxies.
+
+    Raises `Unavailable` for a URL that cannot be used.
+    """
 
     def __init__(self, url: str, key: str, timeout: float) -> None:
         parts = urlsplit(url.rstrip("/"))
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise Unavailable(f"{url!r} is no address of a server", 'such as: url = "http://127.0.0.1:8000/v1"')
-        if key and parts.scheme == "http" and not _is_near(parts.hostname):
-            raise Unavailable("a key would travel through the network in the open", "use an https address, or no key")
+            raise Unavailable(f"{url!r} is not the URL of a server", 'such as: url = "http://127.0.0.1:8000/v1"')
+        if key and parts.scheme == "http" and not _is_local(parts.hostname):
+            raise Unavailable("the key would be sent unencrypted over the network", "use an https URL, or no key")
         self._parts = parts
         self._key = key
         self._timeout = timeout
@@ -55,11 +58,11 @@ class OpenAIServer:
             answer = connection.getresponse()
             if answer.status != 200:
                 raise OpenAIServerError(
-                    f"{self} answered {answer.status} {answer.reason}: {_said(answer)}".rstrip(": ")
+                    f"{self} answered {answer.status} {answer.reason}: {_error_text(answer)}".rstrip(": ")
                 )
             yield answer
         except TimeoutError:
-            raise OpenAIServerError(f"{self} took longer than {self._timeout:g} s") from None
+            raise OpenAIServerError(f"{self} did not answer within {self._timeout:g} s") from None
         except (OSError, HTTPException) as error:
             raise OpenAIServerError(f"{self} cannot be reached: {str(error) or type(error).__name__}") from error
         finally:
@@ -70,38 +73,38 @@ class OpenAIServer:
         return kind(parts.hostname or "", parts.port, timeout=self._timeout)
 
 
-def whole(answer: HTTPResponse) -> bytes:
-    """All of an answer; raises `OpenAIServerError` when there is no end to it."""
+def read_all(answer: HTTPResponse) -> bytes:
+    """The body of an answer; raises `OpenAIServerError` when it is too large."""
     body = answer.read(_MOST + 1)
     if len(body) > _MOST:
-        raise OpenAIServerError(f"it answered more than {_MOST} bytes")
+        raise OpenAIServerError(f"its answer has more than {_MOST} bytes")
     return body
 
 
-def form(fields: Mapping[str, str], name: str, file: bytes) -> tuple[bytes, str]:
-    """The body and type of a form with one WAV file in it."""
-    edge = "hark-form-edge-b1946ac92492d2347c6235b4d2611184"
+def multipart(fields: Mapping[str, str], name: str, file: bytes) -> tuple[bytes, str]:
+    """The body and content type of a form with one WAV file."""
+    boundary = "hark-form-boundary-b1946ac92492d2347c6235b4d2611184"
     lines: list[bytes] = []
-    for field, value in fields.items():
-        lines.append(f'--{edge}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode())
-    head = f'--{edge}\r\nContent-Disposition: form-data; name="{name}"; filename="speech.wav"\r\n'
-    lines += [head.encode(), b"Content-Type: audio/wav\r\n\r\n", file, f"\r\n--{edge}--\r\n".encode()]
-    return b"".join(lines), f"multipart/form-data; boundary={edge}"
+    for key, value in fields.items():
+        lines.append(f'--{boundary}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'.encode())
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="speech.wav"\r\n'
+    lines += [head.encode(), b"Content-Type: audio/wav\r\n\r\n", file, f"\r\n--{boundary}--\r\n".encode()]
+    return b"".join(lines), f"multipart/form-data; boundary={boundary}"
 
 
-def _said(answer: HTTPResponse) -> str:
-    """What the server says about its refusal, shortened."""
-    text = answer.read(4 * _TOLD).decode("utf-8", "replace").strip()
+def _error_text(answer: HTTPResponse) -> str:
+    """The server's error message, shortened."""
+    text = answer.read(4 * _ERROR_LENGTH).decode("utf-8", "replace").strip()
     try:
         error = json.loads(text)["error"]
         text = str(error["message"] if isinstance(error, dict) else error)
     except (ValueError, KeyError, TypeError):
         pass
-    return " ".join(text.split())[:_TOLD]
+    return " ".join(text.split())[:_ERROR_LENGTH]
 
 
-def _is_near(host: str) -> bool:
-    """Whether a host is this machine or in this house."""
+def _is_local(host: str) -> bool:
+    """Whether a host is this machine or in the local network."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -110,15 +113,15 @@ def _is_near(host: str) -> bool:
 
 
 _PIECE: Final = 9_600
-"""Bytes of speech at a time: a fifth of a second."""
+"""Bytes of speech in a piece: a fifth of a second."""
 
 Seconds = Annotated[float, Meta(gt=0, le=600)]
 
 
 class OpenAIRecogniser(STTEngine):
-    """Sends what was said to a server (`/audio/transcriptions`) and takes the text it answers.
+    """Has a server (`/audio/transcriptions`) recognise speech.
 
-    Sound leaves this machine for wherever `url` is.
+    The recorded sound is sent to `url`.
     """
 
     id = "openai-stt"
@@ -128,45 +131,43 @@ class OpenAIRecogniser(STTEngine):
         """What a deployer may set."""
 
         url: str = "http://127.0.0.1:8000/v1"
-        """Where the server is, up to and with "/v1"."""
+        """The URL of the server, up to and including "/v1"."""
         model: str = "whisper-1"
         """The name of the model, as the server knows it."""
         key: str = field(default="", repr=False)
-        """The key to the server, if it wants one."""
+        """The API key, if the server needs one."""
         langs: tuple[str, ...] = ()
-        """The languages it may be asked for; none named: any."""
+        """The languages it is used for; empty: all."""
         prompt: str = ""
-        """Words that help the model, such as names in your house."""
+        """Words that help the model, such as names of people and devices."""
         timeout: Seconds = 20.0
-        """Seconds the server may stay silent."""
+        """Seconds the server may take to answer."""
 
     settings: Settings
 
     def load(self) -> None:
-        """As promised by `Engine`. Whether the server answers shows when it is asked."""
+        """Does not contact the server: whether it answers shows at the first request."""
         self._server = OpenAIServer(self.settings.url, self.settings.key, self.settings.timeout)
         self.langs = self.settings.langs or None
 
     def transcribe(self, audio: Audio, lang: str) -> Transcript:
-        """As promised by `STTEngine`."""
         settings = self.settings
         fields = {"model": settings.model, "language": lang.partition("-")[0].lower(), "response_format": "json"}
         if settings.prompt:
             fields["prompt"] = settings.prompt
-        body, kind = form(fields, "file", write_wav(audio))
+        body, kind = multipart(fields, "file", write_wav(audio))
         with self._server.post("/audio/transcriptions", body, kind) as answer:
-            text = _text(whole(answer))
+            text = _text(read_all(answer))
         return Transcript((text,)) if text else Transcript()
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         return f"{self.settings.model} at {self._server}"
 
 
 class OpenAIVoice(TTSEngine):
-    """Has a server (`/audio/speech`) speak, and passes on the sound as it comes.
+    """Has a server (`/audio/speech`) synthesise speech, and streams it.
 
-    What is said leaves this machine for wherever `url` is.
+    What is said is sent to `url`.
     """
 
     id = "openai-tts"
@@ -176,36 +177,34 @@ class OpenAIVoice(TTSEngine):
         """What a deployer may set."""
 
         url: str = "http://127.0.0.1:8000/v1"
-        """Where the server is, up to and with "/v1"."""
+        """The URL of the server, up to and including "/v1"."""
         model: str = "tts-1"
         """The name of the model, as the server knows it."""
         voices: tuple[str, ...] = ("alloy",)
         """The voices of the model, the default first."""
         key: str = field(default="", repr=False)
-        """The key to the server, if it wants one."""
+        """The API key, if the server needs one."""
         langs: tuple[str, ...] = ()
-        """The languages it may be asked for; none named: any."""
+        """The languages it is used for; empty: all."""
         rate: Annotated[int, Meta(ge=8_000, le=192_000)] = 24_000
         """Samples a second of the raw sound the server sends."""
         speed: Annotated[float, Meta(ge=0.25, le=4.0)] = 1.0
         """How fast it speaks."""
         timeout: Seconds = 20.0
-        """Seconds the server may stay silent."""
+        """Seconds the server may take to answer."""
 
     settings: Settings
 
     def load(self) -> None:
-        """As promised by `Engine`. Whether the server answers shows when it is asked."""
+        """Does not contact the server: whether it answers shows at the first request."""
         self._server = OpenAIServer(self.settings.url, self.settings.key, self.settings.timeout)
         self.langs = self.settings.langs or None
 
     def synthesize(self, text: str, lang: str, voice: str | None = None) -> Audio:
-        """As promised by `TTSEngine`."""
         pieces = self.stream(text, lang, voice)
         return Audio(b"".join(piece.samples for piece in pieces), self.settings.rate)
 
     def stream(self, text: str, lang: str, voice: str | None = None) -> Iterator[Audio]:  # noqa: ARG002
-        """As promised by `TTSEngine`."""
         settings = self.settings
         if not text.strip():
             return
@@ -221,11 +220,9 @@ class OpenAIVoice(TTSEngine):
                 rest = piece[cut:]
 
     def voices(self, lang: str) -> Collection[str]:
-        """As promised by `TTSEngine`."""
         return self.settings.voices if self.serves(lang) else ()
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         return f"{self.settings.model} at {self._server}"
 
 
@@ -233,7 +230,7 @@ def _text(body: bytes) -> str:
     try:
         text = json.loads(body)["text"]
     except (ValueError, KeyError, TypeError):
-        raise OpenAIServerError("it answered something that is no transcription") from None
+        raise OpenAIServerError("its answer is not a transcription") from None
     if not isinstance(text, str):
-        raise OpenAIServerError("it answered something that is no transcription")
+        raise OpenAIServerError("its answer is not a transcription")
     return text.strip()

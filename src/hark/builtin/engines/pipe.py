@@ -19,7 +19,7 @@ from hark.plugins.engines import SAMPLE_RATE, Microphone
 
 _PIECE: Final = 4_096
 _AHEAD: Final = 32
-"""Pieces that are read before somebody takes them: a file must not end up in memory as a whole."""
+"""Pieces that are read ahead: a whole file must not end up in memory."""
 
 
 class PipeMicrophone(Microphone):
@@ -43,14 +43,13 @@ class PipeMicrophone(Microphone):
     settings: Settings
 
     async def blocks(self) -> AsyncIterator[bytes]:
-        """As promised by `Microphone`."""
         settings = self.settings
         frame = 2 * settings.channels
         resampler = Resampler(settings.rate, SAMPLE_RATE) if settings.rate != SAMPLE_RATE else None
         rest = b""
-        source = _Source(settings.path, settings.descriptor)
+        reader = _ReaderThread(settings.path, settings.descriptor)
         try:
-            async for piece in source.inbox:
+            async for piece in reader.queue:
                 whole = rest + piece
                 cut = len(whole) // frame * frame
                 whole, rest = whole[:cut], whole[cut:]
@@ -60,25 +59,24 @@ class PipeMicrophone(Microphone):
             if resampler and (last := resampler.finish()):
                 yield last
         finally:
-            source.close()
+            reader.close()
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         where = self.settings.path or f"file descriptor {self.settings.descriptor}"
         return f"{where}, {self.settings.rate} Hz, {self.settings.channels} channel(s)"
 
 
-class _Source:
-    """A thread that reads, as far ahead as it may, until it is closed."""
+class _ReaderThread:
+    """A thread that reads, up to `_AHEAD` pieces ahead, until it is closed."""
 
     def __init__(self, path: str, descriptor: int) -> None:
-        # Without O_NONBLOCK, a named pipe would wait for its writer, and nothing could end that.
+        # Without O_NONBLOCK, opening a named pipe would wait for its writer, and nothing could interrupt that.
         self._own = bool(path)
         self._source = os.open(os.path.expanduser(path), os.O_RDONLY | os.O_NONBLOCK) if path else descriptor  # noqa: PTH111
         self._ended, self._end = os.pipe()
         self._ahead = BoundedSemaphore(_AHEAD)
-        self.inbox = ThreadQueue(_AHEAD + 1)
-        self.inbox.taken = self._ahead.release
+        self.queue = ThreadQueue(_AHEAD + 1)
+        self.queue.taken = self._ahead.release
         self._closed = False
         self._thread = Thread(target=self._run, name="pipe microphone", daemon=True)
         self._thread.start()
@@ -102,7 +100,7 @@ class _Source:
                 piece = os.read(self._source, _PIECE)
                 if not piece:
                     break
-                self.inbox.put(piece)
-            self.inbox.end()
+                self.queue.put(piece)
+            self.queue.end()
         except (OSError, ValueError) as error:
-            self.inbox.end(error)
+            self.queue.end(error)

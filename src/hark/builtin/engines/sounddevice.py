@@ -17,7 +17,7 @@ from hark.plugins.engines import SAMPLE_RATE, Microphone, Player, Unavailable
 
 _REMEDY: Final = "install PortAudio (Debian: apt-get install libportaudio2), and pip install 'hark[sounddevice]'"
 _BLOCK: Final = 0.03
-"""Seconds of sound at a time."""
+"""Seconds of sound in a block."""
 
 
 def _library() -> Any:
@@ -28,12 +28,12 @@ def _library() -> Any:
 
 
 def _device(library: Any, wanted: str, kind: str) -> Any:
-    """What PortAudio calls the device; raises `Unavailable` when there is none."""
+    """PortAudio's description of the device; raises `Unavailable` when there is none."""
     device: Any = int(wanted) if wanted.isdecimal() else wanted or None
     try:
         return library.query_devices(device, kind)
     except (ValueError, library.PortAudioError) as error:
-        names = "; ".join(_names(library, kind)) or "none at all"
+        names = "; ".join(_names(library, kind)) or "there are none"
         which = f" {wanted!r}" if wanted else ""
         raise Unavailable(f"there is no {kind} device{which}: {error}", f"name one of these: {names}") from error
 
@@ -47,7 +47,7 @@ def _names(library: Any, kind: str) -> tuple[str, ...]:
 
 
 class SoundDeviceMicrophone(Microphone):
-    """Listens to a sound card, at whatever rate it can."""
+    """Listens to a sound card, at a rate that it supports."""
 
     id = "sounddevice"
     steady = True
@@ -57,12 +57,11 @@ class SoundDeviceMicrophone(Microphone):
         """What a deployer may set."""
 
         device: str = ""
-        """Name, part of a name, or number of the device (`hark devices` lists them); else the system's own choice."""
+        """Name, part of a name, or number of the device (`hark devices` lists them); else the system default."""
 
     settings: Settings
 
     def load(self) -> None:
-        """As promised by `Engine`."""
         self._library = _library()
         self._found = _device(self._library, self.settings.device, "input")
         try:
@@ -72,8 +71,7 @@ class SoundDeviceMicrophone(Microphone):
             self._rate = int(self._found["default_samplerate"])
 
     async def blocks(self) -> AsyncIterator[bytes]:
-        """As promised by `Microphone`."""
-        inbox = ThreadQueue()
+        queue = ThreadQueue()
         resampler = Resampler(self._rate, SAMPLE_RATE) if self._rate != SAMPLE_RATE else None
         stream = self._library.RawInputStream(
             samplerate=self._rate,
@@ -81,29 +79,29 @@ class SoundDeviceMicrophone(Microphone):
             channels=1,
             dtype="int16",
             blocksize=int(self._rate * _BLOCK),
-            callback=lambda samples, _frames, _time, _status: inbox.put(bytes(samples)),
-            finished_callback=lambda: inbox.end(),
+            callback=lambda samples, _frames, _time, _status: queue.put(bytes(samples)),
+            finished_callback=lambda: queue.end(),
         )
         lost = 0
         with stream:
-            async for piece in inbox:
-                if inbox.lost > lost:
-                    self.host.log.warning("%d pieces of sound came too fast and are lost", inbox.lost - lost)
-                    lost = inbox.lost
+            async for piece in queue:
+                if queue.lost > lost:
+                    self.host.log.warning(
+                        "%d blocks of sound were lost: they came faster than they were processed", queue.lost - lost
+                    )
+                    lost = queue.lost
                 if samples := resampler.feed(piece) if resampler else piece:
                     yield samples
 
     def devices(self) -> Collection[str]:
-        """As promised by `Microphone`."""
         return _names(_library(), "input")
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         return f"{self._found['name']}, {self._rate} Hz"
 
 
 class SoundDevicePlayer(Player):
-    """Plays on a sound card, at whatever rate it can."""
+    """Plays on a sound card, at a rate that it supports."""
 
     id = "sounddevice"
 
@@ -112,31 +110,29 @@ class SoundDevicePlayer(Player):
         """What a deployer may set."""
 
         device: str = ""
-        """Name, part of a name, or number of the device (`hark devices` lists them); else the system's own choice."""
+        """Name, part of a name, or number of the device (`hark devices` lists them); else the system default."""
 
     settings: Settings
 
     def load(self) -> None:
-        """As promised by `Engine`."""
         self._library = _library()
         self._found = _device(self._library, self.settings.device, "output")
         self._playing: set[tuple[Thread, Event]] = set()
 
     def unload(self) -> None:
-        """As promised by `Engine`."""
         for thread, stop in list(self._playing):
             stop.set()
             thread.join(timeout=2)
 
     async def play(self, audio: Audio) -> None:
-        """As promised by `Player`. PortAudio waits, so each sound has a thread of its own."""
+        """PortAudio blocks, so each sound has its own thread."""
         loop, done, stop = asyncio.get_running_loop(), asyncio.Event(), Event()
         failed: list[Exception] = []
 
         def run() -> None:
             try:
                 self._play(audio, stop)
-            except Exception as error:  # noqa: BLE001 - it is raised again where somebody waits for it
+            except Exception as error:  # noqa: BLE001 - it is raised again in the task that waits
                 failed.append(error)
             finally:
                 self._playing.discard(entry)
@@ -169,7 +165,7 @@ class SoundDevicePlayer(Player):
             stream.stop()  # plays what is still in its buffer
 
     def _playable(self, audio: Audio) -> Audio:
-        """As the device can play it."""
+        """In a format that the device supports."""
         audio = as_16_bits(audio)
         if audio.channels > self._found["max_output_channels"]:
             audio = as_mono(audio)
@@ -182,9 +178,7 @@ class SoundDevicePlayer(Player):
         return audio
 
     def devices(self) -> Collection[str]:
-        """As promised by `Player`."""
         return _names(_library(), "output")
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         return str(self._found["name"])

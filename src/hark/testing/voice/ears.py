@@ -30,7 +30,7 @@ def is_default(session_id: str) -> bool:
 class FakeEars:
     """`async with FakeEars(bus, runner, chain, traces) as ears: await ears.hears(Scene()...)`.
 
-    Engines that are not given are the fake ones; the wake word is "hey jarvis", unless the options say otherwise.
+    Kinds of engine that are not given are fake; the wake word is "hey jarvis", unless the options name others.
     """
 
     def __init__(
@@ -55,10 +55,7 @@ class FakeEars:
             runner,
             audio,
             traces,
-            self.engines["microphone"],
-            self.engines["vad"],
-            self.engines["wakeword"],
-            self.engines["stt"],
+            self.engines,
             options=HearOptions(**{"wake_words": (JARVIS,), **options}),
             serves=serves,
             on_level=on_level,
@@ -85,7 +82,7 @@ class FakeEars:
             await engines.close()
 
     async def hears(self, scene: Scene) -> None:
-        """Let it hear something, and wait until what was said has its outcome."""
+        """Play a scene into the microphone, and wait until everything recorded has its outcome."""
         async with asyncio.timeout(_PATIENCE):
             await self.microphone.hears(scene)
             await self.listener.idle()

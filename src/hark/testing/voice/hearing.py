@@ -27,7 +27,7 @@ _END: Final[Any] = object()
 
 
 class FakeMicrophone(Microphone):
-    """Gives the sound it is told to, when it is told to: `await microphone.hears(scene)`."""
+    """Gives the sound of the test, when the test says so: `await microphone.hears(scene)`."""
 
     id = "fake-microphone"
 
@@ -35,11 +35,11 @@ class FakeMicrophone(Microphone):
         self.opened = 0
         """How often it was opened."""
         self.open = False
-        """Whether it is."""
+        """Whether it is open now."""
         self._queue: asyncio.Queue[Any] = asyncio.Queue()
 
     async def blocks(self) -> AsyncIterator[bytes]:
-        """As promised by `Microphone`."""
+        """Everything that is given, until `runs_out`."""
         self.opened += 1
         self.open = True
         try:
@@ -57,25 +57,25 @@ class FakeMicrophone(Microphone):
             self.open = False
 
     async def hears(self, scene: Scene | bytes) -> None:
-        """Give all of it, and wait until whoever listens has taken it in and asked for more."""
+        """Give a sound, and wait until the listener has processed it and asked for more."""
         self.give(scene)
         await self.heard()
 
     def give(self, scene: Scene | bytes) -> None:
-        """Give all of it, without waiting."""
+        """Give a sound, without waiting."""
         for block in scene.blocks() if isinstance(scene, Scene) else (scene,):
             self._queue.put_nowait(block)
 
     async def heard(self) -> None:
-        """Wait until everything that was given has been listened to."""
+        """Wait until everything that was given has been processed."""
         await self._queue.join()
 
     def fail(self, error: BaseException) -> None:
-        """Fail at this place."""
+        """Fail after what was given so far."""
         self._queue.put_nowait(error)
 
     def runs_out(self) -> None:
-        """End at this place, as a file does."""
+        """End after what was given so far, as a file does."""
         self._queue.put_nowait(_END)
 
 
@@ -84,22 +84,22 @@ class _FakeVoice(VoiceDetector):
         return 1.0 if level(samples).peak > 0.1 else 0.0
 
     def reset(self) -> None:
-        """There is nothing to forget."""
+        """It has no state."""
 
 
 class FakeVAD(VADEngine):
-    """Takes every sound for speech."""
+    """Detects voice in every sound that is not silence."""
 
     id = "fake-vad"
     quick = True
 
     def detector(self) -> VoiceDetector:
-        """As promised by `VADEngine`."""
+        """A detector without state."""
         return _FakeVoice()
 
 
 class _FakeSpotter(WakeDetector):
-    """Hears its phrase once its last word is over, and not before."""
+    """Detects its phrase once its last word is over, and not before."""
 
     def __init__(self, phrase: str) -> None:
         self._phrase = phrase.replace("_", " ").lower().split()
@@ -124,18 +124,18 @@ class _FakeSpotter(WakeDetector):
 
 
 class FakeWakeWords(WakeWordEngine):
-    """Spots any phrase in a `Scene`."""
+    """Detects any phrase in a `Scene`."""
 
     id = "fake-wakeword"
     quick = True
 
     def detector(self, wake_word: WakeWord) -> WakeDetector:
-        """As promised by `WakeWordEngine`."""
+        """A detector for the phrase of a wake word."""
         return _FakeSpotter(wake_word.phrase)
 
 
 class FakeSTT(STTEngine):
-    """Understands every word of a `Scene`; or answers what it is told to, in order: a Transcript, text, an error."""
+    """Recognises every word of a `Scene`; or gives its `answers` in order: a Transcript, text, or an error to raise."""
 
     id = "fake-stt"
     quick = True
@@ -146,7 +146,7 @@ class FakeSTT(STTEngine):
         """What it was given, and in which language."""
 
     def transcribe(self, audio: Audio, lang: str) -> Transcript:
-        """As promised by `STTEngine`."""
+        """The next of `answers`, else the words of the scene."""
         self.heard.append((audio, lang))
         answer = self.answers.pop(0) if self.answers else " ".join(words_in(audio.samples))
         if isinstance(answer, BaseException):
@@ -179,7 +179,7 @@ class _FakeRecognition(Recognition):
 
 
 class FakeStreamingSTT(FakeSTT):
-    """Understands while somebody speaks."""
+    """Recognises during the recording."""
 
     id = "fake-streaming-stt"
 
@@ -188,11 +188,11 @@ class FakeStreamingSTT(FakeSTT):
         self.fed: list[bytes] = []
         """What it was fed."""
         self.recognitions: list[str] = []
-        """The languages of those that began."""
+        """The languages of the recognitions that were started."""
         self.closed = 0
         """How many were closed."""
 
     def recognition(self, lang: str) -> Recognition | None:
-        """As promised by `STTEngine`."""
+        """A recognition of the words of a scene."""
         self.recognitions.append(lang)
         return _FakeRecognition(self)

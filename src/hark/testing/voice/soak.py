@@ -1,4 +1,4 @@
-"""Thousands of commands, one after the other, of every kind there is: does anything pile up?"""
+"""Thousands of commands of every kind, one after the other: does every one end once, and does memory grow?"""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Soaked(msgspec.Struct, frozen=True):
     dropped: int
     """Recordings that sleep cut short: these have no outcome."""
     blocks: list[int]
-    """What Python had in use, at every tenth of the way."""
+    """Allocated memory blocks, at every tenth of the run."""
 
     @property
     def recordings(self) -> int:
-        """How many there were."""
+        """How many recordings there were."""
         return self.topics[topics.LISTENER_RECORD_STARTED]
 
     @property
@@ -49,12 +49,12 @@ class Soaked(msgspec.Struct, frozen=True):
 
     @property
     def growth(self) -> float:
-        """How much more is in use at the end than after three tenths of the way: 0.1 is a tenth more."""
+        """How many more memory blocks are allocated at the end than after three tenths of the run: 0.1 is a tenth."""
         return self.blocks[-1] / self.blocks[3] - 1
 
 
-class _Moody(AudioTransformer):
-    id = "moody"
+class _Canceller(AudioTransformer):
+    id = "canceller"
     quick = True
 
     def transform(self, audio: Audio, ctx: Ctx) -> Audio:
@@ -63,7 +63,7 @@ class _Moody(AudioTransformer):
 
 
 class Soak:
-    """A listener, and everything that can happen to it: `await Soak().run(10_000)`."""
+    """A listener that is given random commands and faults: `await Soak().run(10_000)`."""
 
     def __init__(self, seed: int = 0, bus: type[LocalBus] = LocalBus) -> None:
         self._bus = bus()
@@ -75,8 +75,8 @@ class Soak:
         self._ears = FakeEars(self._bus, self._runner, chain, TraceStore(self._clock, 20), self._stt)
         self._topics: Counter[str] = Counter()
         self._dropped = 0
-        self._chance = random.Random(seed)  # noqa: S311 - it decides what happens in a test
-        self._deeds: tuple[Callable[[], Awaitable[None]], ...] = (
+        self._random = random.Random(seed)  # noqa: S311 - it decides what happens in a test
+        self._scenes: tuple[Callable[[], Awaitable[None]], ...] = (
             self._understood,
             self._follow_up,
             self._silent,
@@ -87,17 +87,17 @@ class Soak:
         )
 
     async def run(self, commands: int) -> Soaked:
-        """Let it hear so many commands: understood, unclear, silent, cancelled, cut short."""
+        """Run so many commands: understood, unclear, silent, cancelled, cut short, with a microphone that fails."""
         self._bus.tap(lambda message: self._topics.update((message.type,)))
         blocks: list[int] = []
         async with self._ears:
             for number in range(commands):
                 if number % max(1, commands // 10) == 0:
-                    blocks.append(_in_use())
-                await self._chance.choice(self._deeds)()
+                    blocks.append(_allocated_blocks())
+                await self._random.choice(self._scenes)()
                 for noted in (self._stt.heard, self._stt.fed, self._stt.recognitions):
                     noted.clear()
-            blocks.append(_in_use())
+            blocks.append(_allocated_blocks())
         self._runner.threads.close()
         await self._bus.close()
         return Soaked(self._topics, self._dropped, blocks)
@@ -121,9 +121,9 @@ class Soak:
         self._ears.stt.answers = []
 
     async def _cancelled(self) -> None:
-        self._registry.add(_Moody())
+        self._registry.add(_Canceller())
         await self._understood()
-        self._registry.remove(_Moody.id)
+        self._registry.remove(_Canceller.id)
 
     async def _cut_short(self) -> None:
         await self._ears.hears(Scene().says(_WAKE).silence(0.3).says("what time"))
@@ -139,6 +139,6 @@ class Soak:
         await self._ears.listener.idle()
 
 
-def _in_use() -> int:
+def _allocated_blocks() -> int:
     gc.collect()
     return sys.getallocatedblocks()

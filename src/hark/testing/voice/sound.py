@@ -1,4 +1,4 @@
-"""Sound in which words can be read: what a fake microphone gives and fake recognisers understand."""
+"""Sound with words written into its samples, for fake microphones and recognisers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBERS: Final = 5_000
 
 
 class Scene:
-    """Sound as it is written down: `Scene().silence(1).says("hey jarvis").silence(0.5).says("what time is it")`."""
+    """A sound, described: `Scene().silence(1).says("hey jarvis").silence(0.5).says("what time is it")`."""
 
     def __init__(self) -> None:
         self._samples = array("h")
@@ -32,16 +32,16 @@ class Scene:
 
     @property
     def seconds(self) -> float:
-        """How long it is."""
+        """Its length."""
         return len(self._samples) / SAMPLE_RATE
 
     def silence(self, seconds: float) -> Scene:
-        """Nothing is heard for a while."""
+        """Add silence."""
         self._samples.extend(array("h", bytes(2 * _blocks(seconds) * BLOCK)))
         return self
 
     def says(self, text: str, seconds_a_word: float = 0.25) -> Scene:
-        """Somebody says something, without a pause between the words."""
+        """Add speech, without pauses between the words."""
         for word in text.split():
             self._words += 1
             frame = _written(word, self._words)
@@ -49,12 +49,12 @@ class Scene:
         return self
 
     def noise(self, seconds: float) -> Scene:
-        """There is sound that is loud enough for a voice, without any words."""
+        """Add sound as loud as a voice, without words."""
         self._samples.extend(array("h", [_BASE, -_BASE]) * (_blocks(seconds) * BLOCK // 2))
         return self
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
-        """The sound in pieces."""
+        """The sound in blocks of `size` samples."""
         samples = self.samples
         for at in range(0, len(samples), 2 * size):
             yield samples[at : at + 2 * size]

@@ -29,7 +29,7 @@ def read(audio: Audio) -> str:
 
 
 class FakeTTS(TTSEngine):
-    """Speaks at once. `work` may do otherwise: wait, raise, return something else."""
+    """Speaks at once, unless `work` waits, raises or returns something else."""
 
     id = "fake-tts"
     quick = True
@@ -42,7 +42,7 @@ class FakeTTS(TTSEngine):
         self._work = work
 
     def synthesize(self, text: str, lang: str, voice: str | None = None) -> Audio:
-        """As promised by `TTSEngine`."""
+        """What `work` returns for the text."""
         self.asked.append((text, lang, voice))
         audio: Audio = self._work(text)
         return audio
@@ -54,7 +54,7 @@ class FakeTTS(TTSEngine):
 
 
 class SlowTTS(FakeTTS):
-    """Speaks when it is allowed to: `release()` lets one sentence through."""
+    """Waits before each sentence until `release()` lets it through."""
 
     quick = False
 
@@ -63,19 +63,19 @@ class SlowTTS(FakeTTS):
         self._allowed = asyncio.Semaphore(0)
 
     async def synthesize(self, text: str, lang: str, voice: str | None = None) -> Audio:  # type: ignore[override]
-        """As promised by `TTSEngine`."""
+        """A sound by `voiced`, after a `release`."""
         self.asked.append((text, lang, voice))
         await self._allowed.acquire()
         return voiced(text)
 
     def release(self, times: int = 1) -> None:
-        """Let the next ones through."""
+        """Let the next `times` sentences through."""
         for _ in range(times):
             self._allowed.release()
 
 
 class FakePlayer(Player):
-    """Remembers what was heard. A sound takes `seconds` on the assistant's clock, no time unless told."""
+    """Keeps what it plays. A sound takes `seconds` on the assistant's clock, by default none."""
 
     id = "fake-player"
 
@@ -87,12 +87,12 @@ class FakePlayer(Player):
         self.cut: list[Audio] = []
         """What was ended before that."""
         self.playing: list[Audio] = []
-        """What is heard now."""
+        """What is playing now."""
         self.most_at_once = 0
         self._fails = fails or (lambda _audio: False)
 
     async def play(self, audio: Audio) -> None:
-        """As promised by `Player`."""
+        """Raises `OSError` where `fails` says so."""
         if self._fails(audio):
             raise OSError("the loudspeaker is unplugged")
         self.playing.append(audio)
@@ -136,7 +136,7 @@ async def audio_output(
 
 
 async def close_output(output: AudioOutput) -> None:
-    """Let its engines go."""
+    """Unload its engines."""
     await output.engines.close()
     await output.players.close()
     output.runner.threads.close()

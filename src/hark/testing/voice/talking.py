@@ -27,15 +27,14 @@ from hark.trace import render
 
 _PATIENCE = 60.0
 _SILENCE = bytes(2 * SAMPLE_RATE)
-"""A second of it: what somebody said is over."""
+"""One second, which ends a command."""
 
 
 class TalkingHouse:
     """`async with TalkingHouse(MySkill(), engines=[MySTT()]) as house: await house.hears(audio)`.
 
-    Of each kind of engine there are those it is given, in order of preference, or a fake one. Whatever is heard is a
-    command, unless `wakes`. The loudspeaker keeps what it plays and takes no time. `matchers` are those it has besides
-    the plugins it is given.
+    `engines` are used in order of preference, a fake one for each kind that is missing. Whatever is said is a command,
+    unless `wakes`. The player keeps what it plays and takes no time. `matchers` are loaded in addition to the plugins.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class TalkingHouse:
         self.messages: list[Message] = []
         """Every Message on the bus, in order."""
         self.shown: list[str] = []
-        """What was said, as text."""
+        """The texts of the responses."""
         self.bus.tap(self.messages.append)
         settings = settings if isinstance(settings, Settings) else settings_from(settings or {})
         fakes = (self.microphone, FakeVAD(), FakeWakeWords(), FakeSTT(), FakeTTS(), self.player)
@@ -67,7 +66,7 @@ class TalkingHouse:
             kind: [ChosenEngine(one, dict(tables.get(one.id, {}))) for one in chosen if one.kind == kind]
             for kind in kinds
         }
-        aloud = VoiceConfig(factory=EngineFactory(settings, installed=False), instead=instead, earcons=False)
+        config = VoiceConfig(factory=EngineFactory(settings, installed=False), instead=instead, earcons=False)
         if not wakes:
             listening = {"opens_by": "speech", "wake_words": (), **listening}
         self.house = House(
@@ -77,7 +76,7 @@ class TalkingHouse:
             [*(matcher() for matcher in matchers), *plugins],
             render=self._rendered,
             serves=lambda session_id: session_id == DEFAULT_SESSION_ID,
-            aloud=aloud.listening(aloud.hear_options(settings), **listening),
+            aloud=config.listening(config.hear_options(settings), **listening),
         )
         self.following = VoiceFollower(self.bus)
 
@@ -95,20 +94,20 @@ class TalkingHouse:
         await self._close()
 
     async def hears(self, *sounds: Audio | Scene) -> list[Audio]:
-        """Let it hear something, and then silence; what it played once everything that follows has happened."""
+        """Play sounds into the microphone, then silence; what was played in answer, once every turn has ended."""
         before = len(self.player.sounds)
         await self.takes_in(*sounds)
         await self.settled()
         return self.player.sounds[before:]
 
     async def settled(self) -> None:
-        """Wait until everything that was said has its outcome, and every answer was heard."""
+        """Wait until everything recorded has its outcome, and every answer was played."""
         async with asyncio.timeout(_PATIENCE):
             await self.house.listener.idle()
             await self.following.quiet()
 
     async def takes_in(self, *sounds: Audio | Scene) -> None:
-        """As `hears`, without waiting for what becomes of it."""
+        """As `hears`, without waiting for the turns."""
         for sound in sounds:
             self.microphone.give(
                 sound.samples if isinstance(sound, Scene) else resample_mono(sound, SAMPLE_RATE).samples
@@ -122,10 +121,10 @@ class TalkingHouse:
         return [message for message in self.messages if message.type == topic]
 
     def why(self, utterance_id: str = "") -> str:
-        """The story of the last turn, or of what never became one."""
+        """The trace of a turn, or of a command that became none; by default the last."""
         trace = self.house.traces.find(utterance_id)
         if trace is None:
-            raise LookupError("nothing was heard")
+            raise LookupError("there is no trace")
         return render(trace.record())
 
     def _rendered(self, spoken: SpokenResponse) -> None:
@@ -133,10 +132,10 @@ class TalkingHouse:
 
     async def _close(self) -> None:
         self.following.close()
-        closing = asyncio.create_task(self.house.stop(), name="closing the house")
+        closing = asyncio.create_task(self.house.stop(), name="closing the assistant")
         while not closing.done():
             if isinstance(self.clock, FakeClock):
-                await self.clock.advance(1.0)  # its grace periods are time too
+                await self.clock.advance(1.0)  # for its grace periods
             else:
                 await asyncio.wait({closing}, timeout=0.05)
         await closing

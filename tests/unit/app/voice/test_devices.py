@@ -40,7 +40,7 @@ def test_devices_are_listed(
     )
 
 
-def test_what_keeps_them_away_is_told(
+def test_the_reason_for_not_loading_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def none(_self: object) -> Collection[str]:

@@ -1,4 +1,4 @@
-"""An engine as the house runs it, on a clock that is told the time."""
+"""An engine as the runtime loads it, on a fake clock."""
 
 from __future__ import annotations
 

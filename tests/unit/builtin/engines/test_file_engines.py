@@ -49,7 +49,7 @@ async def test_a_file_comes_as_fast_as_it_is_consumed(tmp_path: Path) -> None:
         assert b"".join([block async for block in microphone.blocks()]) == SECOND.samples
 
 
-async def test_what_is_no_wav_file_is_told(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_wav_is_reported(tmp_path: Path) -> None:
     (tmp_path / "said.wav").write_bytes(b"MP3")
     async with stage() as on:
         refusal = await on.add(FileMicrophone(), path=str(tmp_path / "said.wav"))

@@ -58,18 +58,18 @@ def test_importing_an_engine_imports_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("which", "settings", "reason"),
     [
-        (("stt", "faster-whisper"), {"model": "/nowhere/at-all", "download": False}, "cannot be fetched"),
+        (("stt", "faster-whisper"), {"model": "/nowhere/at-all", "download": False}, "cannot be downloaded"),
         (("tts", "hibari"), {"voice": "nobody"}, "it has no voice 'nobody'"),
-        (("tts", "hibari"), {"voice": "emma"}, "the voice 'emma' is not there"),
-        (("wakeword", "microwakeword"), {"models": "/nowhere"}, "/nowhere is no folder"),
+        (("tts", "hibari"), {"voice": "emma"}, "the voice 'emma' is not installed"),
+        (("wakeword", "microwakeword"), {"models": "/nowhere"}, "/nowhere is not a folder"),
         (("microphone", "file"), {"path": "/nowhere.wav"}, "/nowhere.wav cannot be read"),
-        (("player", "recorder"), {}, "does not know which file"),
+        (("player", "recorder"), {}, "no file is set"),
         (("player", "recorder"), {"path": "/nowhere/at/all.wav"}, "cannot be written"),
-        (("stt", "openai-stt"), {"url": "ftp://example.org"}, "is no address of a server"),
-        (("tts", "openai-tts"), {"url": "http://example.org/v1", "key": "secret"}, "in the open"),
+        (("stt", "openai-stt"), {"url": "ftp://example.org"}, "is not the URL"),
+        (("tts", "openai-tts"), {"url": "http://example.org/v1", "key": "secret"}, "unencrypted"),
     ],
 )
-async def test_what_is_not_there_is_told(which: Any, settings: dict[str, Any], reason: str) -> None:
+async def test_what_is_missing_is_reported(which: Any, settings: dict[str, Any], reason: str) -> None:
     async with stage() as on:
         refusal = await on.add(engine_class(*which)(), **settings)
         assert refusal is not None

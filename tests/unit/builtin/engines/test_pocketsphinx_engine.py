@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from hark.builtin.engines.pocketsphinx.decoder import DecodedSentence, Segment, judged
-from hark.builtin.engines.pocketsphinx.pronounce import sounds_of
+from hark.builtin.engines.pocketsphinx.decoder import DecodedSentence, Decoder, Segment, compare
+from hark.builtin.engines.pocketsphinx.pronounce import phones_of
 from hark.builtin.engines.pocketsphinx.stt import Pocketsphinx
-from hark.builtin.engines.speech_grammar import registrations as following
+from hark.builtin.engines.speech_grammar import registrations
 from hark.builtin.engines.speech_grammar.graph import GrammarTooLarge, WordGraph
 from hark.model import Audio, Message
 from hark.spec import topics
@@ -54,7 +54,7 @@ async def test_it_understands_what_skills_register_while_it_runs() -> None:
         assert await heard(on, command) == ()
 
 
-async def test_whoever_registered_before_is_asked_to_say_it_again() -> None:
+async def test_skills_that_registered_before_are_asked_to_do_so_again() -> None:
     async with stage() as on:
         asked: list[Message] = []
         on.bus.on(topics.READY, asked.append)
@@ -70,11 +70,11 @@ async def test_the_grammar_is_made_in_a_quiet_moment_once(monkeypatch: pytest.Mo
         made: list[WordGraph] = []
         there = Event()
 
-        def listen_for(graph: WordGraph) -> None:
+        def listen_for(_decoder: Decoder, graph: WordGraph) -> None:
             made.append(graph)
             there.set()
 
-        monkeypatch.setattr(engine._decoder, "listen_for", listen_for)
+        monkeypatch.setattr(Decoder, "listen_for", listen_for)
         await emit(on, registration("turn on the light"), registration("turn off the light", name="off"))
         assert made == []
         await on.clock.advance(1.0)
@@ -120,22 +120,22 @@ async def test_words_in_no_dictionary_sound_as_they_are_written_or_as_the_settin
         assert "pronunciation guessed: roombatron" in engine.about()
 
 
-async def test_what_nobody_can_pronounce_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+async def test_words_without_a_pronunciation_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
     async with stage() as on:
         assert await on.add(Pocketsphinx(), phrases=("turn on the lights", "öffne die tür")) is None
         assert await heard(on, spoken("turn on the lights")) == ("turn on the lights",)
         assert "öffne" in caplog.text
 
 
-async def test_the_doctor_is_told_what_is_left_to_others() -> None:
+async def test_the_doctor_lists_what_is_not_recognised() -> None:
     async with stage() as on:
         engine = Pocketsphinx()
         assert await on.add(engine) is None
         keyword = {"skill_id": "a.skill", "intent_name": "k", "lang": "en-US", "required": [["x"]]}
         await emit(on, registration("take a note that {text}"), Message(topics.REGISTER_KEYWORD, keyword))
         await heard(on, spoken("stop"))
-        assert "1 open templates left to others, such as 'take a note that {text}'" in engine.about()
-        assert "1 keyword intents left to others" in engine.about()
+        assert "1 open templates not recognised, such as 'take a note that {text}'" in engine.about()
+        assert "1 keyword intents not recognised" in engine.about()
 
 
 async def test_too_much_to_say_leaves_it_as_it_was(
@@ -148,10 +148,10 @@ async def test_too_much_to_say_leaves_it_as_it_was(
         def grow(_said: Any) -> Any:
             raise GrammarTooLarge("too many states")
 
-        monkeypatch.setattr(following, "grammar_of", grow)
+        monkeypatch.setattr(registrations, "grammar_of", grow)
         await emit(on, registration("another thing"))
         assert await heard(on, spoken("turn on the lights")) == ("turn on the lights",)
-        assert "too much that may be said" in caplog.text
+        assert "sentences are too many" in caplog.text
 
 
 async def test_where_nothing_fits_another_recogniser_is_asked() -> None:
@@ -162,7 +162,7 @@ async def test_where_nothing_fits_another_recogniser_is_asked() -> None:
         assert await heard(on, spoken("turn on the kitchen lights")) == ("turn on the kitchen lights",)
         [text] = await heard(on, spoken("my neighbour bought a new bicycle", "hibari", "en-US"))
         assert "bicycle" in text
-        assert "otherwise ctranslate2" in engine.about()
+        assert "fallback: ctranslate2" in engine.about()
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ async def test_where_nothing_fits_another_recogniser_is_asked() -> None:
         ({"otherwise": "sherpa-onnx", "otherwise_settings": {"threads": 0}}, "settings of sherpa-onnx are wrong"),
     ],
 )
-async def test_another_recogniser_that_cannot_be_asked_is_told(settings: dict[str, Any], reason: str) -> None:
+async def test_a_fallback_recogniser_that_cannot_be_loaded_is_reported(settings: dict[str, Any], reason: str) -> None:
     async with stage() as on:
         refusal = await on.add(Pocketsphinx(), **settings)
         assert refusal is not None
@@ -193,7 +193,7 @@ async def test_a_language_without_a_grammar_is_the_others() -> None:
         assert not engine.serves("fr-FR")
 
 
-async def test_a_model_that_is_not_there_is_told() -> None:
+async def test_a_missing_model_is_reported() -> None:
     async with stage() as on:
         refusal = await on.add(Pocketsphinx(), model="/nowhere")
         assert refusal is not None
@@ -201,20 +201,20 @@ async def test_a_model_that_is_not_there_is_told() -> None:
 
 
 def test_a_sentence_is_judged_by_its_worst_word_and_by_what_it_leaves_out() -> None:
-    sounds = [Segment("_A", 0, 29, -30.0), Segment("_B", 30, 59, -30.0)]
-    good = judged(("a", "b"), [Segment("a", 0, 29, -30.0), Segment("b", 30, 59, -30.0)], sounds)
+    phones = [Segment("_A", 0, 29, -30.0), Segment("_B", 30, 59, -30.0)]
+    good = compare(("a", "b"), [Segment("a", 0, 29, -30.0), Segment("b", 30, 59, -30.0)], phones)
     assert good == DecodedSentence(("a", "b"), 0.0, 0.0, 0.0)
-    bad = judged(("a", "b"), [Segment("a", 0, 29, -30.0), Segment("b", 30, 59, -150.0)], sounds)
+    bad = compare(("a", "b"), [Segment("a", 0, 29, -30.0), Segment("b", 30, 59, -150.0)], phones)
     assert bad is not None
     assert (bad.whole, bad.worst, bad.hidden) == (-2.0, -4.0, 0.0)
-    left_out = judged(("a",), [Segment("a", 0, 29, -30.0), Segment("<sil>", 30, 59, -90.0)], sounds)
+    left_out = compare(("a",), [Segment("a", 0, 29, -30.0), Segment("<sil>", 30, 59, -90.0)], phones)
     assert left_out is not None
     assert (left_out.worst, left_out.hidden) == (0.0, -2.0)
-    assert judged(("a",), [Segment("a", 0, 3, -1.0)], sounds) is None
+    assert compare(("a",), [Segment("a", 0, 3, -1.0)], phones) is None
 
 
 @pytest.mark.parametrize(
-    ("word", "sounds"),
+    ("word", "phones"),
     [
         ("roomba", "R UW M B AH"),
         ("netflix", "N EH T F L IH K S"),
@@ -227,5 +227,5 @@ def test_a_sentence_is_judged_by_its_worst_word_and_by_what_it_leaves_out() -> N
         ("", None),
     ],
 )
-def test_letters_have_sounds(word: str, sounds: str | None) -> None:
-    assert sounds_of(word) == sounds
+def test_letters_have_phones(word: str, phones: str | None) -> None:
+    assert phones_of(word) == phones

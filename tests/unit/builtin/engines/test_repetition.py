@@ -36,7 +36,7 @@ COUNTING = ", ".join(f"{tens} {one}" for tens in ("twenty", "thirty", "forty") f
         "",
     ],
 )
-def test_people_who_talk_for_long_do_not_repeat_themselves(text: str) -> None:
+def test_long_speech_is_no_repetition(text: str) -> None:
     assert not repeats_itself(text, 2.2)
 
 

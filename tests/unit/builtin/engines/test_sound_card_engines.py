@@ -128,7 +128,7 @@ async def _all(microphone: SoundDeviceMicrophone) -> list[bytes]:
     return [block async for block in microphone.blocks()]
 
 
-async def test_sound_that_nobody_takes_is_lost_and_told(cards: FakeCards, caplog: pytest.LogCaptureFixture) -> None:
+async def test_sound_that_is_not_taken_is_lost_and_logged(cards: FakeCards, caplog: pytest.LogCaptureFixture) -> None:
     async with stage() as on:
         microphone = SoundDeviceMicrophone()
         assert await on.add(microphone) is None
@@ -138,7 +138,7 @@ async def test_sound_that_nobody_takes_is_lost_and_told(cards: FakeCards, caplog
         for _ in range(300):
             cards.inputs[0].how.callback(bytes(2_880), 1_440, None, None)
         await first
-        assert "44 pieces of sound came too fast" in caplog.text
+        assert "44 blocks of sound were lost" in caplog.text
         await blocks.aclose()  # type: ignore[attr-defined]
 
 
@@ -155,7 +155,7 @@ async def test_sound_is_played_as_the_card_can(cards: FakeCards) -> None:
         assert cards.rates == [24_000, 48_000]
 
 
-async def test_whoever_cancels_ends_it_at_once(cards: FakeCards) -> None:
+async def test_cancelling_ends_it_at_once(cards: FakeCards) -> None:
     cards.hold.clear()
     async with stage() as on:
         player = SoundDevicePlayer()
@@ -180,7 +180,7 @@ async def test_a_card_that_fails_is_a_failure(cards: FakeCards) -> None:
             await player.play(Audio(b"\1\0", 24_000))
 
 
-async def test_a_card_that_is_not_there_is_told_with_those_that_are(cards: FakeCards) -> None:
+async def test_a_missing_card_is_reported_with_the_present_ones(cards: FakeCards) -> None:
     async with stage() as on:
         refusal = await on.add(SoundDeviceMicrophone(), device="Nobody")
         assert refusal is not None

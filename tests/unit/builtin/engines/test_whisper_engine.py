@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from hark.builtin.engines.extras import need
 from hark.builtin.engines.whisper import FasterWhisper
-from hark.builtin.engines.whisper_model import WhisperResult
+from hark.builtin.engines.whisper_model import WhisperModel, WhisperResult
 from hark.model import Audio, Message
 from hark.spec import topics
 from hark.testing import settle
@@ -33,18 +32,15 @@ def whisper() -> FasterWhisper:
 
 def made_up(monkeypatch: pytest.MonkeyPatch, *found: tuple[str, float, float]) -> tuple[FasterWhisper, list[int]]:
     """An engine whose model says these things, one after the other; and the windows it was shown."""
-    engine = FasterWhisper()
-    engine.settings = FasterWhisper.Settings()
-    engine._numpy = need("numpy", "faster-whisper")
     windows: list[int] = []
 
-    def read(_sound: Any, _code: str, window: int) -> WhisperResult:
+    def read(_model: WhisperModel, _sound: Any, _code: str, window: int, _beam: int) -> WhisperResult:
         windows.append(window)
         text, score, silence = found[len(windows) - 1]
         return WhisperResult((text,), score, silence, None)
 
-    monkeypatch.setattr(engine, "_read", read)
-    return engine, windows
+    monkeypatch.setattr(WhisperModel, "read", read)
+    return learned(), windows
 
 
 def test_it_understands_english_alone(whisper: FasterWhisper) -> None:
@@ -63,7 +59,7 @@ def test_it_is_shown_what_was_said_and_a_little_more(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("text", ["What time is it? What time is it?", "ha " * 60])
-def test_who_repeats_himself_is_shown_the_whole_window(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repetition_is_tried_again_with_the_whole_window(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     engine, windows = made_up(monkeypatch, (text, -0.1, 0.1), ("What time is it?", -0.2, 0.1))
     assert engine.transcribe(SECOND, "en").utterances == ("What time is it?",)
     assert windows == [900, 3000]
@@ -122,7 +118,7 @@ def learned(**settings: Any) -> FasterWhisper:
     return engine
 
 
-def test_a_command_it_would_mishear_is_understood_once_somebody_registered_it() -> None:
+def test_a_command_it_would_mishear_is_understood_once_registered() -> None:
     engine = learned()
     sound = spoken("put sports talk on in the basement", "nanotts", "en-US")
     misheard = engine.transcribe(sound, "en-US").utterances
@@ -148,7 +144,7 @@ def test_with_no_preference_it_writes_down_what_it_heard() -> None:
     assert engine.transcribe(sound, "en-US") == before
 
 
-async def test_whoever_registered_before_is_asked_to_say_it_again() -> None:
+async def test_skills_that_registered_before_are_asked_to_do_so_again() -> None:
     async with stage() as house:
         heard: list[str] = []
         house.bus.tap(lambda message: heard.append(message.type))

@@ -1,1 +1,1 @@
-"""Pocketsphinx (extra `pocketsphinx`; BSD): a recogniser told by the skills what may be said, and a keyword spotter."""
+"""Pocketsphinx (extra `pocketsphinx`; BSD): a recogniser of registered sentences, and a keyword spotter."""

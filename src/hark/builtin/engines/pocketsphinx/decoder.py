@@ -1,4 +1,4 @@
-"""Listening for the sentences of a graph, and for everything else, so that the one is not taken for the other."""
+"""Decoding speech as a sentence of a graph, and as mere phones, to tell whether the sentence really fits."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any, Final, NamedTuple
 
 from hark.builtin.engines.speech_grammar.graph import START, WordGraph
 
-_SOUND: Final = "_"
-"""Before the name of a single sound, as a word: no word of a sentence begins like this."""
+_PHONE: Final = "_"
+"""Prefix of a phone as a word: no word of a sentence begins like this."""
 _SCALE: Final = 1_024.0
-"""The library keeps its scores divided by this."""
+"""The library divides its log scores by this."""
 _LEAST: Final = 1e-300
 
 _ALL: Final = "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z ZH"
-_SOUNDS: Final = tuple(_ALL.split())
-"""The sounds of the model."""
+_PHONES: Final = tuple(_ALL.split())
+"""The phones of the model."""
 
 _AT_LEAST: Final = 6
-"""Frames of 10 ms of speech below which nothing was said."""
+"""Frames of 10 ms of speech below which a result is dropped."""
 
 
 class Segment(NamedTuple):
-    """A stretch of sound and what it was taken for; the last frame is within it."""
+    """A stretch of sound and the word it was decoded as; the last frame is within it."""
 
     word: str
     first: int
@@ -32,82 +32,79 @@ class Segment(NamedTuple):
 
     @property
     def frames(self) -> int:
-        """How long it is."""
         return self.last - self.first + 1
 
 
 class DecodedSentence(NamedTuple):
-    """A sentence of the graph, and how much worse it fits than mere sounds do: all of them are 0 where it fits as well,
-    below 0 the worse it fits, for each frame."""
+    """A sentence of the graph, and how it fits compared with phones, for each frame: 0 as well, below 0 worse."""
 
     words: tuple[str, ...]
     whole: float
     """On the whole."""
     worst: float
-    """The word that fits worst."""
+    """In the word that fits worst."""
     hidden: float
-    """What was taken for silence or noise: speech that the sentence has no words for."""
+    """In what was decoded as silence or noise: speech that the sentence has no words for."""
 
 
 class Decoder:
-    """One recogniser with two searches: the graph, and any row of sounds. For one thread at a time."""
+    """One decoder with two searches: the graph, and any sequence of phones. For one thread at a time."""
 
     def __init__(self, library: Any, model: str, dictionary: str) -> None:
-        # `compallsen` makes scores comparable: both searches measure against the best of all sounds. The best path
-        # through the lattice would be looked for at each question, for seconds.
+        # `compallsen` makes the scores of both searches comparable. `bestpath` would search the lattice each time, for
+        # seconds.
         self._decoder = library.Decoder(
             hmm=model, dict=dictionary, lm=None, loglevel="FATAL", compallsen=True, bestpath=False
         )
         self._graph: WordGraph | None = None
-        self._has_sounds = False
+        self._has_phones = False
 
     def knows(self, word: str) -> bool:
         """Whether a word is in the dictionary."""
         return self._decoder.lookup_word(word) is not None
 
-    def learn(self, word: str, sounds: str) -> None:
-        """Add a word to the dictionary."""
-        self._decoder.add_word(word, sounds, False)
+    def add_word(self, word: str, phones: str) -> None:
+        self._decoder.add_word(word, phones, False)
 
     def listen_for(self, graph: WordGraph) -> None:
-        """From now on these sentences are listened for. Every word has to be in the dictionary."""
+        """Decode these sentences from now on. Every word has to be in the dictionary."""
         decoder, end = self._decoder, len(graph.arcs)
         arcs: list[tuple[Any, ...]] = [
             (state, to, 1.0, word) for state, leads in enumerate(graph.arcs) for word, to in leads.items()
         ]
         arcs += [(state, end, 1.0) for state in graph.finals]
         if self._graph is not None:
-            decoder.activate_search("sounds")
+            decoder.activate_search("phones")
             decoder.remove_search("sentences")
         self._graph = None
         if any(graph.arcs):
-            self._add_sounds()
+            self._add_phones()
             decoder.add_fsg("sentences", decoder.create_fsg("sentences", START, end, arcs))
             self._graph = graph
 
-    def hear(self, samples: bytes) -> DecodedSentence | None:
-        """The sentence that fits best and how well it does; None when there is none."""
+    def decode(self, samples: bytes) -> DecodedSentence | None:
+        """The sentence that fits best, and how well; None when there is none."""
         if self._graph is None:
             return None
-        parts = self._parts("sentences", samples)
-        words = tuple(_plain(part.word) for part in parts if _is_word(part))
+        segments = self._segments("sentences", samples)
+        words = tuple(_plain(segment.word) for segment in segments if _is_word(segment))
         if not words or not self._graph.accepts(words):
             return None
-        return judged(words, parts, self._parts("sounds", samples))
+        return compare(words, segments, self._segments("phones", samples))
 
-    def _add_sounds(self) -> None:
-        if self._has_sounds:
+    def _add_phones(self) -> None:
+        if self._has_phones:
             return
         decoder, words = self._decoder, []
-        for sound in _SOUNDS:
-            decoder.add_word(_SOUND + sound, sound, False)
-            words.append(_SOUND + sound)
-        # Each sound costs as much as one of fifty does: else a row of short ones would fit anything.
+        for phone in _PHONES:
+            decoder.add_word(_PHONE + phone, phone, False)
+            words.append(_PHONE + phone)
+        # Without a cost for each phone, a sequence of short ones would fit anything.
         arcs = [*((0, 0, 0.02, word) for word in words), (0, 1, 1.0)]
-        decoder.add_fsg("sounds", decoder.create_fsg("sounds", 0, 1, arcs))
-        self._has_sounds = True
+        decoder.add_fsg("phones", decoder.create_fsg("phones", 0, 1, arcs))
+        self._has_phones = True
 
-    def _parts(self, search: str, samples: bytes) -> list[Segment]:
+    def _segments(self, search: str, samples: bytes) -> list[Segment]:
         decoder = self._decoder
         decoder.activate_search(search)
         decoder.start_utt()
@@ -122,34 +119,34 @@ class Decoder:
         ]
 
 
-def judged(words: tuple[str, ...], parts: Sequence[Segment], sounds: Iterable[Segment]) -> DecodedSentence | None:
-    """How a sentence compares with the best row of sounds over the same frames; None when it is too short to tell."""
-    lost = _scores(sounds)
-    spoken = [part for part in parts if _is_word(part)]
-    frames = sum(part.frames for part in spoken)
+def compare(words: tuple[str, ...], segments: Sequence[Segment], phones: Iterable[Segment]) -> DecodedSentence | None:
+    """Compare a sentence with the best sequence of phones over the same frames; None when it is too short to tell."""
+    score = _scores(phones)
+    spoken = [segment for segment in segments if _is_word(segment)]
+    frames = sum(segment.frames for segment in spoken)
     if frames < _AT_LEAST:
         return None
 
-    def gap(part: Segment) -> float:
-        return part.score - lost(part.first, part.last)
+    def gap(segment: Segment) -> float:
+        return segment.score - score(segment.first, segment.last)
 
-    hidden = sum(min(0.0, gap(part)) for part in parts if not _is_word(part))
+    hidden = sum(min(0.0, gap(segment)) for segment in segments if not _is_word(segment))
     return DecodedSentence(
         words,
         sum(map(gap, spoken)) / frames,
-        min(gap(part) / part.frames for part in spoken),
+        min(gap(segment) / segment.frames for segment in spoken),
         hidden / frames,
     )
 
 
-def _scores(parts: Iterable[Segment]) -> Callable[[int, int], float]:
-    """The score of any stretch of frames, each part's spread evenly over its own."""
+def _scores(segments: Iterable[Segment]) -> Callable[[int, int], float]:
+    """The score of any stretch of frames, that of each segment spread evenly over its frames."""
     total = [0.0]
-    for part in parts:
-        while len(total) <= part.first:
+    for segment in segments:
+        while len(total) <= segment.first:
             total.append(total[-1])
-        total += [total[-1] + part.score / part.frames * (n + 1) for n in range(part.frames)]
-        del total[part.last + 2 :]
+        total += [total[-1] + segment.score / segment.frames * (n + 1) for n in range(segment.frames)]
+        del total[segment.last + 2 :]
 
     def between(first: int, last: int) -> float:
         top = len(total) - 1
@@ -158,10 +155,10 @@ def _scores(parts: Iterable[Segment]) -> Callable[[int, int], float]:
     return between
 
 
-def _is_word(part: Segment) -> bool:
-    return part.word[0] not in "<[+"
+def _is_word(segment: Segment) -> bool:
+    return segment.word[0] not in "<[+"
 
 
 def _plain(word: str) -> str:
-    """Without the number of a second pronunciation: "the(2)"."""
+    """A word without the number of a second pronunciation, as in "the(2)"."""
     return word.partition("(")[0]

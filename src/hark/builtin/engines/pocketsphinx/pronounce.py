@@ -1,6 +1,6 @@
-"""How English words sound that are in no dictionary, by the letters they are written with.
+"""Pronunciation of English words that are in no dictionary, by their spelling.
 
-Names of things in a house are mostly spelled as they are spoken; where this is wrong, the settings can say better.
+Names of devices are mostly spelled as they are spoken; where this is wrong, the settings can correct it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-# Longest first within a letter; `^` is the beginning of the word, `$` its end. Sounds are those of the model (ARPAbet).
+# Longest first within a letter; `^` is the beginning of the word, `$` its end. Phones are those of the model (ARPAbet).
 _RULES: Final = """
 ^x=Z ^kn=N ^gn=N ^wr=R ^ps=S ^wh=W
 tion=SH AH N|sion=ZH AH N|ture=CH ER|ough=AO|eigh=EY|igh=AY|tch=CH|dge=JH|sch=SK|eau=OW
@@ -35,7 +35,7 @@ def _table() -> dict[str, list[tuple[bool, str, bool, list[str]]]]:
         split = ["S", "K"] if sounds.strip() == "SK" else sounds.split()
         found.setdefault(letters[0], []).append((bool(first), letters, bool(last), split))
     for rules in found.values():
-        # A rule that says where it holds goes before one of the same length that does not.
+        # A rule bound to the beginning or the end comes before one of the same length that is not.
         rules.sort(key=lambda rule: (-len(rule[1]), not (rule[0] or rule[2])))
     return found
 
@@ -44,17 +44,17 @@ _BY_LETTER: Final = _table()
 _VOWEL: Final = re.compile("[aeiouy]")
 
 
-def sounds_of(word: str) -> str | None:
-    """The sounds of a word, parted by blanks; None when it has other letters than English has."""
+def phones_of(word: str) -> str | None:
+    """The phones of a word, separated by blanks; None when it has other letters than a to z."""
     word = word.lower().replace("'", "")
     if not word or not re.fullmatch("[a-z]+", word):
         return None
     if not _VOWEL.search(word):  # tv, mp: spelled out
         return " ".join(_LETTERS[letter] for letter in word)
-    return " ".join(_sounds(word)) or None
+    return " ".join(_phones(word)) or None
 
 
-def _sounds(word: str) -> Iterator[str]:
+def _phones(word: str) -> Iterator[str]:
     at = 0
     while at < len(word):
         for first, letters, last, sounds in _BY_LETTER[word[at]]:

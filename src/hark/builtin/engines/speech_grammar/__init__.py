@@ -1,1 +1,1 @@
-"""What may be said to the assistant, as far as skills registered it: for recognisers that want to know."""
+"""A grammar of the sentences that skills registered, for recognisers."""

@@ -8,37 +8,36 @@ from typing import Final, NamedTuple
 START: Final = 0
 END: Final = 1
 ANYTHING: Final = "{}"
-"""Stands for one word or more that nobody knows before; no word is written like that."""
+"""Stands for one word or more that can be anything; no word is written like that."""
 
 MAX_STATES: Final = 50_000
-"""More than this, and a small recogniser is the wrong one."""
+"""More than this is too much for a small recogniser."""
 
 
 class GrammarTooLarge(ValueError):
-    """There is too much that may be said."""
+    """The registered sentences need more than `MAX_STATES` states."""
 
 
 class WordGraph(NamedTuple):
-    """States are numbers from 0; it begins in `START`, and a sentence is complete in any of `finals`."""
+    """States are numbers from 0; a sentence begins in `START` and is complete in any of `finals`."""
 
     arcs: tuple[Mapping[str, int], ...]
-    """Of each state: where a word leads."""
+    """For each state, the next state by word."""
     finals: frozenset[int]
 
     @property
     def words(self) -> frozenset[str]:
-        """Every word there is."""
         return frozenset(word for arcs in self.arcs for word in arcs)
 
     def without(self, words: Collection[str]) -> WordGraph:
-        """The sentences that have none of these words."""
+        """The graph of the sentences that have none of these words."""
         if not words:
             return self
         arcs = tuple({word: to for word, to in leads.items() if word not in words} for leads in self.arcs)
         return WordGraph(arcs, self.finals)
 
     def accepts(self, words: Iterable[str]) -> bool:
-        """Whether this is one of the sentences, as a whole."""
+        """Whether these words are one of the sentences."""
         state = START
         for word in words:
             if word not in self.arcs[state]:
@@ -48,14 +47,14 @@ class WordGraph(NamedTuple):
 
 
 class GraphBuilder:
-    """A graph in the making: words lead from one state to another, and so may nothing at all."""
+    """Builds a graph from transitions by a word or without one."""
 
     def __init__(self) -> None:
         self._words: list[list[tuple[str, int]]] = [[], []]
         self._skips: list[set[int]] = [set(), set()]
 
     def state(self) -> int:
-        """A new state."""
+        """Add a state."""
         self._words.append([])
         self._skips.append(set())
         if len(self._words) > MAX_STATES:
@@ -63,15 +62,15 @@ class GraphBuilder:
         return len(self._words) - 1
 
     def word(self, start: int, word: str, end: int) -> None:
-        """`word` leads from `start` to `end`."""
+        """Add a transition by a word."""
         self._words[start].append((word, end))
 
     def skip(self, start: int, end: int) -> None:
-        """Who is at `start` may go on at `end` without a word."""
+        """Add a transition without a word."""
         self._skips[start].add(end)
 
     def phrase(self, start: int, words: Iterable[str], end: int) -> None:
-        """Several words in a row."""
+        """Add a path of several words."""
         words = tuple(words)
         if not words:
             self.skip(start, end)
@@ -81,11 +80,11 @@ class GraphBuilder:
             start = after
 
     def graph(self) -> WordGraph:
-        """The smallest graph for the same sentences in which a word leads to one place only."""
-        return _smallest(*self._determined())
+        """The minimal deterministic graph of the same sentences."""
+        return _minimal(*self._deterministic())
 
-    def _determined(self) -> tuple[list[dict[str, int]], list[bool]]:
-        begin = self._reached(frozenset({START}))
+    def _deterministic(self) -> tuple[list[dict[str, int]], list[bool]]:
+        begin = self._closure(frozenset({START}))
         known = {begin: 0}
         waiting, arcs, finals = [begin], list[dict[str, int]](), list[bool]()
         for states in waiting:
@@ -96,7 +95,7 @@ class GraphBuilder:
                     leads.setdefault(word, set()).add(end)
             arcs.append({})
             for word in sorted(leads):
-                to = self._reached(frozenset(leads[word]))
+                to = self._closure(frozenset(leads[word]))
                 if to not in known:
                     known[to] = len(known)
                     waiting.append(to)
@@ -105,7 +104,7 @@ class GraphBuilder:
                 arcs[-1][word] = known[to]
         return arcs, finals
 
-    def _reached(self, states: frozenset[int]) -> frozenset[int]:
+    def _closure(self, states: frozenset[int]) -> frozenset[int]:
         found, waiting = set(states), list(states)
         while waiting:
             for state in self._skips[waiting.pop()]:
@@ -115,12 +114,12 @@ class GraphBuilder:
         return frozenset(found)
 
 
-def _smallest(arcs: list[dict[str, int]], finals: list[bool]) -> WordGraph:
-    """Join states that have the same future, from the ends to the beginning: sentences have no loops."""
+def _minimal(arcs: list[dict[str, int]], finals: list[bool]) -> WordGraph:
+    """Join states with the same continuations, from the ends to the beginning: there are no loops."""
     shapes: dict[tuple[bool, tuple[tuple[str, int], ...]], int] = {}
     place: dict[int, int] = {}
-    for state in _futures_first(arcs):
-        # What leads to no end, as an open slot does, is left out.
+    for state in _post_order(arcs):
+        # States that lead to no end, as before an open slot, are left out.
         leads = tuple((word, place[to]) for word, to in arcs[state].items() if to in place)
         if leads or finals[state] or state == START:
             place[state] = shapes.setdefault((finals[state], leads), len(shapes))
@@ -136,7 +135,7 @@ def _smallest(arcs: list[dict[str, int]], finals: list[bool]) -> WordGraph:
     )
 
 
-def _futures_first(arcs: list[dict[str, int]]) -> Iterator[int]:
+def _post_order(arcs: list[dict[str, int]]) -> Iterator[int]:
     seen = [False] * len(arcs)
     stack: list[tuple[int, Iterator[int]]] = [(START, iter(arcs[START].values()))]
     seen[START] = True

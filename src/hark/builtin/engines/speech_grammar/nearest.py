@@ -1,4 +1,4 @@
-"""What may be said that is written nearly like something."""
+"""The registered sentences most similar to what was heard."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Final, NamedTuple
 from hark.builtin.engines.speech_grammar.graph import ANYTHING, START, WordGraph
 
 _FAR: Final = float("inf")
-_WORK: Final = 12_000
-"""Letters of sentences that are looked at: of a very large house, only the most promising part."""
+WORK: Final = 12_000
+"""Letters of sentences that are compared: of a very large grammar, only the most promising part."""
 _ALIKE: Final = ("aeiouyw", "bp", "dt", "gkcq", "szcx", "fv", "mn", "lr", "jg")
 _HALF: Final = frozenset((one, other) for group in _ALIKE for one in group for other in group)
 _FAINT: Final = frozenset("aeiouhw")
 
 
 class NearSentence(NamedTuple):
-    """A sentence that may be said, and how many letters of it would have to be others."""
+    """A registered sentence, and how many of its letters differ."""
 
     cost: float
     words: tuple[str, ...]
@@ -31,22 +31,22 @@ class _Path(NamedTuple):
     state: int
     words: tuple[str, ...]
     row: tuple[float, ...]
-    """For each number of letters that were heard: what it costs to take them for this beginning."""
+    """For each number of letters that were heard: the cost of matching them with this beginning."""
     sure: int
-    """Letters that are not those of an open slot."""
+    """Letters outside open slots."""
 
 
-def nearest(graph: WordGraph, heard: Sequence[str], share: float, count_most: int) -> list[NearSentence]:
-    """The sentences most like these words, nearest first: at most `share` of their letters are others.
+def nearest(graph: WordGraph, heard: Sequence[str], share: float, most: int, work: int = WORK) -> list[NearSentence]:
+    """The sentences most similar to these words, nearest first: at most `share` of their letters differ.
 
-    Spaces do not count: who says "dishwasher off" may be heard to say "dish wash her off". What is in an open slot is
-    taken as it was heard.
+    Spaces do not count: "dishwasher off" may be heard as "dish wash her off". Open slots take the words as they were
+    heard. `work`: how many letters of sentences are compared at most.
     """
-    return _Search(graph, heard, share).run(count_most)
+    return _Search(graph, heard, share, work).run(most)
 
 
 class _Search:
-    def __init__(self, graph: WordGraph, heard: Sequence[str], share: float) -> None:
+    def __init__(self, graph: WordGraph, heard: Sequence[str], share: float, work: int) -> None:
         self._graph = graph
         self._heard = heard
         self._letters = "".join(heard)
@@ -55,7 +55,7 @@ class _Search:
             self._bounds.append(self._bounds[-1] + len(word))
         self._share = share
         self._limit = share * len(self._letters)
-        self._left = _WORK
+        self._left = work
         self._number = count()
         self._waiting: list[tuple[float, int, _Path | NearSentence]] = []
 
@@ -91,7 +91,7 @@ class _Search:
                 self._add(_Path(state, (*path.words, word), row, path.sure + len(word)))
 
     def _fill(self, path: _Path, state: int) -> None:
-        """An open slot: one word that was heard or more, whatever they are."""
+        """An open slot takes one or more of the words that were heard."""
         best, begin = _FAR, 0
         for place, bound in enumerate(self._bounds[1:], start=1):
             before = path.row[self._bounds[place - 1]]
@@ -117,7 +117,7 @@ _NONE: Final[tuple[float, ...]] = ()
 
 
 def _after(row: tuple[float, ...], letter: str, heard: str, limit: float) -> tuple[float, ...]:
-    """The row after one more letter; none when everything costs too much."""
+    """The row after one more letter; `_NONE` when every cost is above the limit."""
     costs, alone = _costs(letter), _alone(letter)
     last = row[0] + alone
     after = [last]
@@ -138,11 +138,11 @@ def _after(row: tuple[float, ...], letter: str, heard: str, limit: float) -> tup
 
 
 def _alone(letter: str) -> float:
-    """What a letter costs that has none on the other side."""
+    """The cost of a letter without a counterpart."""
     return 0.5 if letter in _FAINT else 1.0
 
 
 @lru_cache(maxsize=256)
 def _costs(letter: str) -> dict[str, float]:
-    """What it costs that this letter was heard as another one; 1 if it is not among them."""
+    """The cost of hearing this letter as another one; 1 for those not listed."""
     return {other: 0.5 for one, other in _HALF if one == letter} | {letter: 0.0}

@@ -17,19 +17,18 @@ from hark.spec import DEFAULT_SESSION_ID, topics
 _Key = tuple[str, str, str, str]
 """Session, skill, intent or slot, and folded language."""
 _Apply = Callable[[Mapping[str, Any], str], bool]
-"""Lets a payload take effect under a session id; whether anything is different now."""
+"""Applies a payload for a session id. Returns whether it changed anything."""
 
 
 class RegisteredTemplates:
-    """Follows the messages of INTENT-4. What is registered for any session may be said; who may act on it, matchers
-    decide."""
+    """Follows the messages of INTENT-4. Sentences of all sessions count: which of them act, matchers decide."""
 
     def __init__(self) -> None:
         self._samples: dict[_Key, tuple[str, ...]] = {}
         self._values: dict[_Key, tuple[str, ...]] = {}
         self._keywords: dict[_Key, tuple[str, ...]] = {}
         self._off: frozenset[tuple[str, str, str]] = frozenset()
-        """Skill, intent and folded language (empty: all) that are switched off for everybody."""
+        """Skill, intent and folded language (empty: all) that are disabled for every session."""
         self._apply: Final[Mapping[str, _Apply]] = {
             topics.REGISTER_TEMPLATE: self._intent,
             topics.REGISTER_KEYWORD: self._keyword_intent,
@@ -43,30 +42,29 @@ class RegisteredTemplates:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """What it follows."""
         return tuple(self._apply)
 
     @property
     def keyword_intents(self) -> int:
-        """Intents that are defined by keywords: words in any order are no sentence to make a grammar from."""
+        """How many keyword intents there are: words in any order make no sentence for a grammar."""
         return len(self._keywords)
 
     def apply(self, message: Message) -> bool:
-        """Take a message in; whether anything is different now. What is malformed changes nothing."""
+        """Take a message in. Returns whether it changed anything; a malformed one does not."""
         source, target = message.context.get("skill_id"), message.data.get("skill_id")
         if message.type == topics.SKILL_DEREGISTER and source not in (None, target):
             return False
         try:
             return self._apply[message.type](message.data, message.session_id)
         except Rejected:
-            return False  # whoever matches says why
+            return False  # the matcher reports it
 
-    def said(self, lang: str) -> Iterator[SpokenTemplate]:
+    def templates(self, lang: str) -> Iterator[SpokenTemplate]:
         """Every template of a language, whatever its region."""
         primary = lang.lower().partition("-")[0]
         values: dict[tuple[str, str, str], tuple[str, ...]] = {}
         for (_session, skill, slot, tag), members in list(self._values.items()):
-            # Values of another session do no harm: they are words that may be said.
+            # Values of another session do no harm: they are words a user may say.
             values[skill, slot, tag] = (*values.get((skill, slot, tag), ()), *members)
 
         def values_of(skill: str, tag: str) -> Values:
@@ -110,7 +108,7 @@ class RegisteredTemplates:
         return self._switch(self._off | {_target(data)}, session)
 
     def _switch(self, off: frozenset[tuple[str, str, str]], session: str) -> bool:
-        if session != DEFAULT_SESSION_ID or off == self._off:  # what one session does not want, another one may
+        if session != DEFAULT_SESSION_ID or off == self._off:  # another session may have it enabled
             return False
         self._off = off
         return True
@@ -128,13 +126,13 @@ def _key(data: Mapping[str, Any], session: str, name: str) -> _Key:
 def _texts(data: Mapping[str, Any]) -> tuple[str, ...]:
     samples = data.get("samples")
     if not isinstance(samples, (tuple, list)):
-        raise Rejected("samples is no array")
+        raise Rejected("samples is not an array")
     return tuple(sample for sample in samples if isinstance(sample, str))
 
 
 def _put(kept: dict[_Key, tuple[str, ...]], key: _Key, value: tuple[str, ...]) -> bool:
     if kept.get(key) == value:
-        return False  # skills announce themselves again whenever somebody got ready
+        return False  # skills register again whenever a service announces that it is ready
     kept[key] = value
     return True
 
@@ -147,21 +145,21 @@ def _drop(all_kept: tuple[dict[_Key, tuple[str, ...]], ...], unwanted: Callable[
 
 
 _LATER: Final = 0.5
-"""Seconds of quiet after a registration before the grammar is made anew: skills register many intents in a row."""
+"""Seconds without a registration before the grammar is rebuilt: skills register many intents in sequence."""
 
 
 @runtime_checkable
 class GrammarLearner(Protocol):
-    """A recogniser that wants to know what may be said."""
+    """A recogniser that takes in registrations."""
 
     def learn(self, message: Message) -> bool:
-        """Take in a registration; whether anything is different now."""
+        """Take in a registration. Returns whether it changed anything."""
 
 
 class LiveGrammar:
-    """What may be said now, as a grammar that is made when somebody wants it and something changed.
+    """A grammar of what is registered now, rebuilt on demand when something changed.
 
-    `fill`: whether slots that can hold anything have a place in it.
+    `fill`: whether slots that can hold anything are in it.
     """
 
     def __init__(self, *, fill: bool = False) -> None:
@@ -169,50 +167,50 @@ class LiveGrammar:
         self._fill = fill
         self._lock = Lock()
         self._changes = 0
-        self._made_of: tuple[int, str, tuple[str, ...]] | None = None
+        self._built_from: tuple[int, str, tuple[str, ...]] | None = None
         self._grammar: Grammar | None = None
-        self.trouble = ""
-        """Why the grammar is not of today."""
+        self.error = ""
+        """Why the grammar is out of date, if it is."""
 
     @property
     def keyword_intents(self) -> int:
-        """How many intents are defined by keywords, of which no sentences can be made."""
+        """How many keyword intents are not in the grammar."""
         return self._registered.keyword_intents
 
     def learn(self, message: Message) -> bool:
-        """Take in a registration (INTENT-4); whether anything is different now. It counts from the next speech on."""
+        """Take in a registration (INTENT-4), for the next speech. Returns whether it changed anything."""
         changed = self._registered.apply(message)
         self._changes += changed
         return changed
 
-    def start(self, host: Host, learn: Callable[[Message], bool], catch_up: Callable[[], object]) -> None:
-        """Follow what skills register, and have those who did so already say it again.
+    def start(self, host: Host, learn: Callable[[Message], bool], update: Callable[[], object]) -> None:
+        """Follow what skills register, and have skills that registered before do so again.
 
-        `catch_up` is called in a quiet moment, so that nobody who speaks has to wait.
+        `update` is called when no more registrations come, so that the next speech does not wait for it.
         """
 
         async def follow(message: Message) -> None:
-            # On the loop, so that what was registered is known when the next message comes.
+            # A coroutine, which runs on the loop: what was registered is known when the next message comes.
             if learn(message):
                 changes = self._changes
-                host.after(_LATER, lambda: catch_up() if changes == self._changes else None)
+                host.after(_LATER, lambda: update() if changes == self._changes else None)
 
         host.on(self._registered.topics, follow)
         host.emit(topics.READY)
 
     def grammar(self, lang: str, phrases: Iterable[str] = ()) -> Grammar | None:
-        """Everything that may be said in a language, and these templates; the last one that could be made."""
+        """All that is registered in a language, and these templates; the last grammar that could be built."""
         own = tuple(phrases)
         with self._lock:
             wanted = self._changes, lang.lower().partition("-")[0], own
-            if wanted != self._made_of:
-                self._made_of = wanted
-                said = [one._replace(fill=self._fill) for one in self._registered.said(lang)]
+            if wanted != self._built_from:
+                self._built_from = wanted
+                spoken = [one._replace(fill=self._fill) for one in self._registered.templates(lang)]
                 try:
                     self._grammar = grammar_of(
-                        [*said, *(SpokenTemplate(phrase, lang, lambda _slot: ()) for phrase in own)]
+                        [*spoken, *(SpokenTemplate(phrase, lang, lambda _slot: ()) for phrase in own)]
                     )
-                    self.trouble = ""
+                    self.error = ""
                 except GrammarTooLarge as error:
-                    self.trouble = str(error)
+                    self.error = str(error)
             return self._grammar

@@ -32,7 +32,7 @@ _PARTS: Final = ["morning", "afternoon", "evening", "night"]
 
 
 def spell(number: int) -> str:
-    """A whole number below a million in words, as people read figures aloud."""
+    """A whole number below a million in words."""
     if number < 10:
         return "zero" if number == 0 else _ONES[number - 1]
     if number < 20:
@@ -45,8 +45,13 @@ def spell(number: int) -> str:
     return f"{spell(many)} {name} {spell(rest)}" if rest else f"{spell(many)} {name}"
 
 
+def spell_digits(text: str) -> str:
+    """A text with its digits in words."""
+    return _DIGITS.sub(lambda found: f" {spell(int(found[0]))} ", text)
+
+
 def _number(draft: GraphBuilder, start: int, end: int) -> None:
-    """From zero to nine hundred and ninety-nine."""
+    """Numbers from 0 to 999."""
     draft.word(start, "zero", end)
     hundred, after = draft.state(), draft.state()
     for word in (*_ONES, "a"):
@@ -65,7 +70,7 @@ def _number(draft: GraphBuilder, start: int, end: int) -> None:
 
 
 def _duration(draft: GraphBuilder, start: int, end: int) -> None:
-    """Ten minutes; an hour and a half; half an hour; two hours and five minutes."""
+    """Such as: ten minutes; an hour and a half; half an hour; two hours and five minutes."""
     many, unit, more = draft.state(), draft.state(), draft.state()
     _number(draft, start, many)
     draft.word(start, "a", many)
@@ -87,7 +92,7 @@ def _duration(draft: GraphBuilder, start: int, end: int) -> None:
 
 
 def _day(draft: GraphBuilder, start: int, end: int) -> None:
-    """Today, tomorrow morning, on friday evening."""
+    """Such as: today, tomorrow morning, on friday evening."""
     for word in ("today", "tonight", "tomorrow", "yesterday", "weekend"):
         draft.word(start, word, end)
     draft.phrase(start, ("this", "weekend"), end)
@@ -122,28 +127,28 @@ _WRITERS: Final[Mapping[str, Writer]] = {
 
 
 def writers(name: str, type: str, lang: str) -> tuple[Writer, ...]:
-    """What writes down the values of a slot, by its type or else its name; none when it can hold anything."""
+    """Writers for the values of a slot, by its type or else its name; none when it can hold anything."""
     if not lang.lower().startswith("en"):
         return ()
     kinds = (type,) if type else kinds_by_name(name)
     return tuple(dict.fromkeys(_WRITERS[kind] for kind in kinds if kind in _WRITERS))
 
 
-_FIGURES: Final = re.compile(r"\d{1,6}")
+_DIGITS: Final = re.compile(r"\d{1,6}")
 _SIGNS: Final = (("%", " percent "), ("°", " degrees "), ("-", " "))
 
 
 def read_aloud(text: str, lang: str) -> list[str]:
-    """The words of a text as they are said; figures and signs in English, else as they are written."""
+    """The words of a text as they are spoken; digits and signs only in English."""
     if lang.lower().startswith("en"):
         for sign, word in _SIGNS:
             text = text.replace(sign, word)
-        text = _FIGURES.sub(lambda found: f" {spell(int(found[0]))} ", text)
+        text = spell_digits(text)
     return spoken_words(text, lang)
 
 
 def rewritten(text: str, words: Sequence[str], lang: str) -> str:
-    """`text` with as little changed as it takes to say `words`: what was right stays written as it is."""
+    """`text` with as few changes as it takes to say `words`: what is the same stays written as it is."""
     tokens = text.split()
     spoken = [read_aloud(token, lang) for token in tokens]
     flat = [word for token in spoken for word in token]
@@ -163,7 +168,7 @@ def _written(tokens: list[str], spoken: list[list[str]], same: dict[int, int], w
     for token, said in zip(tokens, spoken, strict=True):
         places = [same.get(at + number, -1) for number in range(len(said))]
         at += len(said)
-        # A figure or a contraction is several words: it stays if all of them do, in a row.
+        # A number or a contraction is several words: it stays if all of them do, in sequence.
         if places and -1 not in places and places[-1] - places[0] == len(places) - 1:
             yield from words[done : places[0]]
             yield token

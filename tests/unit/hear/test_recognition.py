@@ -11,9 +11,13 @@ import pytest
 from flow.listening import Listening, SlowSTT, command
 from flow.stage import transformer
 from hark.bus import LocalBus
+from hark.hear import HearOptions
+from hark.hear.recognition import Recogniser
+from hark.hear.recording import Capture, Recording
 from hark.hear.transcript import checked, language, without_wake_phrase
-from hark.hosting import UnusableResult
+from hark.hosting import Gate, UnusableResult
 from hark.model import Audio, Session
+from hark.model.session_merge import Denials
 from hark.plugins import Ctx
 from hark.plugins.engines import Transcript
 from hark.spec import topics
@@ -231,7 +235,7 @@ async def test_what_cannot_be_used_fails_once(bus: LocalBus, answer: Any) -> Non
 
 
 @pytest.mark.parametrize("confidence", [None, 0.5, 1])
-async def test_who_is_sure_enough_or_does_not_know_is_believed(bus: LocalBus, confidence: float | None) -> None:
+async def test_a_confidence_above_the_limit_or_none_is_accepted(bus: LocalBus, confidence: float | None) -> None:
     async with Listening(bus, min_confidence=0.5) as stage:
         stage.stt.answers = [Transcript(("hello",), confidence=confidence)]
         await stage.hears(command())
@@ -252,7 +256,7 @@ async def test_where_one_recogniser_fails_the_next_takes_over(bus: LocalBus) -> 
         assert len(first.heard) == len(second.heard) == 1
 
 
-async def test_who_understood_nothing_has_answered(bus: LocalBus) -> None:
+async def test_an_empty_transcript_is_an_answer(bus: LocalBus) -> None:
     first, second = FakeSTT(""), Second()
     async with Listening(bus, first, second) as stage:
         await stage.hears(command())
@@ -271,7 +275,7 @@ async def test_a_recogniser_that_takes_too_long_is_given_up(bus: LocalBus) -> No
         assert len(stage.outcomes()) == 1
 
 
-async def test_a_language_nobody_recognises_fails(bus: LocalBus) -> None:
+async def test_a_language_without_a_recogniser_fails(bus: LocalBus) -> None:
     async with Listening(bus, German()) as stage:
         await stage.hears(command())
         assert stage.outcomes() == [topics.STT_FAILED]
@@ -288,18 +292,23 @@ async def test_what_breaks_inside_is_a_failure_too(
     bus: LocalBus, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with Listening(bus) as stage:
-        monkeypatch.setattr(stage.listener._recogniser, "_transcript", None)
+        monkeypatch.setattr(stage.engines["stt"], "do", None)
         await stage.hears(command())
         assert stage.outcomes() == [topics.STT_FAILED]
         assert "could not be recognised" in caplog.text
 
 
 async def test_while_plugins_are_exchanged_commands_wait(bus: LocalBus) -> None:
+    gate, options = Gate(), HearOptions()
     async with Listening(bus) as stage:
-        async with stage.listener._recogniser._gate.closed():
-            await stage.microphone.hears(command())
+        recording = Recording(options, held=True)
+        for block in Scene().says("what time is it").blocks():
+            recording.add(block, voice=True)
+        capture = Capture(Session(), recording, stage.clock, "push-to-talk")
+        recogniser = Recogniser(stage.runner, stage.chain, stage.engines["stt"], options, Denials.of, gate)
+        async with gate.closed():
+            outcome = asyncio.create_task(recogniser.outcome(capture))
             await settle()
-            assert stage.outcomes() == []
+            assert not outcome.done()
         async with asyncio.timeout(20):
-            await stage.listener.idle()
-        assert stage.said() == ["what time is it"]
+            assert (await outcome).data["utterances"] == ("what time is it",)

@@ -89,7 +89,7 @@ def test_figures_are_read_aloud() -> None:
         "two thousand twenty six", "seventy thousand"]  # fmt: skip
 
 
-def test_malformed_templates_are_somebody_elses_to_complain_about() -> None:
+def test_malformed_templates_are_left_to_the_matcher_to_report() -> None:
     made = grammar("turn (on", "hello")
     assert accepts(made, "hello")
     assert made.open == ()

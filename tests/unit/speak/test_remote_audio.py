@@ -1,4 +1,4 @@
-"""Speech for somebody else's loudspeaker."""
+"""Speech for a loudspeaker elsewhere."""
 
 from __future__ import annotations
 
@@ -25,18 +25,20 @@ def sound_of(message: Message) -> Audio:
 
 
 @pytest.mark.parametrize("text", [None, 7, ["hello"], {"a": 1}])
-async def test_what_is_no_text_is_dropped_and_told(bus: LocalBus, text: Any, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_utterance_that_is_not_text_is_dropped_and_reported(
+    bus: LocalBus, text: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     async with Sounding(bus) as room:
         with caplog.at_level(logging.WARNING, "hark.speak"):
             room.say(text, "sat-3", B64, listen=True)
             room.say("next", "sat-3", B64)
             await settle()
         assert room.signals("sat-3") == [SPEECH]
-        assert "no text" in caplog.text
+        assert "not a text" in caplog.text
 
 
 @pytest.mark.parametrize("outcome", ["rendered", "stopped", "failed", "dropped"])
-async def test_who_waits_for_what_a_satellite_says_is_told_once(bus: LocalBus, outcome: str) -> None:
+async def test_speech_for_a_satellite_is_reported_once(bus: LocalBus, outcome: str) -> None:
     voice = SlowTTS() if outcome == "stopped" else FakeTTS(lambda text: None if outcome == "failed" else voiced(text))
     async with Sounding(bus, voice) as room:
         text = None if outcome == "dropped" else "One. Two."

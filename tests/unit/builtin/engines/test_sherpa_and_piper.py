@@ -94,7 +94,7 @@ async def test_of_two_precisions_the_smaller_is_taken(tmp_path: Path, made: list
     assert Path(files["decoder"]).name == "decoder.onnx"
 
 
-async def test_the_four_parts_of_an_old_moonshine_are_told_apart(tmp_path: Path, made: list[Any]) -> None:
+async def test_the_four_files_of_an_old_moonshine_are_distinguished(tmp_path: Path, made: list[Any]) -> None:
     parts = ("preprocess.onnx", "encode.int8.onnx", "uncached_decode.int8.onnx", "cached_decode.int8.onnx")
     async with stage() as on:
         folder = model(tmp_path, "tokens.txt", *parts)
@@ -105,14 +105,14 @@ async def test_the_four_parts_of_an_old_moonshine_are_told_apart(tmp_path: Path,
     ]
 
 
-async def test_whisper_is_told_the_language(tmp_path: Path, made: list[Any]) -> None:
+async def test_whisper_is_given_the_language(tmp_path: Path, made: list[Any]) -> None:
     folder = model(tmp_path, "base-tokens.txt", "base-encoder.onnx", "base-decoder.onnx")
     async with stage() as on:
         assert await on.add(SherpaOnnx(), model=folder, architecture="whisper", langs=["pt-BR"]) is None
     assert made[0][1]["language"] == "pt"
 
 
-async def test_a_streaming_model_understands_while_somebody_speaks(tmp_path: Path, made: list[Any]) -> None:
+async def test_a_streaming_model_recognises_during_the_recording(tmp_path: Path, made: list[Any]) -> None:
     folder = model(tmp_path, "tokens.txt", "encoder.onnx", "decoder.onnx", "joiner.onnx")
     async with stage() as on:
         engine = SherpaOnnx()
@@ -126,17 +126,17 @@ async def test_a_streaming_model_understands_while_somebody_speaks(tmp_path: Pat
         assert engine.transcribe(SOUND, "en").utterances == ("word word word",)
 
 
-async def test_a_folder_without_the_parts_is_told(tmp_path: Path, made: list[Any]) -> None:
+async def test_a_folder_without_the_model_files_is_reported(tmp_path: Path, made: list[Any]) -> None:
     async with stage() as on:
         refusal = await on.add(SherpaOnnx())
         assert refusal is not None
-        assert "is no model's folder" in refusal.reason
+        assert "is not a model folder" in refusal.reason
         refusal = await on.add(SherpaOnnx(), model=model(tmp_path, "tokens.txt"))
         assert refusal is not None
-        assert "holds no *encoder_model*" in refusal.reason
+        assert "has no file *encoder_model*" in refusal.reason
 
 
-async def test_a_model_the_library_refuses_is_told(tmp_path: Path, made: list[Any]) -> None:
+async def test_a_model_the_library_refuses_is_reported(tmp_path: Path, made: list[Any]) -> None:
     folder = model(tmp_path, "bad-tokens.txt", "encoder_model.ort", "decoder_model_merged.ort")
     async with stage() as on:
         refusal = await on.add(SherpaOnnx(), model=folder)
@@ -185,11 +185,11 @@ async def test_piper_speaks_with_the_voice_of_the_language(voices: list[str]) ->
         assert "joe" in engine.about()
 
 
-async def test_piper_without_a_voice_or_its_description_is_told(voices: list[str]) -> None:
+async def test_piper_without_a_voice_or_its_description_is_reported(voices: list[str]) -> None:
     async with stage() as on:
         refusal = await on.add(Piper())
         assert refusal is not None
-        assert "given no voice" in refusal.reason
+        assert "no voice is set" in refusal.reason
         refusal = await on.add(Piper(), voices=[*voices, f"{voices[0]}.json"])
         assert refusal is not None
-        assert "is not there" in refusal.reason
+        assert "does not exist" in refusal.reason

@@ -69,7 +69,7 @@ async def test_a_stop_ends_it_at_once(bus: LocalBus) -> None:
         assert room.player.heard == ["And now?"]
 
 
-async def test_it_may_be_stopped_by_who_hears_that_it_starts(bus: LocalBus) -> None:
+async def test_a_subscriber_may_stop_it_when_output_starts(bus: LocalBus) -> None:
     async with Sounding(bus) as room:
         bus.on(STARTED, lambda message: bus.emit(message.forward(topics.AUDIO_STOP)))
         room.say("One. Two.", listen=True)
@@ -78,7 +78,7 @@ async def test_it_may_be_stopped_by_who_hears_that_it_starts(bus: LocalBus) -> N
         assert (room.signals(), room.outcomes) == ([STARTED, ENDED], ["stopped"])
 
 
-async def test_who_hears_that_it_ended_may_say_more(bus: LocalBus) -> None:
+async def test_a_subscriber_may_say_more_when_output_ends(bus: LocalBus) -> None:
     async with Sounding(bus) as room:
         more = iter(["Two.", "Three."])
         bus.on(ENDED, lambda message: [room.say(text) for text in [next(more, None)] if text])
@@ -148,8 +148,8 @@ async def test_sessions_are_heard_at_the_same_time(bus: LocalBus) -> None:
 
 
 async def test_a_session_that_cannot_hear_it_reads_it(bus: LocalBus) -> None:
-    async with Sounding(bus, player=FakePlayer(5.0), hears=is_device) as room:
-        room.speaker._serves = lambda session_id: session_id in ("default", "terminal")
+    served = {"default", "terminal"}
+    async with Sounding(bus, player=FakePlayer(5.0), hears=is_device, serves=served.__contains__) as room:
         room.say("aloud")
         for session in ("terminal", "sat-3"):
             room.say(f"to {session}", session, listen=True)
@@ -178,7 +178,7 @@ async def test_closing_ends_what_is_heard_and_being_made(bus: LocalBus) -> None:
 
 
 @pytest.mark.parametrize("which", ["play", "make"])
-async def test_what_somebody_cancels_costs_that_piece_alone(bus: LocalBus, which: str) -> None:
+async def test_a_cancelled_player_task_costs_that_piece_alone(bus: LocalBus, which: str) -> None:
     voice = SlowTTS()
     async with Sounding(bus, voice, player=FakePlayer(1.0)) as room:
         voice.release()
@@ -206,7 +206,7 @@ async def test_a_transformer_that_moves_a_response_elsewhere_does_not_move_its_s
         assert room.signals("kitchen") == [STARTED, ENDED]
 
 
-async def test_earcons_are_heard_while_somebody_is_listened_to(bus: LocalBus) -> None:
+async def test_earcons_mark_start_and_end_of_a_recording(bus: LocalBus) -> None:
     async with Sounding(bus, earcons=True) as room:
         for topic in (topics.LISTENER_RECORD_STARTED, topics.LISTENER_RECORD_ENDED, topics.STT_FAILED):
             room.emit(topic)

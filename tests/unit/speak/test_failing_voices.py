@@ -49,7 +49,7 @@ async def test_the_next_engine_takes_over(bus: LocalBus, work: Any) -> None:
 
 
 @pytest.mark.parametrize("work", GARBAGE.values(), ids=GARBAGE)
-async def test_what_nobody_can_speak_ends_nothing_else(bus: LocalBus, work: Any) -> None:
+async def test_a_sentence_that_no_engine_can_speak_ends_nothing_else(bus: LocalBus, work: Any) -> None:
     async with Sounding(bus, FakeTTS(lambda text: work(text) if "bad" in text else voiced(text))) as room:
         room.say("bad", listen=True)
         await settle()
@@ -69,7 +69,7 @@ async def test_an_engine_that_hangs_is_given_up_and_the_next_speaks(bus: LocalBu
         assert room.player.heard == ["Hello."]
 
 
-async def test_after_a_stop_nobody_waits_for_what_was_being_made(bus: LocalBus) -> None:
+async def test_after_a_stop_nothing_waits_for_what_was_being_made(bus: LocalBus) -> None:
     voice = SlowTTS()
     async with Sounding(bus, voice, FakeTTS(id="unused")) as room:
         room.say("Old.")
@@ -88,7 +88,7 @@ async def test_after_a_stop_nobody_waits_for_what_was_being_made(bus: LocalBus) 
         assert voice.texts == ["Old.", "New."], "what was made for nothing is kept"
 
 
-async def test_a_language_nobody_speaks_is_shown(bus: LocalBus) -> None:
+async def test_a_response_in_a_language_without_a_voice_is_shown(bus: LocalBus) -> None:
     async with Sounding(bus, FakeTTS(langs=("en",))) as room:
         room.say("olá", lang="pt-PT")
         room.say("hello", lang="en-GB")
@@ -295,7 +295,7 @@ async def test_a_response_that_cannot_be_shown_is_heard(bus: LocalBus, caplog: p
         assert "no terminal" in caplog.text
 
 
-async def test_somebody_who_keeps_saying_stop_does_not_wear_an_engine_out(bus: LocalBus) -> None:
+async def test_repeated_stops_do_not_count_as_failures_of_an_engine(bus: LocalBus) -> None:
     go_on = threading.Event()
 
     class Blocking(FakeTTS):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from hark.builtin.engines import rescoring as preferring
+from hark.builtin.engines import rescoring
 from hark.builtin.engines.speech_grammar.grammar import SpokenTemplate, grammar_of
 
 GRAPH = grammar_of(
@@ -21,7 +21,7 @@ GRAPH = grammar_of(
 
 
 def preferred(heard: Sequence[str], margin: float, model: Model) -> str:
-    return preferring.preferred(GRAPH, heard, "en-US", margin, model)[0]
+    return rescoring.rescore(GRAPH, heard, "en-US", margin, model)[0]
 
 
 class Model:
@@ -71,24 +71,24 @@ def test_other_talk_costs_the_model_nothing(talk: str) -> None:
 
 def test_what_was_heard_is_handed_on_as_well() -> None:
     model = Model(turn_on_the_kitchen_lights=4.0)
-    handed_on = preferring.preferred(GRAPH, ["Burn on the kitchen lights."], "en-US", 5.0, model)
+    handed_on = rescoring.rescore(GRAPH, ["Burn on the kitchen lights."], "en-US", 5.0, model)
     assert handed_on == ("Turn on the kitchen lights.", "Burn on the kitchen lights.")
 
 
 def test_figures_are_handed_on_in_words_as_well() -> None:
     model = Model(**{"dim_the_lights_to_30%": 1.0})
-    assert preferring.preferred(GRAPH, ["Dim the lights to 30%."], "en-US", 5.0, model) == (
+    assert rescoring.rescore(GRAPH, ["Dim the lights to 30%."], "en-US", 5.0, model) == (
         "Dim the lights to 30%.",
         "dim the lights to thirty percent",
     )
-    assert preferring.preferred(GRAPH, ["Then the lights to 30%."], "en-US", 5.0, model) == (
+    assert rescoring.rescore(GRAPH, ["Then the lights to 30%."], "en-US", 5.0, model) == (
         "Dim the lights to 30%.",
         "dim the lights to thirty percent",
         "Then the lights to 30%.",
     )
 
 
-def test_somebody_else_s_brother_is_not_called() -> None:
+def test_a_near_miss_is_not_taken_for_the_command() -> None:
     model = Model(call_my_mother=9.0)
     assert preferred(["Call my brother."], 5.0, model) == "Call my brother."
     assert model.asked == [("Call my brother.", "Call my mother.")]

@@ -11,7 +11,8 @@ import pytest
 
 from flow.listening import JARVIS, Listening, command
 from hark.bus import LocalBus
-from hark.hear.detectors import Loudness
+from hark.hear import HearOptions
+from hark.hear.detectors import Detectors, Loudness
 from hark.plugins.engines import (
     Unavailable,
     VADEngine,
@@ -117,8 +118,12 @@ async def test_a_block_is_as_long_as_the_detector_wants_it(bus: LocalBus) -> Non
 async def test_speech_lasts_until_it_is_clearly_less_likely(bus: LocalBus) -> None:
     chances = [0.4, 0.6, 0.45, 0.4, 0.3, 0.4, 0.5]
     vad = OneVAD(*chances)
-    async with Listening(bus, vad, speech_threshold=0.5) as stage:
-        voices = [(await stage.listener._ears.hear(bytes(2 * BLOCK))).voice for _ in chances]
+    async with Listening(bus, vad) as stage:
+        detectors = Detectors(
+            stage.runner, stage.engines["vad"], stage.engines["wakeword"], HearOptions(speech_threshold=0.5)
+        )
+        await detectors.open()
+        voices = [(await detectors.detect(bytes(2 * BLOCK))).voice for _ in chances]
         assert voices == [False, True, True, True, False, False, True]
 
 
@@ -149,13 +154,13 @@ async def test_one_that_works_again_is_taken_again(bus: LocalBus, caplog: pytest
         await stage.hears(command())
         assert len(vad.voice.blocks) > 50
         assert stage.said() == ["what time is it"]
-        assert caplog.text.count("told by its loudness") == 1
+        assert caplog.text.count("detected by its loudness") == 1
 
 
 @pytest.mark.parametrize("made", ["no detector", RuntimeError("no model")])
 async def test_where_none_works_loudness_tells(bus: LocalBus, made: Any, caplog: pytest.LogCaptureFixture) -> None:
     async with Listening(bus, OneVAD(made=made)) as stage:
-        assert "speech is told by its loudness" in caplog.text
+        assert "speech is detected by its loudness" in caplog.text
         await stage.hears(Scene().silence(1).says("hey jarvis").silence(0.5).says("what time is it").silence(1))
         assert stage.said() == ["what time is it"]
 
@@ -202,7 +207,7 @@ async def test_a_wake_word_may_name_its_engine(bus: LocalBus) -> None:
         assert stage.said() == ["what time is it"]
 
 
-async def test_a_wake_word_nobody_knows_is_told_and_the_others_work(
+async def test_an_unknown_wake_word_is_reported_and_the_others_work(
     bus: LocalBus, caplog: pytest.LogCaptureFixture
 ) -> None:
     strange = WakeWord("strange", "hokus pokus", engine="ignorant")

@@ -28,7 +28,7 @@ NOTHING: dict[str, list[Any]] = {
 EMPTY = Report(version="1", settings_file="-", lang="en-US", langs=[], **NOTHING)
 
 
-async def test_engines_are_told_with_what_keeps_the_others_away(tmp_path: Path) -> None:
+async def test_engines_are_listed_with_the_reasons_of_those_not_loaded(tmp_path: Path) -> None:
     (tmp_path / "in.wav").write_bytes(write_wav(Audio(bytes(3200), 16_000)))
     kinds = {"stt": [], "tts": [], "vad": [], "wakeword": [], "microphone": ["file"], "player": ["trumpet", "null"]}
     tables = {"voice": kinds, "engine": {"file": {"path": str(tmp_path / "in.wav")}}}
@@ -42,7 +42,7 @@ async def test_engines_are_told_with_what_keeps_the_others_away(tmp_path: Path) 
     assert "engines, those of a kind in order of preference:" in render(report)
 
 
-async def test_an_engine_that_cannot_speak_of_itself_is_told_all_the_same() -> None:
+async def test_an_engine_whose_description_fails_is_reported_all_the_same() -> None:
     class Shy(TTSEngine):
         id = "shy"
 

@@ -19,7 +19,7 @@ def register(name: str = "on", *samples: str, session: str = "default", lang: st
 
 
 def said(registered: RegisteredTemplates, lang: str = "en-GB") -> list[str]:
-    return [one.template for one in registered.said(lang)]
+    return [one.template for one in registered.templates(lang)]
 
 
 def test_a_registration_may_be_said_in_every_region_of_its_language() -> None:
@@ -46,7 +46,7 @@ def test_what_is_taken_back_is_gone() -> None:
     assert said(registered) == []
 
 
-def test_a_skill_that_goes_takes_all_of_it_along_but_nobody_elses() -> None:
+def test_a_skill_that_is_removed_takes_only_its_own_registrations_along() -> None:
     registered = RegisteredTemplates()
     registered.apply(register())
     registered.apply(message(topics.REGISTER_KEYWORD, intent_name="k", lang="en-US", required=[["x"]]))
@@ -73,11 +73,11 @@ def test_slots_know_the_values_of_their_own_skill() -> None:
     registered.apply(register("on", "the {room} light"))
     registered.apply(message(topics.ENTITY_REGISTER, entity_name="room", lang="en-US", samples=["kitchen"]))
     registered.apply(message(topics.ENTITY_REGISTER, "satellite", entity_name="room", lang="en-US", samples=["attic"]))
-    [one] = registered.said("en-US")
+    [one] = registered.templates("en-US")
     assert set(one.values("room")) == {"kitchen", "attic"}
     assert one.values("city") == ()
     assert registered.apply(message(topics.ENTITY_DEREGISTER, entity_name="room"))
-    [one] = registered.said("en-US")
+    [one] = registered.templates("en-US")
     assert set(one.values("room")) == {"attic"}
 
 

@@ -1,4 +1,4 @@
-"""What skills registered is understood, also where it would be misheard: in a whole house, with real engines."""
+"""Registered commands are understood where they would be misheard: in a whole assistant, with real engines."""
 
 from __future__ import annotations
 
