@@ -23,15 +23,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hark.app.convert.importing import Converted, from_hassil
-from hark.app.convert.reading import Unreadable, read
-from hark.app.convert.source import read_package
-from hark.app.convert.tree import Alt, Item, Perm, Ref, Seq, Slot, Text, options, slots_of
-from hark.app.convert.writing import write
 from hark.intents import MAX_SENTENCES, Found, Rejected, TemplatePool, lookup, words
 from hark.intents.locale import Locale, Role
 from hark.model import Session
 from hark.spec import DEFAULT_SESSION_ID, topics
+from hark.tools.convert.files import read_package, write
+from hark.tools.convert.hassil_import import ConvertedLanguage, from_hassil
+from hark.tools.convert.template import (
+    AltItem,
+    Item,
+    PermItem,
+    RefItem,
+    Seq,
+    SlotItem,
+    TextItem,
+    UnreadableTemplate,
+    options,
+    read_hassil,
+    slots_of,
+)
 
 SKILL = "home.skill"
 AREAS = ("kitchen", "living room", "bedroom", "attic")
@@ -66,23 +76,23 @@ class Draw:
 
     def _tree(self, template: str) -> Seq:
         if template not in self._trees:
-            self._trees[template] = read(template)
+            self._trees[template] = read_hassil(template)
         return self._trees[template]
 
     def _text(self, node: Seq | Item, slots: dict[str, str], of_slots: dict[str, str]) -> str:
         match node:
-            case Text(text):
+            case TextItem(text):
                 return text
             case Seq(items):
                 return "".join(self._text(item, slots, of_slots) for item in items)
-            case Alt():
+            case AltItem():
                 return self._text(self._random.choice(options(node)), slots, of_slots)
-            case Perm(members):
+            case PermItem(members):
                 order = self._random.sample(members, len(members))
                 return " " + " ".join(self._text(member, slots, of_slots) for member in order) + " "
-            case Ref(name):
+            case RefItem(name):
                 return self._text(self._tree(self._rules[name]), slots, of_slots)
-            case Slot(name, source):
+            case SlotItem(name, source):
                 value = self._value(of_slots.get(name) or source or name)
                 slots[name] = value
                 return value
@@ -110,7 +120,7 @@ def from_sources(data: dict[str, Any], each: int, seed: int) -> Iterator[Drawn]:
                     yield Drawn(draw.sentence(template, slots), intent, _domain(block), slots)
 
 
-def from_lines(converted: Converted, data: dict[str, Any], each: int, seed: int) -> Iterator[Drawn]:
+def from_lines(converted: ConvertedLanguage, data: dict[str, Any], each: int, seed: int) -> Iterator[Drawn]:
     """Sentences of the imported lines, with values of the lists that hassil has for their slots."""
     side = json.loads(converted.files["hassil.json"])
     rules = {
@@ -134,7 +144,7 @@ def _lines(text: str) -> list[str]:
 
 def _lists(sentence: str) -> dict[str, str]:
     """The list that hassil's sentence names for each slot."""
-    return {slot.name: slot.source or slot.name for slot in slots_of(read(sentence))}
+    return {slot.name: slot.source or slot.name for slot in slots_of(read_hassil(sentence))}
 
 
 def _domain(block: dict[str, Any]) -> str:
@@ -169,7 +179,7 @@ class Hassil:
 class Hark:
     """The template engine, with the imported folder registered as a skill registers its own."""
 
-    def __init__(self, converted: Converted, lang: str) -> None:
+    def __init__(self, converted: ConvertedLanguage, lang: str) -> None:
         self._lang = lang
         self._pool = TemplatePool()
         self._session = Session("benchmark")
@@ -297,7 +307,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
 def _readable(drawing: Iterator[Drawn]) -> Iterator[Drawn]:
     try:
         yield from drawing
-    except Unreadable as error:
+    except UnreadableTemplate as error:
         print(f"stopped at a template that cannot be read: {error}", file=sys.stderr)
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from flow.stage import MakeAssistant, turn_of
 from hark.app.house import House
-from hark.app.lint import Code, Finding, Severity, check
 from hark.app.settings import settings_from
 from hark.bus import LocalBus
 from hark.intents.locale import (
@@ -28,6 +27,7 @@ from hark.plugins import Turn
 from hark.skills import MalformedIntent, Skill, intent
 from hark.spec import topics
 from hark.testing import Assistant, FakeClock
+from hark.tools.lint import LintCode, LintFinding, Severity, check
 
 Files = Mapping[str, str | bytes]
 
@@ -46,13 +46,13 @@ def english(folder: Path, files: Files) -> Language:
     return Locale(folder / "skill" / "locale").language("en-US")
 
 
-def linted(folder: Path, files: Files) -> list[Finding]:
+def linted(folder: Path, files: Files) -> list[LintFinding]:
     """What lint has to say about a skill with these files."""
     write(folder / "skill" / "locale", files)
     return check([folder / "skill"]).findings
 
 
-def codes(findings: list[Finding]) -> set[Code]:
+def codes(findings: list[LintFinding]) -> set[LintCode]:
     return {finding.code for finding in findings}
 
 
@@ -97,7 +97,7 @@ def test_what_has_another_extension_is_never_read(tmp_path: Path) -> None:
 @pytest.mark.spec("INTENT-2/2.a")
 def test_a_file_outside_every_language_is_not_loaded_and_lint_tells(tmp_path: Path) -> None:
     [finding] = linted(tmp_path, {"x.voc": "lost", "en-US/y.voc": "found"})
-    assert (finding.code, finding.path.name) == (Code.MISPLACED, "x.voc")
+    assert (finding.code, finding.path.name) == (LintCode.MISPLACED, "x.voc")
     assert Locale(tmp_path / "skill" / "locale").languages == ("en-US",)
 
 
@@ -120,7 +120,7 @@ def test_one_name_can_have_several_roles(tmp_path: Path) -> None:
 @pytest.mark.spec("INTENT-2/2.f")
 def test_one_role_cannot_have_a_name_twice(tmp_path: Path) -> None:
     files = {"en-US/play.intent": "play", "en-US/sub/play.intent": "play it"}
-    assert Code.FILE_TWICE in codes(linted(tmp_path, files))
+    assert LintCode.FILE_TWICE in codes(linted(tmp_path, files))
     with pytest.raises(MalformedResource, match=r"play\.intent: .*same name"):
         Locale(tmp_path / "skill" / "locale")
     with pytest.raises(MalformedIntent, match="same name"):
@@ -130,14 +130,14 @@ def test_one_role_cannot_have_a_name_twice(tmp_path: Path) -> None:
 @pytest.mark.spec("INTENT-2/2.g")
 @pytest.mark.parametrize("name", ["Bad.voc", "bad-name.voc", "bad name.voc", "bäd.voc", "bad.Voc"])
 def test_a_name_has_small_letters_digits_and_underscores(tmp_path: Path, name: str) -> None:
-    assert Code.FILE_NAME in codes(linted(tmp_path, {f"en-US/{name}": "yes"}))
+    assert LintCode.FILE_NAME in codes(linted(tmp_path, {f"en-US/{name}": "yes"}))
     with pytest.raises(MalformedResource):
         Locale(tmp_path / "skill" / "locale")
 
 
 @pytest.mark.spec("INTENT-2/2.h")
 def test_what_names_a_slot_begins_with_no_digit(tmp_path: Path) -> None:
-    assert Code.FILE_NAME in codes(linted(tmp_path, {"en-US/2bad.entity": "yes"}))
+    assert LintCode.FILE_NAME in codes(linted(tmp_path, {"en-US/2bad.entity": "yes"}))
     with pytest.raises(MalformedResource, match="digit"):
         Locale(tmp_path / "skill" / "locale")
     english(tmp_path / "fine", {"2nd.voc": "second", "good2.entity": "yes"}).check()
@@ -145,7 +145,7 @@ def test_what_names_a_slot_begins_with_no_digit(tmp_path: Path) -> None:
 
 @pytest.mark.spec("INTENT-2/2.i")
 def test_a_folder_is_named_by_a_language_tag(tmp_path: Path) -> None:
-    assert Code.LANGUAGE_NAME in codes(linted(tmp_path, {"in_english/x.voc": "yes"}))
+    assert LintCode.LANGUAGE_NAME in codes(linted(tmp_path, {"in_english/x.voc": "yes"}))
     with pytest.raises(MalformedResource, match="no language tag"):
         Locale(tmp_path / "skill" / "locale")
 
@@ -245,7 +245,7 @@ def without(*names: str) -> Files:
 def test_what_one_language_has_and_another_lacks_is_told_by_role_and_name(tmp_path: Path, missing: str) -> None:
     assert linted(tmp_path / "whole", ALIKE) == []
     [finding] = linted(tmp_path, without(f"pt-PT/{missing}"))
-    assert finding.code is Code.MISSING_FILE
+    assert finding.code is LintCode.MISSING_FILE
     assert finding.message.startswith(f"{missing} is missing")
     assert finding.path.name == "pt-PT"
 
@@ -260,7 +260,7 @@ def test_a_blacklist_or_a_prompt_of_one_language_is_no_gap(tmp_path: Path) -> No
 def test_an_intent_that_lacks_its_vocabulary_is_malformed_and_that_is_no_gap(tmp_path: Path) -> None:
     files = {"en-US/play.intent": "play <bands>", "pt-PT/play.intent": "toca <bands>", "en-US/bands.voc": "abba"}
     [finding] = linted(tmp_path, files)
-    assert finding.code is Code.UNDEFINED_VOCABULARY
+    assert finding.code is LintCode.UNDEFINED_VOCABULARY
     assert not finding.code.is_parity
     assert finding.path.name == "play.intent"
     with pytest.raises(MalformedIntent, match=r"pt-PT/play\.intent:1:6: the vocabulary <bands>"):
@@ -271,7 +271,7 @@ def test_an_intent_that_lacks_its_vocabulary_is_malformed_and_that_is_no_gap(tmp
 @pytest.mark.spec("INTENT-2/2.3.f")
 def test_slots_have_the_same_names_in_every_language(tmp_path: Path) -> None:
     findings = linted(tmp_path, {**ALIKE, "pt-PT/play.intent": "toca {musica}", "pt-PT/done.dialog": "A tocar {song}."})
-    assert codes(findings) == {Code.MISSING_SLOT}
+    assert codes(findings) == {LintCode.MISSING_SLOT}
     assert all("'play'" in finding.message and finding.code.is_parity for finding in findings)
 
 
@@ -295,7 +295,7 @@ def test_a_file_is_utf_8(tmp_path: Path) -> None:
 @pytest.mark.spec("INTENT-2/3.b")
 @pytest.mark.spec("INTENT-2/3.c")
 def test_a_byte_order_mark_is_dropped_and_lint_tells(tmp_path: Path) -> None:
-    assert codes(linted(tmp_path, {"en-US/x.voc": "\ufeffyes"})) == {Code.BYTE_ORDER_MARK}
+    assert codes(linted(tmp_path, {"en-US/x.voc": "\ufeffyes"})) == {LintCode.BYTE_ORDER_MARK}
     locale = Locale(tmp_path / "skill" / "locale")
     assert locale.language("en-US").samples(Role.VOCABULARY, "x") == ("yes",)
 
@@ -360,7 +360,7 @@ async def test_a_phrase_with_an_empty_slot_is_never_said(assistant: MakeAssistan
 
 @pytest.mark.spec("INTENT-2/4.2.d")
 def test_the_phrases_of_a_dialog_have_the_same_slots(tmp_path: Path) -> None:
-    assert codes(linted(tmp_path, {"en-US/x.dialog": "Hi {a}\nBye"})) == {Code.DIALOG_SLOTS}
+    assert codes(linted(tmp_path, {"en-US/x.dialog": "Hi {a}\nBye"})) == {LintCode.DIALOG_SLOTS}
     with pytest.raises(MalformedResource, match=r"x\.dialog:2:1"):
         Locale(tmp_path / "skill" / "locale").language("en-US").check()
 
@@ -526,7 +526,7 @@ async def test_one_of_the_required_keywords_has_to_occur(assistant: MakeAssistan
 @pytest.mark.spec("INTENT-2/4.5.f")
 def test_a_sample_that_can_never_match_is_worth_a_warning(tmp_path: Path) -> None:
     findings = linted(tmp_path, {"en-US/a.intent": "tell me\ntell doctor", "en-US/a.required": "doctor"})
-    assert codes(findings) == {Code.LACKS_REQUIRED}
+    assert codes(findings) == {LintCode.LACKS_REQUIRED}
     assert findings[0].line == 1
     assert findings[0].code.severity is Severity.WARNING
 
@@ -534,7 +534,7 @@ def test_a_sample_that_can_never_match_is_worth_a_warning(tmp_path: Path) -> Non
 @pytest.mark.spec("INTENT-2/4.5.g")
 def test_required_keywords_belong_to_an_intent(tmp_path: Path) -> None:
     findings = linted(tmp_path, {"en-US/a.required": "doctor"})
-    assert codes(findings) == {Code.REQUIRED_WITHOUT_INTENT}
+    assert codes(findings) == {LintCode.REQUIRED_WITHOUT_INTENT}
     assert findings[0].code.severity is Severity.WARNING
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import hark
-from hark.app.cli import main
-from hark.app.scaffold import KINDS, Names
-from hark.app.trouble import Trouble
+from hark.cli.main import main
+from hark.errors import UserError
+from hark.tools.scaffold import KINDS, PackageNames
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_a_new_package_installs_is_found_and_passes_its_test(kind: str, clean: P
     assert main(["new", kind, "kitchen timer", "--into", str(folder)]) == 0
     pip = (sys.executable, "-m", "pip", "--python", clean)
     _run(*pip, "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", folder)
-    names = Names.of("kitchen timer", kind)
+    names = PackageNames.of("kitchen timer", kind)
     places = {"XDG_STATE_HOME": str(tmp_path / "state"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
     report = json.loads(_run(clean, "-m", "hark", "doctor", "--json", **places))
     loaded = [member["id"] for chain in report["chains"] for member in chain["members"]]
@@ -66,11 +66,11 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path: Path, capsys: pytest.Cap
 
 @pytest.mark.parametrize("typed", ["", "...", "9lives", "ünï"])
 def test_what_cannot_be_a_name_is_refused_with_an_example(typed: str) -> None:
-    with pytest.raises(Trouble, match="kitchen-timer"):
-        Names.of(typed, "skill")
+    with pytest.raises(UserError, match="kitchen-timer"):
+        PackageNames.of(typed, "skill")
 
 
 @pytest.mark.parametrize("typed", ["kitchen timer", "KitchenTimer", "kitchen-timer", "hark-kitchen_timer"])
 def test_however_it_is_typed_the_names_are_the_same(typed: str) -> None:
-    expected = Names("hark-kitchen-timer", "hark_kitchen_timer", "KitchenTimer", "kitchen-timer.skill")
-    assert Names.of(typed, "skill") == expected
+    expected = PackageNames("hark-kitchen-timer", "hark_kitchen_timer", "KitchenTimer", "kitchen-timer.skill")
+    assert PackageNames.of(typed, "skill") == expected

@@ -122,7 +122,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def test_without_the_extra_the_remedy_is_told(world: World) -> None:
-    program = "import sys; sys.modules['picows'] = None; from hark.app.cli import main; sys.exit(main(['bus']))"
+    program = "import sys; sys.modules['picows'] = None; from hark.cli.main import main; sys.exit(main(['bus']))"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env=world.environment, timeout=30
     )

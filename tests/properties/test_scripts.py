@@ -7,10 +7,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hark.app.script.mistakes import ScriptError, Wrong
-from hark.app.script.pattern import Pattern
-from hark.app.script.plain import plain
-from hark.app.script.reading import parse
+from hark.testing.scripts.errors import LineError, ScriptError
+from hark.testing.scripts.parser import parse
+from hark.testing.scripts.pattern import Pattern, plain
 
 WORD = st.text("abcdefghijklmnopqrstuvwxyzäöüßéñçABC0123456789'-:,.!?", min_size=1, max_size=8).filter(
     lambda word: word.strip(".") and not word.startswith("#")
@@ -92,7 +91,7 @@ def test_no_text_makes_the_reader_stumble(text: str) -> None:
 def test_no_pattern_stumbles_over_what_was_said(pattern: str, said: str) -> None:
     try:
         made = Pattern(pattern)
-    except Wrong:
+    except LineError:
         return
     made.match(said, {})
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from flow.hark_process import World
-from hark.app.script.aloud.ensemble import Ensemble
 from hark.app.settings import settings_from
 from hark.app.voice.engines import ChosenEngine, EngineFactory
 from hark.model import Audio
 from hark.model.resample import resample_mono
 from hark.plugins.engines import Engine, EngineKind, Transcript
+from hark.testing.scripts.voice import VoiceSetup
 from voice_samples import whisper_tiny
 
 
@@ -39,14 +39,14 @@ def voice_settings(tts: str = "nanotts") -> dict[str, Any]:
 class Real:
     """Real engines: `real.engines(("stt", "faster-whisper"))`, and what they say and recognise by themselves."""
 
-    def __init__(self, ensemble: Ensemble) -> None:
+    def __init__(self, ensemble: VoiceSetup) -> None:
         self._ensemble = ensemble
         self._choice = EngineFactory(settings_from(voice_settings()), installed=False)
         self._outside: dict[str, Any] = {}
 
     def engines(self, *wanted: tuple[EngineKind, str]) -> list[Engine]:
         """These, for one assistant; their models are loaded once."""
-        lent = [self._ensemble.lend(one) for kind, name in wanted for one in self._choice.of(kind, [name])]
+        lent = [self._ensemble.shared(one) for kind, name in wanted for one in self._choice.of(kind, [name])]
         assert all(isinstance(one, ChosenEngine) for one in lent), lent
         return [one.engine for one in lent if isinstance(one, ChosenEngine)]
 
@@ -73,9 +73,9 @@ class Real:
 
 
 @pytest.fixture(scope="session")
-def ensemble() -> Iterator[Ensemble]:
+def ensemble() -> Iterator[VoiceSetup]:
     """Engines that stay loaded from test to test; every answer is listened to."""
-    made = Ensemble(listen_back=True)
+    made = VoiceSetup(listen_back=True)
     yield made
     made.close()
 
@@ -87,6 +87,6 @@ def world(tmp_path: Path) -> World:
 
 
 @pytest.fixture(scope="session")
-def real(ensemble: Ensemble) -> Real:
+def real(ensemble: VoiceSetup) -> Real:
     """Real engines."""
     return Real(ensemble)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from hark.app.script.aloud.ensemble import Ensemble
 from hark.plugins import Turn
 from hark.skills import Skill, intent
 from hark.testing import play
+from hark.testing.scripts.voice import VoiceSetup
 from voice.conftest import voice_settings
 
 
@@ -84,7 +84,7 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
-async def test_a_script_holds_aloud(script: str, ensemble: Ensemble) -> None:
+async def test_a_script_holds_aloud(script: str, ensemble: VoiceSetup) -> None:
     await play(script, Pizza, settings=voice_settings(), aloud=ensemble)
 
 

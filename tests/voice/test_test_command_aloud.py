@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hark.app.cli import main
-from hark.app.script.aloud.ensemble import Ensemble
+from hark.cli.main import main
 from hark.testing import play
+from hark.testing.scripts.voice import VoiceSetup
 from voice.conftest import MODEL, voice_settings
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "scripts.md"
@@ -65,7 +65,7 @@ def test_options_that_mean_nothing_alone(capsys: pytest.CaptureFixture[str]) -> 
     assert "go with --aloud" in capsys.readouterr().err
 
 
-async def test_the_interruption_on_the_page_holds_aloud(ensemble: Ensemble) -> None:
+async def test_the_interruption_on_the_page_holds_aloud(ensemble: VoiceSetup) -> None:
     scripts = re.findall(r"```talk\n(.*?)```", PAGE.read_text(), re.DOTALL)
     [script] = [one for one in scripts if "interrupts" in one]
     await play(script, settings=voice_settings(), aloud=ensemble)

@@ -12,8 +12,8 @@ import msgspec
 
 from hark.app.settings import Settings
 from hark.app.settings.bus_tables import BusTable, NatsTable
-from hark.app.trouble import Trouble
 from hark.bus import RemoteBus
+from hark.errors import UserError
 from hark.model import Clock
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class BusAddress(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self.bus, host=place.hostname, port=place.port or 80, path=place.path or "/")
 
     async def connect(self, clock: Clock, *, patience: float = PATIENCE) -> RemoteBus:
-        """A bus that is connected there. Raises `Trouble` when it does not answer within `patience` seconds."""
+        """A bus that is connected there. Raises `UserError` when it does not answer within `patience` seconds."""
         # Imported only here: each needs an extra of its own.
         if self.is_nats:
             from hark.app.connecting_nats import connected_to_nats
@@ -85,23 +85,23 @@ class BusAddress(msgspec.Struct, frozen=True):
             await bus.open()
         except BusUnavailable as error:
             await bus.close()
-            raise Trouble(str(error)) from None
+            raise UserError(str(error)) from None
         return bus
 
     def check(self) -> None:
-        """Raise `Trouble` where it is a websocket server, and the extra that connects to one is not installed."""
+        """Raise `UserError` where it is a websocket server, and the extra that connects to one is not installed."""
         if not self.is_nats:
             try:
                 import hark.bus.websocket  # noqa: F401
             except ImportError as error:
-                raise Trouble(str(error)) from None
+                raise UserError(str(error)) from None
 
     def carrier(self, clock: Clock, patience: float = PATIENCE) -> WebSocketCarrier:
-        """A carrier to the websocket server, not connected yet. Raises `Trouble` for settings that lead nowhere."""
+        """A carrier to the websocket server, not connected yet. Raises `UserError` for settings that lead nowhere."""
         from hark.bus.websocket import WebSocketCarrier
 
         if not self.url.startswith(("ws://", "wss://")):
-            raise Trouble(f"[bus] url: {self.url!r} is not an address such as ws://127.0.0.1:8181/core")
+            raise UserError(f"[bus] url: {self.url!r} is not an address such as ws://127.0.0.1:8181/core")
         token = _read(self.bus.token) if self.bus.token is not None else ""
         tls = _tls(self.bus.authority) if self.url.startswith("wss://") else None
         return WebSocketCarrier(self.url, clock, token=token, tls=tls, patience=patience)
@@ -119,7 +119,7 @@ def _read(file: str) -> str:
         return Path(file).expanduser().read_text().strip()
     except (OSError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or "it is not text"
-        raise Trouble(f"[bus] token: {file} cannot be read: {why}") from None
+        raise UserError(f"[bus] token: {file} cannot be read: {why}") from None
 
 
 def _tls(authority: str | None) -> ssl.SSLContext:
@@ -127,4 +127,4 @@ def _tls(authority: str | None) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=Path(authority).expanduser() if authority is not None else None)
     except OSError as error:  # an SSLError is one
         why = error.strerror or str(error)
-        raise Trouble(f"[bus] authority: {authority} is not a certificate: {why}") from None
+        raise UserError(f"[bus] authority: {authority} is not a certificate: {why}") from None

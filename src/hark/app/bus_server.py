@@ -7,10 +7,10 @@ from pathlib import Path
 
 from hark.app.settings.bus_tables import BusTable
 from hark.app.tokens import Token, TokenFile
-from hark.app.trouble import Trouble
 from hark.bus import Bus
 from hark.bus.websocket import Credential, Endpoint, EndpointError, Permissions, ServerLimits, WebSocketServer
 from hark.bus.websocket.auth import is_loopback
+from hark.errors import UserError
 from hark.model import Clock
 
 
@@ -35,22 +35,22 @@ def _credential(token: Token) -> Credential:
 
 
 async def start_server(bus: Bus, table: BusTable, tokens: TokenFile, clock: Clock) -> tuple[WebSocketServer, list[str]]:
-    """A server for `bus` that listens, and its addresses. Raises `Trouble`, which says what to do."""
+    """A server for `bus` that listens, and its addresses. Raises `UserError`, which says what to do."""
     server = WebSocketServer(bus, endpoints(table, tokens), limits(table), clock)
     try:
         return server, await server.start()
     except EndpointError as error:
         if error.port_taken:
             endpoint = error.endpoint
-            raise Trouble(
+            raise UserError(
                 f"port {endpoint.port} of {endpoint.host} is taken: a bus may be running already; "
                 "choose another with --port, or port in [bus]"
             ) from None
-        raise Trouble(f"the bus {error}") from None
+        raise UserError(f"the bus {error}") from None
 
 
 def endpoints(table: BusTable, tokens: TokenFile) -> list[Endpoint]:
-    """Where to listen, and for which clients; raises `Trouble`."""
+    """Where to listen, and for which clients; raises `UserError`."""
     found = [_endpoint(table, tokens, table.host, table.port)]
     if table.remote_host is not None:
         found.append(_endpoint(table, tokens, table.remote_host, table.remote_port))
@@ -76,12 +76,12 @@ def _endpoint(table: BusTable, tokens: TokenFile, host: str, port: int) -> Endpo
     if not is_loopback(host):
         where = f"{host} can be reached from other machines"
         if table.certificate is None or table.key is None:
-            raise Trouble(f"{where}, so it needs TLS: set certificate and key in [bus] (docs/bus.md shows how)")
+            raise UserError(f"{where}, so it needs TLS: set certificate and key in [bus] (docs/bus.md shows how)")
         if credentials is None:
-            raise Trouble(f"{where}, so clients need tokens, and there are none: hark token add NAME")
+            raise UserError(f"{where}, so clients need tokens, and there are none: hark token add NAME")
         tls = _tls(Path(table.certificate).expanduser(), Path(table.key).expanduser())
     elif table.ask_everybody and credentials is None:
-        raise Trouble("ask_everybody is set in [bus], and there are no tokens: hark token add NAME")
+        raise UserError("ask_everybody is set in [bus], and there are no tokens: hark token add NAME")
     return Endpoint(
         host,
         port,
@@ -101,5 +101,5 @@ def _tls(certificate: Path, key: Path) -> ssl.SSLContext:
         context.load_cert_chain(certificate, key)
     except OSError as error:  # an SSLError is one
         why = error.strerror or str(error)
-        raise Trouble(f"{certificate} and {key} are not a certificate and its key: {why}") from None
+        raise UserError(f"{certificate} and {key} are not a certificate and its key: {why}") from None
     return context

@@ -8,28 +8,28 @@ from pathlib import Path
 import msgspec
 
 from hark.app.settings.bus_tables import NatsTable
-from hark.app.trouble import Trouble
 from hark.bus import RemoteBus
 from hark.bus.nats import NatsCarrier, NatsOptions, NoBroker
+from hark.errors import UserError
 from hark.model import Clock
 
 
 async def connected_to_nats(
     table: NatsTable, clock: Clock, *, within: float = NatsOptions().connect_within, on_disk: bool = True
 ) -> RemoteBus:
-    """The bus that [nats] names; raises `Trouble` that says what to do when it is not there `within` seconds."""
+    """The bus that [nats] names; raises `UserError` that says what to do when it is not there `within` seconds."""
     options = msgspec.structs.replace(options_of(table), connect_within=within, on_disk=on_disk)
     bus = RemoteBus(NatsCarrier(options, clock))
     try:
         await bus.open()
     except NoBroker as error:
         await bus.close()
-        raise Trouble(str(error)) from None
+        raise UserError(str(error)) from None
     return bus
 
 
 def options_of(table: NatsTable) -> NatsOptions:
-    """What [nats] says; raises `Trouble`."""
+    """What [nats] says; raises `UserError`."""
     try:
         return NatsOptions(
             servers=table.servers,
@@ -39,7 +39,7 @@ def options_of(table: NatsTable) -> NatsOptions:
             tls=_tls(table),
         )
     except ValueError as error:
-        raise Trouble(f"[nats]: {error}") from None
+        raise UserError(f"[nats]: {error}") from None
 
 
 def _read(file: str) -> str:
@@ -47,7 +47,7 @@ def _read(file: str) -> str:
         return Path(file).expanduser().read_text().strip()
     except (OSError, UnicodeError) as error:
         said = getattr(error, "strerror", None) or "it is not text"
-        raise Trouble(f"[nats] token: {file} cannot be read: {said}") from None
+        raise UserError(f"[nats] token: {file} cannot be read: {said}") from None
 
 
 def _tls(table: NatsTable) -> ssl.SSLContext | None:
@@ -60,5 +60,5 @@ def _tls(table: NatsTable) -> ssl.SSLContext | None:
         if certificate is not None:
             made.load_cert_chain(certificate, key)
     except OSError as error:  # an SSLError is one
-        raise Trouble(f"[nats]: the certificates cannot be used: {error.strerror or error}") from None
+        raise UserError(f"[nats]: the certificates cannot be used: {error.strerror or error}") from None
     return made

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from hark.app.trouble import Trouble
+from hark.errors import UserError
 
 
-class NoPlace(Trouble):
+class NoPlace(UserError):
     """The environment names no home directory; the text says which option helps."""
 
 

@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from hark.app.trouble import Trouble
+from hark.errors import UserError
 from hark.model import Clock
 
 log = logging.getLogger("hark.app")
@@ -27,7 +27,7 @@ _PATTERN: Final = re.compile(r"[A-Za-z0-9_.:*-]{1,200}")
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
-class TokenError(Trouble):
+class TokenError(UserError):
     """Something is wrong with the tokens; the text says what to do."""
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from hark.app.house import House
-from hark.app.script.clock import also_wait_for
 from hark.app.services import ALL_SERVICES, ServiceName
 from hark.app.settings import Settings
 from hark.bus import Carrier, LocalBus, RemoteBus
@@ -19,6 +18,7 @@ from hark.model import Clock, Message
 from hark.plugins import Plugin
 from hark.speak import Render
 from hark.spec import TransformerType
+from hark.testing.clock import also_wait_for
 from hark.testing.joined import JoinedOrchestrators, JoinedTraces, WorkerBus
 from hark.testing.memory_broker import MemoryBroker
 from hark.testing.quiet import QuietCarrier, QuietStreams

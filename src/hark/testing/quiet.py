@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from hark.app.script.clock import also_wait_for
 from hark.bus import Carrier, Receive
 from hark.bus.nats import NatsCarrier
+from hark.testing.clock import also_wait_for
 from hark.understand import TurnSource
 
 _PATIENCE: Final = 2.0

@@ -11,8 +11,8 @@ from hark.app.bus_server import start_server
 from hark.app.settings import settings_from
 from hark.app.settings.bus_tables import BusTable
 from hark.app.tokens import TokenFile
-from hark.app.trouble import Trouble
 from hark.bus import LocalBus
+from hark.errors import UserError
 from hark.model import SystemClock
 
 TLS = Path(__file__).parents[1] / "bus" / "tls"
@@ -90,10 +90,10 @@ async def test_the_settings_of_both_sides_fit(tmp_path: Path) -> None:
     ],
 )
 async def test_settings_that_lead_nowhere_are_reported(table: BusTable, text: str) -> None:
-    with pytest.raises(Trouble, match=text):
+    with pytest.raises(UserError, match=text):
         await BusAddress(table).connect(SystemClock())
 
 
 async def test_a_bus_that_is_not_there_is_reported() -> None:
-    with pytest.raises(Trouble, match=r"no bus at ws://127\.0\.0\.1:1/core"):
+    with pytest.raises(UserError, match=r"no bus at ws://127\.0\.0\.1:1/core"):
         await BusAddress(BusTable(port=1)).connect(SystemClock(), patience=0.0)

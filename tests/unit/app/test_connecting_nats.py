@@ -8,7 +8,7 @@ import pytest
 
 from hark.app.connecting_nats import connected_to_nats, options_of
 from hark.app.settings.bus_tables import NatsTable
-from hark.app.trouble import Trouble
+from hark.errors import UserError
 from hark.model import Message, SystemClock
 from hark.testing.nats_server import NatsServer
 
@@ -45,5 +45,5 @@ def test_what_is_in_files_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_used_is_named(table: NatsTable, said: str) -> None:
-    with pytest.raises(Trouble, match=said):
+    with pytest.raises(UserError, match=said):
         options_of(table)

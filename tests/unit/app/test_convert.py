@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from hark.app.cli import main
-from hark.app.convert.exporting import to_hassil
-from hark.app.convert.folder import LocaleFolder
-from hark.app.convert.importing import from_hassil
-from hark.app.convert.report import Report, Verdict
-from hark.app.convert.writing import write
+from hark.cli.main import main
 from hark.intents.locale import Locale, Role
+from hark.tools.convert.files import LanguageSource, write
+from hark.tools.convert.hassil_export import to_hassil
+from hark.tools.convert.hassil_import import from_hassil
+from hark.tools.convert.report import ConversionReport, Verdict
 
 yaml = pytest.importorskip("yaml")
 
@@ -139,7 +138,7 @@ def test_a_locale_folder_that_was_imported_is_well_formed(source: Path, tmp_path
 
 def test_there_and_back_again_gives_what_it_was(source: Path, tmp_path: Path) -> None:
     folder = converted(source, tmp_path / "locale")
-    assert to_hassil(LocaleFolder(folder), Report("en")) == merged()
+    assert to_hassil(LanguageSource(folder), ConversionReport("en")) == merged()
     assert main(["convert", "to-hassil", str(tmp_path / "locale"), str(tmp_path / "back")]) == 0
     again: dict[str, Any] = {"intents": {}}
     for path in sorted((tmp_path / "back" / "en").glob("*.yaml")):
@@ -159,8 +158,8 @@ def test_what_was_edited_meanwhile_is_exported_as_it_stands(source: Path, tmp_pa
     (folder / "set_light.dialog").write_text("{area} is set.\nDone with {area}.\n")
     (folder / "skip_words.voc").write_text("please\nkindly\n")
     (folder / "fancy.voc").write_text("grand\n")
-    report = Report("en")
-    data = to_hassil(LocaleFolder(folder), report)
+    report = ConversionReport("en")
+    data = to_hassil(LanguageSource(folder), report)
     first, second, fresh = data["intents"]["SetLight"]["data"]
     assert "Turn <all> lights {colours:colour}" not in first["sentences"]
     assert "set {area} to {bright:level}[%| percent]" not in first["sentences"]
@@ -227,8 +226,8 @@ def test_a_locale_folder_of_our_own_comes_back_as_it_was(tmp_path: Path) -> None
         "play_later.dialog": "Later.\n",
     }
     write(tmp_path / "one" / "en", files, force=False)
-    report = Report("en")
-    data = to_hassil(LocaleFolder(tmp_path / "one" / "en"), report)
+    report = ConversionReport("en")
+    data = to_hassil(LanguageSource(tmp_path / "one" / "en"), report)
     assert data["lists"]["minutes"] == {"range": {"from": 0, "to": 1000}}
     back = from_hassil("en", data, 5_000).files
     assert {name: lines_of(text) for name, text in back.items() if name != "hassil.json"} == {
@@ -253,8 +252,8 @@ def test_what_hassil_cannot_say_is_lost_and_told(tmp_path: Path) -> None:
         "odd.entity": "b)\nc\n",
     }
     write(tmp_path / "en", files, force=False)
-    report = Report("en")
-    data = to_hassil(LocaleFolder(tmp_path / "en"), report)
+    report = ConversionReport("en")
+    data = to_hassil(LanguageSource(tmp_path / "en"), report)
     assert data["intents"]["odd"] == {"data": [{"sentences": ["fine"]}]}
     assert data["lists"]["odd"] == {"values": ["c"]}
     lost = {finding.text for finding in report.findings if finding.verdict is Verdict.LOST}
@@ -340,11 +339,11 @@ def test_data_of_a_wrong_kind_are_told_and_never_raise(data: dict[str, Any], tmp
     found = from_hassil("en", {"language": "en", **data}, 5_000)
     assert found.report.findings
     write(tmp_path / "en", found.files, force=False)
-    to_hassil(LocaleFolder(tmp_path / "en"), Report("en"))
+    to_hassil(LanguageSource(tmp_path / "en"), ConversionReport("en"))
 
 
 def test_the_english_sentences_of_home_assistant_come_back_as_they_were(tmp_path: Path) -> None:
     package = pytest.importorskip("home_assistant_intents")
     assert main(["convert", "from-hassil", "--package", "--lang", "en", str(tmp_path)]) == 0
     Locale(tmp_path).language("en").check()
-    assert to_hassil(LocaleFolder(tmp_path / "en"), Report("en")) == package.get_intents("en")
+    assert to_hassil(LanguageSource(tmp_path / "en"), ConversionReport("en")) == package.get_intents("en")

@@ -9,13 +9,34 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hark.app.convert.cleaning import clean_text, cleaned, spelled, trim
-from hark.app.convert.names import Names, base_name
-from hark.app.convert.reading import Unreadable, read
-from hark.app.convert.shapes import ADJACENT, GLUED, NOTHING, REPEATED, SLOT_ONLY, Shapes
-from hark.app.convert.splitting import Division, Vocabularies, divide
-from hark.app.convert.tree import Alt, Item, Perm, Ref, Seq, Slot, Text, options, render, size
 from hark.intents import TemplateError, expand
+from hark.tools.convert.division import (
+    ADJACENT,
+    GLUED,
+    NOTHING,
+    REPEATED,
+    SLOT_ONLY,
+    Division,
+    Shapes,
+    VocabularyLookup,
+    divide,
+)
+from hark.tools.convert.normal_form import clean, clean_text, trim, without_space_choices
+from hark.tools.convert.template import (
+    AltItem,
+    Item,
+    PermItem,
+    RefItem,
+    Seq,
+    SlotItem,
+    TextItem,
+    UnreadableTemplate,
+    options,
+    read_hassil,
+    render,
+    size,
+)
+from hark.tools.convert.translation import BaseNames, base_name
 
 WORDS = st.sampled_from(["on", "off", "light", "a b", "the"])
 SLOTS = st.sampled_from(["{room}", "{name}", "{list:name}"])
@@ -43,21 +64,21 @@ def _templates(*, perms: bool, slots: bool) -> st.SearchStrategy[str]:
 def every(node: Seq | Item) -> Iterator[str]:
     """All sentences of a tree, by brute force, spaces as they come."""
     match node:
-        case Text(text):
+        case TextItem(text):
             yield text
-        case Slot():
+        case SlotItem():
             yield render(node)
         case Seq(items):
             for parts in itertools.product(*(list(every(item)) for item in items)):
                 yield "".join(parts)
-        case Alt():
+        case AltItem():
             for branch in options(node):
                 yield from every(branch)
-        case Perm(members):
+        case PermItem(members):
             for order in itertools.permutations(members):
                 for parts in itertools.product(*(list(every(member)) for member in order)):
                     yield " " + "  ".join(parts) + " "
-        case Ref(name):
+        case RefItem(name):
             yield f"<{name}>"
 
 
@@ -66,14 +87,14 @@ def sentences(node: Seq) -> set[str]:
 
 
 def divided(template: str, limit: int = 5_000) -> Division:
-    return divide(spelled(trim(cleaned(read(template)))), NO_VOCABULARIES, limit)
+    return divide(without_space_choices(trim(clean(read_hassil(template)))), NO_VOCABULARIES, limit)
 
 
 def _no_shapes(name: str) -> Shapes:
     raise KeyError(name)
 
 
-NO_VOCABULARIES = Vocabularies(lambda name: Seq((Text(name),)), _no_shapes, lambda _name: 1)
+NO_VOCABULARIES = VocabularyLookup(lambda name: Seq((TextItem(name),)), _no_shapes, lambda _name: 1)
 
 
 @given(_templates(perms=True, slots=True))
@@ -81,27 +102,27 @@ NO_VOCABULARIES = Vocabularies(lambda name: Seq((Text(name),)), _no_shapes, lamb
 def test_a_sentence_is_read_as_hassil_reads_it(template: str) -> None:
     parse = pytest.importorskip("hassil.parse_expression").parse_sentence
     sample = pytest.importorskip("hassil.sample").sample_sentence
-    assume(size_of(read(template)) <= 2_000)
+    assume(size_of(read_hassil(template)) <= 2_000)
     theirs = {" ".join(text.split()) for text in sample(parse(template.replace("list:", "")), expand_lists=False)}
-    assert {text.replace("list:", "") for text in sentences(read(template))} == theirs
+    assert {text.replace("list:", "") for text in sentences(read_hassil(template))} == theirs
 
 
 def size_of(tree: Seq) -> int:
-    return size(cleaned(tree), lambda _name: 1)
+    return size(clean(tree), lambda _name: 1)
 
 
 @given(_templates(perms=True, slots=False))
 @settings(max_examples=80, deadline=None)
 def test_a_template_without_slots_stands_for_the_same_sentences_afterwards(template: str) -> None:
-    assume(size_of(read(template)) <= 2_000)
-    wanted = sentences(read(template)) - {""}
+    assume(size_of(read_hassil(template)) <= 2_000)
+    wanted = sentences(read_hassil(template)) - {""}
     assert {text for line in divided(template).lines for text in expand(render(line))} == wanted
 
 
 @given(_templates(perms=False, slots=True), st.sampled_from([3, 40, 5_000]))
 @settings(max_examples=120, deadline=None)
 def test_lines_say_exactly_the_sentences_that_can_be_said(template: str, limit: int) -> None:
-    tree = read(template)
+    tree = read_hassil(template)
     assume(size_of(tree) <= 400)
     division = divided(template, limit)
     said = [set(expand(render(line).replace("list:", ""))) for line in division.lines]
@@ -144,19 +165,19 @@ def _can_be_said(sentence: str) -> bool:
     ],
 )
 def test_what_a_sentence_becomes(template: str, lines: list[str]) -> None:
-    known = Vocabularies(
-        lambda name: Seq((Text(name),)),
+    known = VocabularyLookup(
+        lambda name: Seq((TextItem(name),)),
         lambda _name: frozenset(divide_shapes("word")),
         lambda _name: 1,
     )
-    division = divide(spelled(trim(cleaned(read(template)))), known, 5_000)
+    division = divide(without_space_choices(trim(clean(read_hassil(template)))), known, 5_000)
     assert [render(line) for line in division.lines] == lines
 
 
 def divide_shapes(text: str) -> Shapes:
-    from hark.app.convert.shapes import shapes_of
+    from hark.tools.convert.division import shapes_of
 
-    return shapes_of(Text(text), _no_shapes)
+    return shapes_of(TextItem(text), _no_shapes)
 
 
 @pytest.mark.parametrize(
@@ -185,8 +206,8 @@ def test_what_cannot_be_said_is_set_apart_with_its_reason(template: str, reason:
     ],
 )
 def test_what_is_no_template_is_told(template: str, told: str) -> None:
-    with pytest.raises(Unreadable, match=told):
-        read(template)
+    with pytest.raises(UnreadableTemplate, match=told):
+        read_hassil(template)
 
 
 def test_a_template_of_too_many_sentences_is_divided_until_it_fits() -> None:
@@ -227,7 +248,7 @@ def test_names_fit_a_locale_folder_and_never_meet() -> None:
     assert [base_name(name) for name in ("HassTurnOn", "über-all", "3d", "???", "HTTPServer")] == [
         "hass_turn_on", "uber_all", "n_3d", "unnamed", "http_server",
     ]  # fmt: skip
-    names = Names()
+    names = BaseNames()
     assert [names.of("Light"), names.of("light"), names.of("Light"), names.of("light", "other")] == [
         "light", "light_2", "light", "light_3",
     ]  # fmt: skip

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from hark.app.cli import main
 from hark.app.doctor.examine import examine
 from hark.app.doctor.render import render
 from hark.app.doctor.report import Report
@@ -19,6 +18,7 @@ from hark.app.house import House
 from hark.app.settings import settings_from
 from hark.builtin import TemplateMatcher
 from hark.bus import LocalBus
+from hark.cli.main import main
 from hark.hosting import Refusal
 from hark.model import SystemClock
 from hark.plugins import Ctx, PipelinePlugin, Plugin, Turn, UtteranceTransformer

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hark.app.cli import main
-from hark.app.lint import Code, Severity, as_json, as_text, check
-from hark.app.trouble import Trouble
+from hark.cli.main import main
+from hark.errors import UserError
 from hark.intents.grammar import MAX_SENTENCES
 from hark.intents.locale import Role
+from hark.tools.lint import LintCode, Severity, as_json, as_text, check
 
 Files = Mapping[str, str | bytes]
 Places = list[tuple[str, int, int, str]]
@@ -196,13 +196,13 @@ def test_a_good_skill_has_nothing_to_mend(tmp_path: Path) -> None:
 def test_each_kind_of_mistake_is_found_once_and_in_its_place(
     tmp_path: Path, kind: str, files: Files, expected: Places
 ) -> None:
-    assert {code for *_, code in expected} == {Code[kind].value}
+    assert {code for *_, code in expected} == {LintCode[kind].value}
     assert found(write(tmp_path, files)) == expected
 
 
 def test_every_kind_has_its_example() -> None:
-    hard_to_write = {Code.UNREADABLE}
-    assert {Code[kind] for kind, *_ in BAD} == set(Code) - hard_to_write
+    hard_to_write = {LintCode.UNREADABLE}
+    assert {LintCode[kind] for kind, *_ in BAD} == set(LintCode) - hard_to_write
 
 
 def test_mistakes_do_not_hide_each_other(tmp_path: Path) -> None:
@@ -342,7 +342,7 @@ def test_of_a_file_only_its_own_mistakes_are_told_but_others_are_known(tmp_path:
 def test_a_folder_of_languages_is_a_locale_by_another_name(tmp_path: Path) -> None:
     write(tmp_path, {"en/a.voc": "(\n"})
     (tmp_path / "locale").rename(tmp_path / "mine")
-    assert [finding.code for finding in check([tmp_path / "mine"]).findings] == [Code.UNBALANCED]
+    assert [finding.code for finding in check([tmp_path / "mine"]).findings] == [LintCode.UNBALANCED]
 
 
 def test_many_skills_are_looked_over_at_once(tmp_path: Path) -> None:
@@ -357,8 +357,8 @@ def test_a_python_package_may_be_called_locale(tmp_path: Path) -> None:
     package = tmp_path / "src/locale"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
-    assert [finding.code for finding in check([tmp_path]).findings] == [Code.UNBALANCED]
-    with pytest.raises(Trouble, match="nothing to look over"):
+    assert [finding.code for finding in check([tmp_path]).findings] == [LintCode.UNBALANCED]
+    with pytest.raises(UserError, match="nothing to look over"):
         check([tmp_path / "src"])
 
 
@@ -440,5 +440,5 @@ PAGE = (Path(__file__).parents[3] / "docs" / "lint.md").read_text("utf-8")
 
 def test_the_page_explains_every_code_and_no_other() -> None:
     rows = re.findall(r"^\| (L\d{3}) \| (error|warning) \|", PAGE, re.MULTILINE)
-    assert rows == [(code.value, code.severity.value) for code in Code]
+    assert rows == [(code.value, code.severity.value) for code in LintCode]
     assert {Severity(severity) for _, severity in rows} == set(Severity)

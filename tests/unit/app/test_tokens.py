@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from hark.app.bus_server import TokenCredentials, endpoints
-from hark.app.cli import main
 from hark.app.settings.bus_tables import BusTable
 from hark.app.tokens import TokenError, TokenFile
-from hark.app.trouble import Trouble
+from hark.cli.main import main
+from hark.errors import UserError
 from hark.testing import FakeClock
 
 CLOCK = FakeClock()
@@ -106,24 +106,24 @@ def test_two_at_once_lose_nothing(file: TokenFile) -> None:
 
 def test_beyond_loopback_each_thing_that_is_missing_is_named(file: TokenFile, tmp_path: Path) -> None:
     everywhere = "0.0.0.0"
-    with pytest.raises(Trouble, match="set certificate and key"):
+    with pytest.raises(UserError, match="set certificate and key"):
         endpoints(BusTable(host=everywhere), file)
     pair = {"certificate": str(TLS / "certificate.pem"), "key": str(TLS / "key.pem")}
-    with pytest.raises(Trouble, match="hark token add NAME"):
+    with pytest.raises(UserError, match="hark token add NAME"):
         endpoints(BusTable(remote_host=everywhere, **pair), file)
     file.add("kitchen", CLOCK)
     local, remote = endpoints(BusTable(remote_host=everywhere, **pair), file)
     assert (local.tls, local.needs_token, local.url(1)) == (None, False, "ws://127.0.0.1:1/core")
     assert (remote.needs_token, remote.url(2)) == (True, "wss://0.0.0.0:2/core")
     assert remote.tls is not None
-    with pytest.raises(Trouble, match="not a certificate and its key"):
+    with pytest.raises(UserError, match="not a certificate and its key"):
         endpoints(BusTable(remote_host=everywhere, certificate=pair["key"], key=pair["key"]), file)
-    with pytest.raises(Trouble, match="not a certificate and its key"):
+    with pytest.raises(UserError, match="not a certificate and its key"):
         endpoints(BusTable(remote_host=everywhere, certificate=str(tmp_path / "none"), key=pair["key"]), file)
 
 
 def test_asking_everybody_needs_tokens_to_ask_for(file: TokenFile) -> None:
-    with pytest.raises(Trouble, match="hark token add NAME"):
+    with pytest.raises(UserError, match="hark token add NAME"):
         endpoints(BusTable(ask_everybody=True), file)
     file.add("kitchen", CLOCK)
     [endpoint] = endpoints(BusTable(ask_everybody=True), file)

@@ -7,9 +7,6 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from hark.app.script.aloud.ensemble import Ensemble
-from hark.app.script.aloud.sounds import Ear, Mouth
-from hark.app.script.aloud.words import mostly_in
 from hark.app.settings import Settings
 from hark.app.voice.engines import ChosenEngine, EngineFactory, NoEngine, VoiceConfig
 from hark.hosting import Refusal
@@ -19,6 +16,8 @@ from hark.plugins.engines import Engine, TTSEngine, WakeDetector, WakeWord
 from hark.skills import Skill, intent
 from hark.spec import topics
 from hark.testing import play
+from hark.testing.scripts.voice import ScriptLoudspeaker, ScriptMicrophone, VoiceSetup
+from hark.testing.scripts.voice_assistant import mostly_in
 from hark.testing.voice.hearing import FakeSTT, FakeVAD, FakeWakeWords, Scene
 
 ENGLISH = "language: en-US\n"
@@ -57,16 +56,16 @@ class Deaf(FakeWakeWords):
         return super().detector(replace(wake_word, phrase="computer"))
 
 
-class Fakes(Ensemble):
+class Fakes(VoiceSetup):
     """Engines that need no model."""
 
     def __init__(self, *engines: Engine, listen_back: bool = True, users: tuple[type[TTSEngine], ...] = (Others,)):
         super().__init__(listen_back=listen_back)
         self._given = engines
         self._users = users
-        self.mouths: list[Mouth] = []
+        self.mouths: list[ScriptLoudspeaker] = []
 
-    def aloud(self, settings: Settings, ear: Ear, mouth: Mouth) -> VoiceConfig:
+    def aloud(self, settings: Settings, ear: ScriptMicrophone, mouth: ScriptLoudspeaker) -> VoiceConfig:
         self.mouths.append(mouth)
         kinds = {engine.kind for engine in self._given}
         usual = [ear, mouth, *(one for one in (FakeVAD(), FakeWakeWords(), FakeSTT(), FakeVoice()))]
@@ -118,11 +117,11 @@ class Heard(Skill):
         self.host.on(topics.MIC_LISTEN, lambda _message: self.seen.append("listen"))
 
 
-async def aloud(script: str, by: Ensemble | None = None) -> None:
+async def aloud(script: str, by: VoiceSetup | None = None) -> None:
     await play(ENGLISH + script, Talker, aloud=by or Fakes())
 
 
-async def differs(script: str, by: Ensemble | None = None) -> str:
+async def differs(script: str, by: VoiceSetup | None = None) -> str:
     with pytest.raises(AssertionError) as raised:
         await aloud(script, by)
     return str(raised.value)

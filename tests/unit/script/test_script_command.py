@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hark.app.cli import main
+from hark.cli.main import main
 
 PARROT = "language: en-US\nuser: say {word}\nhark: {word}\n"
 SKILL = """
@@ -173,7 +173,8 @@ def test_settings_are_those_of_the_script_else_those_named(folder: Path, capsys:
 
 
 @pytest.mark.parametrize(
-    "asks", ['pytest_plugins = ["hark.testing.scripts"]', "from hark.testing.scripts import pytest_collect_file"]
+    "asks",
+    ['pytest_plugins = ["hark.testing.scripts"]', "from hark.testing.scripts import pytest_collect_file"],
 )
 def test_scripts_are_tests_for_those_who_ask(folder: Path, asks: str) -> None:
     is_for_all = asks.startswith("pytest_plugins")

@@ -2,9 +2,8 @@
 
 import pytest
 
-from hark.app.script.mistakes import Wrong
-from hark.app.script.pattern import Pattern, Speech
-from hark.app.script.plain import plain
+from hark.testing.scripts.errors import LineError
+from hark.testing.scripts.pattern import Pattern, UserText, plain
 
 
 @pytest.mark.parametrize(
@@ -95,21 +94,21 @@ def test_words_within_an_answer_are_whole_words() -> None:
     ],
 )
 def test_what_cannot_be_read_is_told_with_a_remedy(pattern: str, wrong: str) -> None:
-    with pytest.raises(Wrong, match=wrong) as raised:
+    with pytest.raises(LineError, match=wrong) as raised:
         Pattern(pattern)
     assert "write" in raised.value.remedy
 
 
 def test_people_say_signs_as_they_are_and_what_was_captured() -> None:
-    speech = Speech(r"put {item} on (my) list * \{not this\} \#1")
+    speech = UserText(r"put {item} on (my) list * \{not this\} \#1")
     assert speech.names == {"item"}
     assert speech.filled({"item": "oat milk"}) == "put oat milk on (my) list * {not this} #1"
 
 
 @pytest.mark.parametrize("text", ["a { b", "a } b", "{two words}", "{}"])
 def test_braces_without_a_name_are_a_mistake(text: str) -> None:
-    with pytest.raises(Wrong, match="braces"):
-        Speech(text)
+    with pytest.raises(LineError, match="braces"):
+        UserText(text)
 
 
 def test_plain_text_has_nothing_that_does_not_count() -> None:

@@ -3,9 +3,9 @@
 import pytest
 from talking_skills import CONVERSING, Drawer, Kettle, converse, differs
 
-from hark.app.script.mistakes import ScriptError
 from hark.plugins import Plugin
 from hark.testing import play
+from hark.testing.scripts.errors import ScriptError
 
 
 async def test_what_is_said_is_compared_in_order() -> None:

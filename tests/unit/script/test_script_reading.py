@@ -5,10 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from hark.app.script.mistakes import ScriptError
-from hark.app.script.reading import parse, read_script
-from hark.app.script.script import Head
-from hark.app.script.steps import Answers, Chatters, Happens, IsSilent, NeverSaid, Passes, Restarts, Says, Speaks
+from hark.testing.scripts.errors import ScriptError
+from hark.testing.scripts.parser import parse, read_script
+from hark.testing.scripts.script import (
+    AssistantRestarts,
+    EventHappens,
+    HarkIsSilent,
+    HarkSays,
+    HarkSaysMore,
+    LanguageChanges,
+    NeverSaid,
+    ScriptHead,
+    TimePasses,
+    UserSays,
+)
 
 
 def mistakes(text: str) -> list[str]:
@@ -35,8 +45,8 @@ def test_every_kind_of_line() -> None:
         user (kitchen): stop
         """
     ).conversations
-    voices = [Says, Answers, Answers, Chatters, IsSilent, IsSilent]
-    events = [Happens, NeverSaid, Happens, Speaks, Passes, Restarts, Says]
+    voices = [UserSays, HarkSays, HarkSays, HarkSaysMore, HarkIsSilent, HarkIsSilent]
+    events = [EventHappens, NeverSaid, EventHappens, LanguageChanges, TimePasses, AssistantRestarts, UserSays]
     assert [type(step) for step in conversation.steps] == voices + events
     assert [str(step) for step in conversation.steps] == [
         "user: put milk on the list",
@@ -77,9 +87,9 @@ def test_the_head_holds_for_every_conversation_that_has_no_other() -> None:
         user: hola
         """
     ).conversations
-    common = Head("en-US", ("fr-FR", "it-IT"), "Europe/Lisbon", skills=("timer.py", "kitchen:Oven"))
+    common = ScriptHead("en-US", ("fr-FR", "it-IT"), "Europe/Lisbon", skills=("timer.py", "kitchen:Oven"))
     assert (first.name, first.line) == ("One", 7)
-    assert first.head == Head(
+    assert first.head == ScriptHead(
         "en-US",
         common.languages,
         common.timezone,

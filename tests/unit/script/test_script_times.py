@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hark.app.script.mistakes import Wrong
-from hark.app.script.times import Pause, read_moment, read_pause
+from hark.testing.scripts.errors import LineError
+from hark.testing.scripts.times import Pause, read_moment, read_pause
 
 LISBON = ZoneInfo("Europe/Lisbon")
 NOW = datetime(2026, 3, 5, 17, 30, tzinfo=LISBON)
@@ -54,7 +54,7 @@ def test_a_night_in_which_clocks_are_put_forward_is_shorter() -> None:
 
 
 def test_a_time_that_is_over_is_told() -> None:
-    with pytest.raises(Wrong, match="it is 2026-03-05 17:30 already"):
+    with pytest.raises(LineError, match="it is 2026-03-05 17:30 already"):
         read_pause("at 2026-03-05 17:00").length(NOW)
 
 
@@ -64,7 +64,7 @@ def test_a_time_that_is_over_is_told() -> None:
      "0 seconds later", "9999 days later", "next day at 2026-03-06 08:00", "tomorrow", ""],
 )  # fmt: skip
 def test_what_is_no_time_is_told_with_a_remedy(text: str) -> None:
-    with pytest.raises(Wrong) as raised:
+    with pytest.raises(LineError) as raised:
         read_pause(text)
     assert raised.value.remedy
 
@@ -72,7 +72,7 @@ def test_what_is_no_time_is_told_with_a_remedy(text: str) -> None:
 def test_moments() -> None:
     assert read_moment("2026-01-01 12:00") == datetime(2026, 1, 1, 12)
     for text in ("noon", "2026-01-01 12:00+01:00", "2026-13-01 12:00"):
-        with pytest.raises(Wrong, match="no moment"):
+        with pytest.raises(LineError, match="no moment"):
             read_moment(text)
 
 

@@ -35,7 +35,7 @@ from hark.app.control.protocol import (
 from hark.app.doctor.report import Report
 from hark.app.state.directory import StateError
 from hark.app.talk import Talk
-from hark.app.trouble import Trouble
+from hark.errors import UserError
 from hark.model import MalformedMessage
 from hark.model.lang import canonical
 from hark.trace import TraceRecord, render
@@ -75,7 +75,7 @@ class Assistant(Protocol):
     """How the names of their sessions begin: nobody else on the bus has sessions that begin so."""
 
     def talking(self) -> AbstractAsyncContextManager[Talk]:
-        """A way to talk to it; raises `Trouble` where nobody would answer."""
+        """A way to talk to it; raises `UserError` where nobody would answer."""
 
     async def story(self, prefix: str) -> TraceRecord | None:
         """The turn with this `utterance_id`, else the last one whose id begins so."""
@@ -169,7 +169,7 @@ class Control:
                     lang=request.lang,
                     session_id=session_id,
                 )
-        except Trouble as trouble:
+        except UserError as trouble:
             _send(writer, Refused(str(trouble)))
         except MalformedMessage as error:
             _send(writer, Refused(f"this is no utterance: {error}"))

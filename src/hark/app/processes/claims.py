@@ -16,8 +16,8 @@ from typing import Final, Protocol
 import msgspec
 
 from hark.app.processes.queries import EDGE, FROM, ask_all
-from hark.app.trouble import Trouble
 from hark.bus import Bus
+from hark.errors import UserError
 from hark.model import Clock, Message
 from hark.spec import topics
 
@@ -27,7 +27,7 @@ _SETTLE: Final = 5.0
 """Seconds, of real time, in which other processes deal with what was announced."""
 
 
-class ServiceTaken(Trouble):
+class ServiceTaken(UserError):
     """Another process has the service."""
 
 

@@ -40,7 +40,7 @@ class ProcessConnection:
 
 
 async def connect(address: BusAddress, clock: Clock, patience: float = PATIENCE) -> ProcessConnection:
-    """Go where the processes meet; raises `Trouble` when that is not there within `patience` seconds."""
+    """Go where the processes meet; raises `UserError` when that is not there within `patience` seconds."""
     bus = await address.connect(clock, patience=patience)
     if not address.is_nats:
         return ProcessConnection(bus)

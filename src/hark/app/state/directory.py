@@ -9,12 +9,12 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-from hark.app.trouble import Trouble
+from hark.errors import UserError
 
 _LOCK: Final = "lock"
 
 
-class StateError(Trouble):
+class StateError(UserError):
     """The state directory cannot be used; the text says why, and what to do."""
 
 

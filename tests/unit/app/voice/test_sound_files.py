@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hark.app.trouble import Trouble
 from hark.app.voice.sound_files import CollectingPlayer, RecordedMicrophone, progress, save
+from hark.errors import UserError
 from hark.model import Audio
 from hark.model.wav import read_wav
 
@@ -60,7 +60,7 @@ def test_sound_is_written_to_standard_output(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(Trouble, match=r"a\.wav: cannot be written"):
+    with pytest.raises(UserError, match=r"a\.wav: cannot be written"):
         save(SOUND, str(tmp_path / "nowhere" / "a.wav"))
 
 

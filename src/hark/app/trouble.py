@@ -1,7 +1,0 @@
-"""What users can put right."""
-
-from __future__ import annotations
-
-
-class Trouble(Exception):
-    """Something is not as it has to be. The text says what and where, and what to do: it is all that is shown."""

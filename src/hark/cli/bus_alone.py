@@ -1,0 +1,46 @@
+"""Run a websocket server with a bus of its own, and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from pathlib import Path
+
+import msgspec
+
+from hark.app.places import tokens_file
+from hark.app.settings import read_settings
+from hark.app.settings.bus_tables import BusTable
+from hark.app.signals import on_stop_signal
+from hark.app.tokens import TokenFile
+from hark.bus import LocalBus
+from hark.cli.common import settings_path, state_path
+from hark.errors import UserError
+from hark.model import SystemClock
+
+
+def run_bus(options: argparse.Namespace) -> None:
+    """Run the server until the process is told to stop."""
+    path, named = settings_path(options)
+    table = read_settings(path, named=named).bus
+    changes = {name: getattr(options, name) for name in ("host", "port") if getattr(options, name) is not None}
+    table = msgspec.structs.replace(table, **changes)
+    asyncio.run(_serve(table, state_path(options)))
+
+
+async def _serve(table: BusTable, state: Path) -> None:
+    try:
+        from hark.app.bus_server import start_server
+    except ImportError as error:
+        raise UserError(str(error)) from None
+    stop = asyncio.Event()
+    on_stop_signal(stop.set)
+    bus = LocalBus()
+    server, addresses = await start_server(bus, table, TokenFile(tokens_file(table.tokens, state)), SystemClock())
+    asyncio.get_running_loop().set_exception_handler(server.handle_loop_error)
+    try:
+        print(f"the bus listens at {' and '.join(addresses)}", flush=True)
+        await stop.wait()
+    finally:
+        await server.close()
+        await bus.close()

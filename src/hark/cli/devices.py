@@ -1,0 +1,51 @@
+"""`hark devices`: what can be listened to and played on."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Final
+
+from hark.app.voice.engines import ChosenEngine, EngineFactory
+from hark.app.words import one_line
+from hark.cli.common import FAILED, OK
+from hark.cli.startup import load_settings
+from hark.hosting import Loaded, Refusal, Runner
+from hark.model import SystemClock
+from hark.plugins.engines import EngineKind, Microphone, Player, Unavailable
+
+_WHAT: Final[dict[EngineKind, str]] = {"microphone": "to listen to", "player": "to play on"}
+
+
+def devices(options: argparse.Namespace) -> int:
+    """Print what there is."""
+    choice = EngineFactory(load_settings(options), installed=options.plugins)
+    runner = Runner(SystemClock())
+    status = OK
+    for kind, what in _WHAT.items():
+        print(f"{what}:")
+        lines = [line for one in choice.of(kind) for line in _found(one, runner)]
+        print("\n".join(f"  {line}" for line, _ in lines) or "  [voice] names no engine for it")
+        if not any(is_device for _, is_device in lines):
+            status = FAILED
+    return status
+
+
+def _found(one: ChosenEngine | Refusal, runner: Runner) -> Iterator[tuple[str, bool]]:
+    """What to say of an engine, and whether that is a device."""
+    if isinstance(one, Refusal):
+        yield f"{one.name}: {one.reason}; {one.remedy}", False
+        return
+    engine = one.engine
+    if not isinstance(engine, Microphone | Player):
+        return
+    told = runner.attempt(Loaded(engine, engine.devices))
+    if isinstance(told.error, Unavailable):
+        yield f"{engine.id}: {told.error}" + (f"; remedy: {told.error.remedy}" if told.error.remedy else ""), False
+    elif told.error is not None:
+        yield f"{engine.id}: {told.failure}", False
+    elif not told.value:
+        yield f"{engine.id}: no device", False
+    else:
+        for name in told.value:
+            yield f"{engine.id}: {one_line(str(name))}", True

@@ -1,0 +1,75 @@
+"""`hark doctor`: the assistant that runs, looked over, or one that is started for it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+
+import msgspec
+
+from hark.app.control.client import Silent, connect
+from hark.app.control.protocol import Examine, Examined
+from hark.app.doctor.render import render
+from hark.app.doctor.report import Report
+from hark.cli.common import FAILED, OK, print_note, settings_path, state_path
+from hark.errors import UserError
+
+
+def doctor(options: argparse.Namespace) -> int:
+    """Print what was found; the exit status is 1 when something needs attention."""
+    report = _of_the_running(options) or _elsewhere(options) or _alone(options)
+    print(msgspec.json.format(msgspec.json.encode(report)).decode() if options.json else render(report))
+    return OK if report.healthy else FAILED
+
+
+def _of_the_running(options: argparse.Namespace) -> Report | None:
+    is_here = not (options.alone or options.voice or options.bus is not None)
+    connection = connect(state_path(options)) if is_here else None
+    if connection is None:
+        return None
+    with connection:
+        try:
+            for answer in connection.ask(Examine()):
+                if isinstance(answer, Examined):
+                    return answer.report
+        except Silent as silent:
+            print_note(f"the assistant that runs does not answer ({silent}); this is how one would start now")
+    return None
+
+
+def _elsewhere(options: argparse.Namespace) -> Report | None:
+    if options.bus is not None and (options.alone or options.voice):
+        raise UserError("--alone and --voice look at this machine, so they do not go with --bus")
+    if options.alone or options.voice:
+        return None
+    from hark.cli.elsewhere import elsewhere
+
+    place = elsewhere(options)
+    return place.examine() if place is not None else None
+
+
+def _alone(options: argparse.Namespace) -> Report:
+    # Only now: asking a running assistant takes a fraction of what being one takes.
+    from hark.app.doctor.examine import examine
+    from hark.app.household import Household
+    from hark.app.loading import plugin_files, plugins, wanted_by
+    from hark.app.settings import read_settings
+    from hark.cli.startup import mute_refusal_log
+    from hark.model import SystemClock
+
+    path, named = settings_path(options)
+    settings = read_settings(path, named=named)
+
+    async def look() -> Report:
+        loaded = plugins(installed=options.plugins, files=plugin_files(settings, path), wanted=wanted_by(settings))
+        household = Household(settings, loaded, SystemClock(), lambda _text: None)
+        mute_refusal_log()
+        async with household:
+            report = examine(household.house, str(path))
+        if not options.voice:
+            return report
+        from hark.app.voice.engine_report import with_engines
+
+        return await with_engines(report, settings, installed=options.plugins)
+
+    return asyncio.run(look())

@@ -1,0 +1,77 @@
+"""`hark run`: its options, and which kind of run they ask for."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from hark.cli.options import Commands, add_command, add_lang, add_settings, add_state
+
+RUN: Final = """\
+Runs an assistant and lets you talk to it. In a terminal it is a conversation that Ctrl-D ends. When standard input is
+not a terminal, each line is an utterance; it is answered before the next one is read, and the assistant leaves after
+the last. Answers go to standard output, a line each, everything else to standard error.
+
+examples:
+  hark run
+  printf 'what time is it\\nsay hello world\\n' | hark run
+  hark run --dev                         while you write a plugin: the next turn uses what you saved
+  hark run --stay </dev/null             as a service, until SIGTERM
+  hark run --split                       in several processes: one that dies is started again
+  hark run --split --workers 2           ... two of which understand
+  hark run --service understand --service act --bus ws://127.0.0.1:8181/core
+  hark run --voice                       by microphone and loudspeaker
+  hark run --state /tmp/try --no-plugins
+"""
+_MOST_WORKERS: Final = 99
+_SERVICES: Final = ("understand", "act", "hear", "speak", "edge")
+
+
+def add_run(commands: Commands[argparse.ArgumentParser]) -> None:
+    """`hark run`."""
+    run = add_command(commands, "run", "run an assistant and talk to it", RUN)
+    add_settings(command)
+    add_state(command)
+    add_lang(command)
+    command.add_argument(
+        "--dev",
+        action="store_true",
+        help="take over what you edit meanwhile: plugins, their locale folders, the settings; what is broken is told, "
+        "and the old one stays",
+    )
+    command.add_argument("--voice", action="store_true", help="talk by microphone and loudspeaker; see docs/voice.md")
+    command.add_argument("--stay", action="store_true", help="go on when the input ends, until SIGTERM")
+    command.add_argument(
+        "--split", action="store_true", help="every service in a process of its own, restarted when it dies or hangs"
+    )
+    command.add_argument(
+        "--service",
+        action="append",
+        choices=_SERVICES,
+        default=[],
+        help="only this service, over the bus it shares with the others; may be given more than once. "
+        "edge is the websocket server of an assistant at NATS",
+    )
+    command.add_argument(
+        "--room", action="append", dest="service", choices=_SERVICES, help=argparse.SUPPRESS
+    )  # before 0.2
+    command.add_argument(
+        "--worker", action="store_true", help="with --service understand: one of several that share the work"
+    )
+    command.add_argument(
+        "--workers", type=_count, metavar="N", help="with --split: so many processes share the work of understand"
+    )
+    command.add_argument(
+        "--bus",
+        metavar="URL",
+        help="where the services meet: ws://... or nats://...; else servers in [nats], or url in [bus]",
+    )
+    command.add_argument("--parent-watch", help=argparse.SUPPRESS)
+    command.add_argument("--part", default="", help=argparse.SUPPRESS)
+    command.add_argument("--broker-token", help=argparse.SUPPRESS)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST_WORKERS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {_MOST_WORKERS}")
+    return int(text)

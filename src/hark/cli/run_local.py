@@ -1,0 +1,133 @@
+"""`hark run` in one process: an assistant, and a conversation with it in the terminal or over standard input."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
+from typing import TYPE_CHECKING
+
+from hark import __version__
+from hark.app.control.server import listening
+from hark.app.conversation import Conversation
+from hark.app.house import House
+from hark.app.household import Household
+from hark.app.line_reader import Descriptor, LineReader
+from hark.app.loading import plugin_files, plugins, wanted_by
+from hark.app.screen import Screen
+from hark.app.settings import Settings
+from hark.app.signals import on_stop_signal
+from hark.app.state.directory import Held, StateError
+from hark.app.state.keeping import State
+from hark.app.terminal import Terminal
+from hark.cli.common import OK, print_note, settings_path, state_path
+from hark.cli.startup import load_settings, mute_refusal_log, report_problems
+from hark.errors import UserError
+from hark.hosting import Refusal
+from hark.model import SystemClock
+from hark.plugins import Plugin
+
+if TYPE_CHECKING:
+    from hark.app.voice.terminal import VoiceTerminal
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run an assistant until the input ends or it is told to stop; or some of its services."""
+    settings = load_settings(options)
+    if options.workers is not None and not options.split:
+        raise UserError("--workers goes with --split; single workers are started with --service understand --worker")
+    if options.service:
+        # Only here: who runs it in one process does not pay for several.
+        from hark.cli.run_services import run_services
+
+        return run_services(options, settings)
+    if options.split:
+        from hark.cli.run_split import run_split
+
+        return run_split(options, settings)
+    try:
+        state = State(state_path(options), SystemClock(), traces=settings.trace.disk)
+    except Held as held:
+        raise StateError(f"{held}; talk to that one with: hark say, or choose another with --state") from None
+    with closing(state), suppress(asyncio.CancelledError):
+        asyncio.run(_live(options, settings, state))
+    return OK
+
+
+async def _live(options: argparse.Namespace, settings: Settings, state: State) -> None:
+    stop = asyncio.Event()
+    starting = asyncio.current_task()
+
+    def stop_now() -> None:
+        stop.set()
+        if starting is not None:  # nothing to be ended in good order yet
+            starting.cancel()
+
+    on_stop_signal(stop_now)
+    with Terminal(sys.stdin, sys.stdout) as terminal, listening(state.directory) as door:
+        screen = Screen(sys.stdout, stop.set, prompts=terminal.is_interactive)
+        mute_refusal_log()
+        clock = SystemClock()
+        path = settings_path(options)[0]
+        loaded, development = _loading(options, settings, screen.show if terminal.is_interactive else print_note)
+        attending = _attending(settings, options)
+        household = Household(
+            settings,
+            loaded,
+            clock,
+            screen.show if attending is None else attending.show,
+            state=state,
+            door=door,
+            settings_file=str(path),
+            aloud=None if attending is None else attending.config,
+        )
+        async with household, development(household.house):
+            starting = None
+            report_problems(household.house, path)
+            if attending is not None:
+                await attending.run(household.house, stop)
+                return
+            if terminal.is_interactive:
+                _greet(household.house, settings)
+            reader = LineReader(terminal.read if terminal.is_interactive else Descriptor(sys.stdin.fileno()))
+            conversation = Conversation(household.talk, clock, reader, screen, options.state)
+            await conversation.go_on(stop, patient=not terminal.is_interactive)
+            if options.stay:
+                await stop.wait()
+
+
+def _attending(settings: Settings, options: argparse.Namespace) -> VoiceTerminal | None:
+    if not options.voice:
+        return None
+    from hark.app.voice.terminal import VoiceTerminal  # only here: who deals in text does not pay for it
+
+    return VoiceTerminal(settings, sys.stdout, installed=options.plugins)
+
+
+def _loading(
+    options: argparse.Namespace, settings: Settings, tell: Callable[[str], None]
+) -> tuple[Iterable[Plugin | Refusal], Callable[[House], AbstractAsyncContextManager[object]]]:
+    """The plugins, and what follows their files while the house is open."""
+    path = settings_path(options)[0]
+    files = plugin_files(settings, path)
+    if not options.dev:
+        loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings))
+        return loaded, lambda _house: nullcontext()
+    # Only here: who does not develop does not pay for it.
+    from hark.app.dev.edits import Edits
+    from hark.app.dev.mode import DevMode
+    from hark.app.dev.sources import made_by, sources
+
+    found = list(sources(installed=options.plugins, files=files, wanted=wanted_by(settings)))
+    edits = Edits(found, path)
+    return made_by(found), lambda house: DevMode(house, edits, lambda: load_settings(options), tell)
+
+
+def _greet(house: House, settings: Settings) -> None:
+    transformers = sum(map(len, house.transformers.values()))
+    counts = {"skill": len(house.skills), "matcher": len(house.pipeline), "transformer": transformers}
+    loaded = ", ".join(f"{number} {what}{'s' * (number != 1)}" for what, number in counts.items())
+    told = f'Hark {__version__}, {settings.assistant.lang}: {loaded}. "help" gives examples; Ctrl-D leaves.'
+    print(told, file=sys.stderr)

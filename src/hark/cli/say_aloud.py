@@ -1,0 +1,51 @@
+"""`hark say TEXT --to FILE.wav`: the answer as speech, in a file."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+
+from hark.app.screen import Screen
+from hark.app.settings import Settings
+from hark.app.state.keeping import State
+from hark.app.voice.engines import ChosenEngine, EngineFactory, VoiceConfig
+from hark.app.voice.sound_files import CollectingPlayer, progress, save
+from hark.cli.common import USER_ERROR, print_note, settings_path
+from hark.cli.say import print_ending
+from hark.cli.startup import load_settings, make_assistant, mute_refusal_log, open_state, report_problems
+from hark.model import MalformedMessage
+from hark.trace import render
+
+
+def say_aloud(options: argparse.Namespace) -> int:
+    """Say something to an assistant of one's own, and keep what it answers."""
+    settings = load_settings(options)
+    with open_state(options, settings) as state:
+        return asyncio.run(_turn(options, settings, state))
+
+
+async def _turn(options: argparse.Namespace, settings: Settings, state: State | None) -> int:
+    kept = CollectingPlayer()
+    words = sys.stderr if options.to == "-" else sys.stdout
+    screen = Screen(words, lambda: None)
+    choice = EngineFactory(settings, installed=options.plugins)
+    aloud = VoiceConfig(
+        factory=choice, hears=False, instead={"player": [ChosenEngine(kept, {})]}, earcons=False, report=progress()
+    )
+    mute_refusal_log()
+    async with make_assistant(options, settings, state, screen.show, aloud) as household:
+        report_problems(household.house, settings_path(options)[0])
+        try:
+            asked = await household.talk.ask(" ".join(options.text), screen.show)
+        except MalformedMessage as error:
+            print_note(f"this cannot be said: {error}")
+            return USER_ERROR
+        answer = kept.whole()
+        if answer is not None:
+            save(answer, options.to)
+        else:
+            print_note(f"nothing was said aloud, so {options.to} was not written")
+        trace = household.house.traces.find(asked.utterance_id)
+        story = render(trace.record()) if options.why and trace is not None else None
+        return print_ending(asked.outcome, asked.detail, asked.utterance_id, options, story)

@@ -1,0 +1,78 @@
+"""What commands share that start an assistant: its settings, state and plugins, and a report of what was not loaded."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hark.app.advice import advice
+from hark.app.house import House
+from hark.app.household import Household
+from hark.app.loading import plugin_files, plugins, wanted_by
+from hark.app.settings import Settings, read_settings
+from hark.app.state.directory import Held
+from hark.app.state.keeping import State
+from hark.cli.common import print_note, settings_path, state_path
+from hark.hosting import Refusal
+from hark.model import SystemClock
+
+if TYPE_CHECKING:
+    from hark.app.voice.engines import VoiceConfig
+
+
+def load_settings(options: argparse.Namespace) -> Settings:
+    """The settings to go by, in the language that was asked for."""
+    path, named = settings_path(options)
+    settings = read_settings(path, named=named)
+    return settings if options.lang is None else settings.speaking(options.lang)
+
+
+@contextmanager
+def open_state(options: argparse.Namespace, settings: Settings) -> Iterator[State | None]:
+    """The device's own state, if nobody else has it; else none, and that is said."""
+    try:
+        state = State(state_path(options), SystemClock(), traces=settings.trace.disk)
+    except Held as held:
+        print_note(f"{held}; this one knows nothing of it, and leaves no trace")
+        yield None
+        return
+    with closing(state):
+        yield state
+
+
+def make_assistant(
+    options: argparse.Namespace,
+    settings: Settings,
+    state: State | None,
+    show: Callable[[str], None],
+    aloud: VoiceConfig | None = None,
+) -> Household:
+    """An assistant with all its plugins, not yet started."""
+    files = plugin_files(settings, settings_path(options)[0])
+    loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings))
+    return Household(settings, loaded, SystemClock(), show, state=state, aloud=aloud)
+
+
+def mute_refusal_log() -> None:
+    """Keep refusals out of the log: they are told in one piece, once everything was tried."""
+    logging.getLogger("hark.hosting").addFilter(_is_no_refusal)
+
+
+def report_problems(house: House, settings: Path) -> None:
+    """Tell the user what they will miss, and why."""
+    refusals = house.refusals
+    if refusals:
+        print_note(f"{len(refusals)} plugins are not loaded:" if len(refusals) > 1 else "a plugin is not loaded:")
+        print_note("\n".join(f"  {refusal}" for refusal in refusals))
+    if any(refusal.name in house.settings.plugins for refusal in refusals):
+        print_note(f"  the settings of plugins are in {settings}")
+    for hint in advice(house):
+        print_note(f"{settings}: {hint}")
+
+
+def _is_no_refusal(record: logging.LogRecord) -> bool:
+    return not (isinstance(record.args, tuple) and record.args and isinstance(record.args[0], Refusal))

@@ -1,0 +1,72 @@
+"""`hark why`: the story of a turn, from the assistant that runs or from disk."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from hark.app.control.client import Connection, Silent, connect
+from hark.app.control.protocol import Explained, Why
+from hark.app.words import lines_of
+from hark.cli.common import FAILED, OK, print_note, state_path
+from hark.errors import UserError
+
+if TYPE_CHECKING:
+    from hark.trace import TraceRecord
+
+
+def why(options: argparse.Namespace) -> int:
+    """Explain the last turn, or the one whose id begins as told."""
+    connection = connect(state_path(options)) if options.bus is None else None
+    text = _asked(connection, options.id) if connection is not None else None
+    if text is None:
+        # Only now, for the same reason as in `say`.
+        from hark.trace import render
+
+        record = _looked_up(options, is_running=connection is not None)
+        if record is None:
+            return FAILED
+        text = render(record)
+    print(lines_of(text))
+    return OK
+
+
+def _asked(connection: Connection, wanted: str) -> str | None:
+    with connection:
+        try:
+            for answer in connection.ask(Why(wanted)):
+                if isinstance(answer, Explained):
+                    return answer.text
+        except Silent as silent:
+            print_note(f"the assistant that runs does not answer ({silent}); this is from disk")
+    return None
+
+
+def _looked_up(options: argparse.Namespace, *, is_running: bool) -> TraceRecord | None:
+    """From the bus where the assistant is elsewhere, else from disk; says so when it is in neither."""
+    from hark.app.state.trace_file import find
+
+    directory, wanted = state_path(options), options.id
+    which = f"no turn whose id begins with {wanted}" if wanted else "no turn"
+    if options.bus is not None:
+        found = _asked_elsewhere(options)
+        if found is None:
+            print_note(f"there is {which} on record: nobody on {options.bus} had one")
+        return found
+    try:
+        record = None if is_running else _asked_elsewhere(options)
+    except UserError as trouble:
+        print_note(f"{trouble}; this is from disk")
+        record = None
+    record = record or find(directory, wanted)
+    if record is None:
+        running = "the assistant that runs had none" if is_running else "no assistant is running"
+        print_note(f"there is {which} on record: {running}, and there is none on disk in {directory}")
+    return record
+
+
+def _asked_elsewhere(options: argparse.Namespace) -> TraceRecord | None:
+    from hark.cli.elsewhere import elsewhere
+
+    place = elsewhere(options)
+    return place.story(options.id) if place is not None else None

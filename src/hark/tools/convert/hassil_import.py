@@ -1,0 +1,276 @@
+"""From hassil's sentences to the locale folder of one language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from hark.tools.convert.division import Division, divide
+from hark.tools.convert.files import NAME, Entry, entry, lines_of, write_sidecar
+from hark.tools.convert.lists import ListImport
+from hark.tools.convert.report import ConversionReport, Verdict
+from hark.tools.convert.responses import import_responses
+from hark.tools.convert.template import RefItem, SlotItem, UnreadableTemplate, render, size
+from hark.tools.convert.translation import BaseNames, HassilWriter, SentenceScope, VocabularySet, referred, table
+
+DIVIDED: Final = "it is divided into several lines"
+OTHER_LIST: Final = "which of several lists feeds the slot is not said"
+_GATES: Final = {
+    "slots": "slots with a fixed value are not filled in",
+    "requires_context": "a context it requires is not asked for",
+    "excludes_context": "a context it excludes is not asked for",
+    "response": "which response belongs to it is not said",
+    "metadata": "metadata are not passed on",
+    "required_keywords": "keywords it requires are not asked for",
+}
+
+
+class IntentImport:
+    """The intents of one language under conversion."""
+
+    def __init__(
+        self,
+        scope: SentenceScope,
+        dictionary: VocabularySet,
+        lists: ListImport,
+        report: ConversionReport,
+        rules: dict[str, Any],
+    ) -> None:
+        self._scope = scope
+        self._dictionary = dictionary
+        self._lists = lists
+        self._report = report
+        self._rules = rules
+        self.names = BaseNames()
+        """Base names of intents."""
+        self.files: dict[str, list[str]] = {}
+        """The lines of each file."""
+        self.side: dict[str, dict[str, Any]] = {}
+        """What the files cannot say, by base name."""
+        self.slots: dict[str, str] = {}
+        """Slots that have another name in hassil."""
+        self.runtime: dict[str, None] = {}
+        """Lists that nobody defines: who runs the sentences brings them."""
+
+    def add(self, name: str, intent: Any) -> None:
+        """Take in an intent."""
+        base = self.names.of(name)
+        blocks = intent.get("data") if isinstance(intent, Mapping) else None
+        if not isinstance(blocks, list):
+            self._report.add(Verdict.LOST, "an intent has no data", name, f"intent {name}")
+            return
+        kept: dict[str, Any] = {"name": name, "lists": {}, "blocks": []}
+        more = {key: value for key, value in intent.items() if key != "data"}
+        if more:
+            kept["more"] = more
+        self.side[base] = kept
+        self._report.expansions[base] = 0
+        lines: dict[str, None] = {}
+        written: list[str] = []
+        for number, block in enumerate(blocks, 1):
+            if not isinstance(block, Mapping):
+                self._report.add(Verdict.LOST, "a block is no table", str(block), f"intent {name}")
+                continue
+            entries = self._block(base, block, kept["lists"], number)
+            data = {key: value for key, value in block.items() if key != "sentences"}
+            kept["blocks"].append({"data": data, "sentences": entries})
+            fresh = [line for one in entries for line in lines_of(one) if line not in lines]
+            lines.update(dict.fromkeys(fresh))
+            written += [f"# block {number}{_told(data)}", *dict.fromkeys(fresh)] if fresh else []
+        if written:
+            self.files[f"{base}.intent"] = written
+
+    def _block(self, base: str, block: Mapping[str, Any], of_slots: dict[str, str], number: int) -> list[Entry]:
+        where = f"intent {self.side[base]['name']}"
+        for part, reason in _GATES.items():
+            if block.get(part):
+                self._report.add(Verdict.KEPT, reason, str(block[part]), where)
+        own, key = table(block, "lists"), f"{base}/{number}"
+        scope = self._scope
+        if own or block.get("expansion_rules"):
+            scope = scope.inner(table(block, "expansion_rules"), own)
+            for name, definition in own.items():
+                self._lists.add(name, definition, scope, f"{name}@{key}")
+        entries: list[Entry] = []
+        for text in block.get("sentences") or ():
+            slots = scope.slots(text) if isinstance(text, str) else []
+            self._feed(slots, scope, own, key)
+            for slot in slots:
+                of_slots.setdefault(scope.slot_name(slot.name), slot.source or slot.name)
+            entries.append(self._sentence(base, text, scope, of_slots, slots))
+        return entries
+
+    def _sentence(
+        self, base: str, text: Any, scope: SentenceScope, of_slots: dict[str, str], slots: list[SlotItem]
+    ) -> Entry:
+        where = f"intent {self.side[base]['name']}"
+        scope.notes.clear()
+        try:
+            if not isinstance(text, str):
+                raise UnreadableTemplate("a sentence is no text")
+            division = divide(scope.sentence(text), self._dictionary.known, self._dictionary.limit)
+        except (UnreadableTemplate, RecursionError) as error:
+            self._report.add(Verdict.REFUSED, str(error), text, where)
+            return {"was": text, "lines": []}
+        for _part, reasons in division.refused:
+            self._report.add(Verdict.REFUSED, ", ".join(reasons), text, where)
+        self._report.expansions[base] += sum(size(line, self._dictionary.known.size) for line in division.lines)
+        lines = [render(line) for line in division.lines]
+        if division.refused or len(lines) != 1:
+            made = entry(str(text), lines, None)
+        else:
+            originals = {scope.slot_name(slot.name): slot.name for slot in slots}
+            made = entry(str(text), lines, HassilWriter(self._rules, of_slots, originals).sentence(lines[0]))
+            if not isinstance(made, str) and not scope.notes:
+                scope.notes.add(OTHER_LIST)
+        if len(lines) > 1:
+            scope.notes.add(DIVIDED)
+        for note in () if isinstance(made, str) else sorted(scope.notes):
+            self._report.add(Verdict.REWRITTEN, note, text, where)
+        return made
+
+    def _feed(self, slots: list[SlotItem], scope: SentenceScope, own: Mapping[str, Any], key: str) -> None:
+        """Note where slots take their values from."""
+        for slot in slots:
+            base, source = scope.slot_name(slot.name), slot.source or slot.name
+            if base != slot.name:
+                self.slots[base] = slot.name
+            if source in own:
+                self._lists.feed(base, f"{source}@{key}")
+            elif self._lists.has(source):
+                self._lists.feed(base, source)
+            elif not scope.is_number(source):
+                self.runtime[source] = None
+
+
+def _told(data: Mapping[str, Any]) -> str:
+    """What a block is for, for who reads the file."""
+    told = [
+        f"{key} {name}={value}"
+        for key in ("slots", "requires_context", "excludes_context")
+        for name, value in table(data, key).items()
+    ]
+    return ": " + "; ".join(" ".join(text.split()) for text in told) if told else ""
+
+
+_KNOWN: Final = ("language", "intents", "lists", "expansion_rules", "skip_words", "responses")
+
+
+@dataclass(slots=True)
+class ConvertedLanguage:
+    """The files of one language, by name, and what could not be said in them."""
+
+    lang: str
+    report: ConversionReport
+    files: dict[str, str] = field(default_factory=dict)
+
+
+def from_hassil(lang: str, data: Mapping[str, Any], limit: int) -> ConvertedLanguage:
+    """The locale folder for what hassil says in a language; no template stands for more than `limit` sentences."""
+    return _Import(lang, data, limit).run()
+
+
+class _Import:
+    """One conversion under way."""
+
+    def __init__(self, lang: str, data: Mapping[str, Any], limit: int) -> None:
+        self._data = data
+        self._report = ConversionReport(lang)
+        self._dictionary = VocabularySet(lang, limit)
+        self._rules = table(data, "expansion_rules")
+        self._side_of_rules: dict[str, dict[str, Any]] = {}
+        self._scope = SentenceScope(self._rules, table(data, "lists"), self._dictionary, BaseNames())
+        self._lists = ListImport(self._dictionary, self._report)
+        self._intents = IntentImport(self._scope, self._dictionary, self._lists, self._report, self._side_of_rules)
+        self._files: dict[str, list[str]] = {}
+
+    def run(self) -> ConvertedLanguage:
+        """Everything, in an order in which what is referred to comes first."""
+        self._import_rules()
+        for name, definition in table(self._data, "lists").items():
+            self._lists.add(name, definition, self._scope)
+        for name, intent in table(self._data, "intents").items():
+            self._intents.add(name, intent)
+        self._lists.finish()
+        skip_words = self._import_skip_words()
+        dialogs, responses = import_responses(self._data.get("responses"), self._intents.names, self._report)
+        rest = {key: value for key, value in self._data.items() if key not in _KNOWN}
+        bare = [key for key in _KNOWN if key in self._data and not self._data[key]]
+        for key in rest:
+            self._report.add(Verdict.KEPT, f"{key} mean nothing here", str(rest[key]))
+        for base in self._dictionary.bases():
+            self._files[f"{base}.voc"] = self._dictionary.lines(base)
+        self._files |= {**self._lists.files, **self._intents.files, **dialogs}
+        side = {
+            "language": self._report.lang,
+            "intents": self._intents.side,
+            "slots": self._intents.slots,
+            "rules": self._side_of_rules,
+            "local_rules": self._local_rules(),
+            "lists": self._lists.side,
+            "runtime_lists": list(self._intents.runtime),
+            "skip_words": skip_words,
+            "responses": responses,
+            "rest": rest,
+            "bare": bare,
+        }
+        self._count()
+        files = {name: "\n".join(lines) + "\n" for name, lines in self._files.items() if lines}
+        return ConvertedLanguage(self._report.lang, self._report, {**files, NAME: write_sidecar(side)})
+
+    def _import_rules(self) -> None:
+        for name, body in self._rules.items():
+            kept = self._side_of_rules[name] = {"was": body}
+            try:
+                made = self._scope.rule(name)
+            except (UnreadableTemplate, RecursionError) as error:
+                self._report.add(Verdict.REFUSED, str(error), body, f"rule {name}")
+                continue
+            base = referred(made)
+            if base is not None:
+                kept |= {"voc": base, "lines": self._dictionary.lines(base)}
+                if not isinstance(made, RefItem):
+                    kept["optional"] = True
+
+    def _local_rules(self) -> dict[str, list[str]]:
+        """The vocabularies that rules of single blocks became; those rules stand in the data of their blocks."""
+        shared = {kept.get("voc") for kept in self._side_of_rules.values()}
+        return {base: self._dictionary.lines(base) for base in self._dictionary.bases() if base not in shared}
+
+    def _import_skip_words(self) -> dict[str, Any]:
+        words = self._data.get("skip_words")
+        if not isinstance(words, list) or not words:
+            return {}
+        base = self._dictionary.reserve("skip_words")
+        entries: list[Entry] = []
+        for word in map(str, words):
+            try:
+                division = divide(self._scope.sentence(word), self._dictionary.known, self._dictionary.limit)
+            except UnreadableTemplate:
+                division = Division()
+            lines = [render(line) for line in division.lines]
+            if not lines:
+                self._report.add(Verdict.REFUSED, "a word to skip is none", word)
+            entries.append(entry(word, lines, lines[0] if lines else None))
+        self._files[f"{base}.voc"] = list(dict.fromkeys(line for one in entries for line in lines_of(one)))
+        self._report.add(Verdict.KEPT, "words to skip are not left out of what was said", ", ".join(map(str, words)))
+        return {"voc": base, "entries": entries}
+
+    def _count(self) -> None:
+        kinds = [name.rpartition(".")[2] for name in self._files]
+        sentences = [
+            text for intent in self._intents.side.values() for block in intent["blocks"] for text in block["sentences"]
+        ]
+        templates = [line for lines in self._intents.files.values() for line in lines if not line.startswith("#")]
+        self._report.counts = {
+            "intents": len(self._intents.side),
+            "sentences": len(sentences),
+            "unchanged": sum(isinstance(text, str) for text in sentences),
+            "without a line": sum(not lines_of(text) for text in sentences),
+            "templates": len(templates),
+            "vocabularies": kinds.count("voc"),
+            "entities": kinds.count("entity"),
+            "dialogs": kinds.count("dialog"),
+            "expanded sentences": sum(self._report.expansions.values()),
+        }
