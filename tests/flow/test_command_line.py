@@ -158,7 +158,7 @@ def test_say_goes_on_without_state_when_whoever_has_it_does_not_answer(world: Wo
     assert (done.returncode, done.stdout) == (0, "hello\n")
     assert (
         done.stderr
-        == f"hark: {world.state} is in use by somebody else; this one knows nothing of it, and leaves no trace\n"
+        == f"hark: {world.state} is in use by somebody else; this command runs without it and stores nothing\n"
     )
     assert sorted(path.name for path in world.state.iterdir()) == ["lock"]
 
@@ -213,7 +213,7 @@ def test_say_does_not_repeat_what_an_assistant_that_went_away_may_have_done(worl
         with world.running("say", "work for ever") as asking:
             assert asking.line() == "working"
             hark.signal(signal.SIGKILL)
-            assert asking.end() == (1, "hark: the assistant went away before the end of its answer\n")
+            assert asking.end() == (1, "hark: the assistant stopped before the end of its answer\n")
 
 
 def test_a_turn_without_end_does_not_hold_up_the_shutdown(world: World) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -28,12 +29,13 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin" / "python"
 
 
-def _run(*command: object, **environment: str) -> str:
+def _run(*command: object, cwd: Path | None = None, **environment: str) -> str:
     done = subprocess.run(
         [str(part) for part in command],
         capture_output=True,
         text=True,
         timeout=120,
+        cwd=cwd,
         env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", **environment},
     )
     assert done.returncode in (0, 1), done.stdout + done.stderr
@@ -61,7 +63,7 @@ def test_a_new_package_installs_is_found_and_passes_its_test(kind: str, clean: P
 def test_a_folder_that_is_there_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "here").mkdir()
     assert main(["new", "skill", "timer", "--into", str(tmp_path / "here")]) == 2
-    assert "there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("typed", ["", "...", "9lives", "ünï"])
@@ -74,3 +76,13 @@ def test_what_cannot_be_a_name_is_refused_with_an_example(typed: str) -> None:
 def test_however_it_is_typed_the_names_are_the_same(typed: str) -> None:
     expected = PackageNames("hark-kitchen-timer", "hark_kitchen_timer", "KitchenTimer", "kitchen-timer.skill")
     assert PackageNames.of(typed, "skill") == expected
+
+
+def test_the_wheel_has_every_template(tmp_path: Path) -> None:
+    source = Path(hark.__file__).parents[2]
+    _run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, cwd=source)
+    (wheel,) = tmp_path.glob("*.whl")
+    folder = source / "src" / "hark" / "tools" / "scaffold" / "templates"
+    templates = {str(path.relative_to(source / "src")) for path in folder.rglob("*") if path.is_file()}
+    assert templates
+    assert templates <= set(ZipFile(wheel).namelist())

@@ -19,15 +19,15 @@ class StoppableClock(Clock):
         self.monotonic = clock.monotonic  # type: ignore[method-assign]
 
     def wall(self) -> float:
-        """As promised by `Clock`."""
+        """As promised by `ClockWords`."""
         return self._clock.wall()
 
     def monotonic(self) -> float:
-        """As promised by `Clock`."""
+        """As promised by `ClockWords`."""
         return self._clock.monotonic()
 
     def after(self, seconds: float, callback: Callable[[], object]) -> Timer:
-        """As promised by `Clock`; never, once it is stopped."""
+        """As promised by `ClockWords`; never, once it is stopped."""
         timer = _Timer(callback, self._timers)
         if not self._stopped:
             self._timers.add(timer)

@@ -1,1 +1,5 @@
-"""What `hark` can be told to do, a module for each command."""
+"""The command line: a module for each command."""
+
+from hark.cli.main import main
+
+__all__ = ["main"]

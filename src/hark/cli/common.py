@@ -1,4 +1,4 @@
-"""What the commands have in common: their options, and how they say that something is wrong."""
+"""What all commands share: exit statuses, the paths they work with, messages and the log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from hark.app.places import settings_file, state_directory
 
 OK: Final = 0
 FAILED: Final = 1
+"""The command ran, and the answer is no: nothing matched, findings were reported, a conversation failed."""
 USER_ERROR: Final = 2
+"""Something has to be corrected before the command can run."""
 
 
 def state_path(options: argparse.Namespace) -> Path:
@@ -29,13 +31,13 @@ def settings_path(options: argparse.Namespace) -> tuple[Path, bool]:
 
 
 def print_note(text: str) -> None:
-    """Tell the user what is not as it should be."""
+    """Print a message for the user on standard error, each line marked as Hark's."""
     for line in text.splitlines():
         print(f"hark: {line}", file=sys.stderr)
 
 
 def set_up_log(verbose: int) -> None:
-    """Let the log go to standard error: warnings, or more when asked for."""
+    """Log to standard error: warnings, with `verbose` 1 information too, with 2 everything."""
     level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
     form = "%(asctime)s %(levelname)s %(name)s: %(message)s" if verbose else "%(levelname)s %(name)s: %(message)s"
     logging.basicConfig(level=level, format=form, stream=sys.stderr)

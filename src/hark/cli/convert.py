@@ -7,32 +7,34 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from hark.cli.common import FAILED, OK
 from hark.errors import UserError
-
-if TYPE_CHECKING:
-    from hark.tools.convert.report import ConversionReport
+from hark.intents import MAX_SENTENCES
+from hark.model.lang import is_tag
+from hark.tools.convert.files import hassil_files, languages, read_folder, read_package, write
+from hark.tools.convert.hassil_export import to_hassil
+from hark.tools.convert.hassil_import import from_hassil
+from hark.tools.convert.report import ConversionReport, Verdict
 
 ABOUT: Final = """\
 Converts between locale folders and the sentences of hassil, which Home Assistant uses. What the other format cannot
-say is counted, listed with its file and line, and kept in hassil.json beside the locale files, so that the way back
-restores it. The exit status is 0 when everything was converted that can be, 2 when something has to be put right
-first; with --strict it is 1 when something could not be said.
+express is counted, listed with its file and line, and kept in hassil.json beside the locale files, so that converting
+back restores it. The exit status is 0 when everything was converted that can be, 2 when something has to be corrected
+first; with --strict it is 1 when something could not be expressed.
 
 examples:
   hark convert from-hassil config/custom_sentences locale
   hark convert from-hassil --package --lang en locale --report report.json
   hark convert to-hassil locale sentences
 """
-_SHOWN: Final = 12
+_REASONS_SHOWN: Final = 12
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """What can be typed after `hark convert`."""
-    ways = command.add_subparsers(dest="way", metavar="WAY", required=True, title="ways")
-    there = ways.add_parser("from-hassil", help="YAML or JSON of hassil to a locale folder")
+    directions = command.add_subparsers(dest="direction", metavar="DIRECTION", required=True, title="directions")
+    there = directions.add_parser("from-hassil", help="YAML or JSON of hassil to a locale folder")
     there.add_argument("source", nargs="?", metavar="SRC", help="a folder or file; its languages are those it states")
     there.add_argument("dest", metavar="DEST", help="the locale folder; a language goes to DEST/<language>")
     there.add_argument("--package", action="store_true", help="read the installed home-assistant-intents, not SRC")
@@ -40,37 +42,32 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--max-sentences",
         type=int,
         metavar="N",
-        help="divide templates that stand for more sentences than this; else what Hark takes, 5,000",
+        help="divide templates that stand for more sentences than this; else what Hark accepts, 5,000",
     )
-    back = ways.add_parser("to-hassil", help="a locale folder to YAML of hassil")
+    back = directions.add_parser("to-hassil", help="a locale folder to YAML of hassil")
     back.add_argument("source", metavar="LOCALE", help="the locale folder: LOCALE/<language>/…")
     back.add_argument("dest", metavar="DEST", help="the folder for the YAML; a language goes to DEST/<language>")
-    for way in (there, back):
-        way.add_argument("--lang", metavar="TAG", help="one language; else all there are")
-        way.add_argument("--report", metavar="FILE", help="write everything that could not be said to this JSON file")
-        way.add_argument("--force", action="store_true", help="overwrite files that exist")
-        way.add_argument("--strict", action="store_true", help="exit with 1 when something could not be said")
+    for direction in (there, back):
+        direction.add_argument("--lang", metavar="TAG", help="one language; else all there are")
+        direction.add_argument("--report", metavar="FILE", help="write a JSON report of what could not be expressed")
+        direction.add_argument("--force", action="store_true", help="overwrite files that exist")
+        direction.add_argument(
+            "--strict", action="store_true", help="exit with 1 when something could not be expressed"
+        )
 
 
 def convert(options: argparse.Namespace) -> int:
-    """Convert every language asked for, one after the other, and tell what could not be said."""
     reports: list[ConversionReport] = []
-    for report in _from_hassil(options) if options.way == "from-hassil" else _to_hassil(options):
-        _tell(report)
+    for report in _from_hassil(options) if options.direction == "from-hassil" else _to_hassil(options):
+        _print_summary(report)
         reports.append(report)
     if options.report is not None:
         text = json.dumps([report.as_json() for report in reports], ensure_ascii=False, indent=1)
         Path(options.report).write_text(f"{text}\n", encoding="utf-8")
-    return FAILED if options.strict and any(map(_unsaid, reports)) else OK
+    return FAILED if options.strict and any(map(_is_incomplete, reports)) else OK
 
 
 def _from_hassil(options: argparse.Namespace) -> Iterator[ConversionReport]:
-    # Here and below: only this command needs them.
-    from hark.intents import MAX_SENTENCES
-    from hark.model.lang import is_tag
-    from hark.tools.convert.files import read_folder, read_package, write
-    from hark.tools.convert.hassil_import import from_hassil
-
     limit = MAX_SENTENCES if options.max_sentences is None else options.max_sentences
     if limit < 1:
         raise UserError("--max-sentences takes a number above 0")
@@ -81,17 +78,13 @@ def _from_hassil(options: argparse.Namespace) -> Iterator[ConversionReport]:
     )
     for lang, data in found:
         if not is_tag(lang):
-            raise UserError(f"{lang!r} is no language tag such as en or de-CH")
+            raise UserError(f"{lang!r} is not a language tag such as en or de-CH")
         converted = from_hassil(lang, data, limit)
         write(Path(options.dest) / lang, converted.files, force=options.force)
         yield converted.report
 
 
 def _to_hassil(options: argparse.Namespace) -> Iterator[ConversionReport]:
-    from hark.tools.convert.files import hassil_files, languages, write
-    from hark.tools.convert.hassil_export import to_hassil
-    from hark.tools.convert.report import ConversionReport
-
     for folder in languages(Path(options.source), options.lang):
         report = ConversionReport(folder.lang)
         data = to_hassil(folder, report)
@@ -99,18 +92,16 @@ def _to_hassil(options: argparse.Namespace) -> Iterator[ConversionReport]:
         yield report
 
 
-def _unsaid(report: ConversionReport) -> bool:
-    from hark.tools.convert.report import Verdict
-
+def _is_incomplete(report: ConversionReport) -> bool:
     return bool(report.total(Verdict.REFUSED) or report.total(Verdict.LOST))
 
 
-def _tell(report: ConversionReport) -> None:
-    """A language is told as soon as it is done: all of them take a while."""
+def _print_summary(report: ConversionReport) -> None:
+    # A language at a time, as soon as it is done: all of them take a while.
     print(f"{report.lang}: {', '.join(f'{number:,} {what}' for what, number in report.counts.items())}")
     rows = report.by_reason()
-    for verdict, reason, number in rows[:_SHOWN]:
+    for verdict, reason, number in rows[:_REASONS_SHOWN]:
         print(f"  {verdict.value:9} {number:6,}  {reason}")
-    if len(rows) > _SHOWN:
-        print(f"  and {len(rows) - _SHOWN} further reasons; --report FILE writes all of them")
+    if len(rows) > _REASONS_SHOWN:
+        print(f"  and {len(rows) - _REASONS_SHOWN} further reasons; --report FILE writes all of them")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""`hark devices`: what can be listened to and played on."""
+"""`hark devices`: the microphones and loudspeakers of this machine."""
 
 from __future__ import annotations
 
@@ -9,16 +9,28 @@ from typing import Final
 from hark.app.voice.engines import ChosenEngine, EngineFactory
 from hark.app.words import one_line
 from hark.cli.common import FAILED, OK
+from hark.cli.options import add_lang, add_settings
 from hark.cli.startup import load_settings
 from hark.hosting import Loaded, Refusal, Runner
 from hark.model import SystemClock
 from hark.plugins.engines import EngineKind, Microphone, Player, Unavailable
 
-_WHAT: Final[dict[EngineKind, str]] = {"microphone": "to listen to", "player": "to play on"}
+ABOUT: Final = """\
+Lists the microphones and loudspeakers that the engines of [voice] find on this machine, and what prevents them from
+finding any. The exit status is 1 when there is no microphone, or no loudspeaker.
+
+example:
+  hark devices
+"""
+_WHAT: Final[dict[EngineKind, str]] = {"microphone": "microphones", "player": "loudspeakers"}
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    add_settings(command)
+    add_lang(command)
 
 
 def devices(options: argparse.Namespace) -> int:
-    """Print what there is."""
     choice = EngineFactory(load_settings(options), installed=options.plugins)
     runner = Runner(SystemClock())
     status = OK
@@ -32,7 +44,7 @@ def devices(options: argparse.Namespace) -> int:
 
 
 def _found(one: ChosenEngine | Refusal, runner: Runner) -> Iterator[tuple[str, bool]]:
-    """What to say of an engine, and whether that is a device."""
+    """Lines to print for an engine, each with whether it is a device."""
     if isinstance(one, Refusal):
         yield f"{one.name}: {one.reason}; {one.remedy}", False
         return

@@ -1,9 +1,10 @@
-"""`hark doctor`: the assistant that runs, looked over, or one that is started for it."""
+"""`hark doctor`: examine the running assistant, or one that is started for it."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+from typing import Final
 
 import msgspec
 
@@ -12,11 +13,31 @@ from hark.app.control.protocol import Examine, Examined
 from hark.app.doctor.render import render
 from hark.app.doctor.report import Report
 from hark.cli.common import FAILED, OK, print_note, settings_path, state_path
+from hark.cli.options import add_bus, add_settings, add_state
 from hark.errors import UserError
+
+ABOUT: Final = """\
+Reports what is loaded, in which order it would run and why, what is not loaded and why (with file, line and remedy),
+and which settings have no effect. Asks the running assistant, which is found as by hark say; if none runs, starts one
+to examine. The exit status is 1 when something needs attention.
+
+examples:
+  hark doctor
+  hark doctor --json | jq .missing
+  hark doctor --voice                    check the engines for speech as well
+"""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print the report as JSON")
+    command.add_argument("--voice", action="store_true", help="load the engines of [voice] too, and report on them")
+    command.add_argument("--alone", action="store_true", help="do not ask the running assistant")
+    add_settings(command)
+    add_state(command)
+    add_bus(command)
 
 
 def doctor(options: argparse.Namespace) -> int:
-    """Print what was found; the exit status is 1 when something needs attention."""
     report = _of_the_running(options) or _elsewhere(options) or _alone(options)
     print(msgspec.json.format(msgspec.json.encode(report)).decode() if options.json else render(report))
     return OK if report.healthy else FAILED
@@ -33,13 +54,13 @@ def _of_the_running(options: argparse.Namespace) -> Report | None:
                 if isinstance(answer, Examined):
                     return answer.report
         except Silent as silent:
-            print_note(f"the assistant that runs does not answer ({silent}); this is how one would start now")
+            print_note(f"the running assistant does not answer ({silent}); this is how one would start now")
     return None
 
 
 def _elsewhere(options: argparse.Namespace) -> Report | None:
     if options.bus is not None and (options.alone or options.voice):
-        raise UserError("--alone and --voice look at this machine, so they do not go with --bus")
+        raise UserError("--alone and --voice examine this machine, so they do not go with --bus")
     if options.alone or options.voice:
         return None
     from hark.cli.elsewhere import elsewhere
@@ -49,7 +70,7 @@ def _elsewhere(options: argparse.Namespace) -> Report | None:
 
 
 def _alone(options: argparse.Namespace) -> Report:
-    # Only now: asking a running assistant takes a fraction of what being one takes.
+    # Only now: asking a running assistant takes a fraction of the time of starting one.
     from hark.app.doctor.examine import examine
     from hark.app.household import Household
     from hark.app.loading import plugin_files, plugins, wanted_by

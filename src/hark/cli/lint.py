@@ -1,4 +1,4 @@
-"""`hark lint`: locale folders, looked over."""
+"""`hark lint`: check locale folders."""
 
 from __future__ import annotations
 
@@ -6,13 +6,30 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Final
 
 from hark.cli.common import FAILED, OK
 from hark.tools.lint import as_json, as_text, check
 
+ABOUT: Final = """\
+Checks the locale folders of skills and reports file, line, column, what is wrong and how to fix it. A path is a locale
+folder, a skill, a folder full of skills, or one file. The exit status is 0 when there is nothing to fix, 1 when there
+is, 2 when there was nothing to check; warnings count only with --strict. docs/lint.md explains every code.
+
+examples:
+  hark lint                              everything below this folder
+  hark lint my-skill/locale --strict
+  hark lint skills --format json | jq '.findings[].code'
+"""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="what to check; else this folder")
+    command.add_argument("--format", choices=("text", "json"), default="text", help="for people, or for programs")
+    command.add_argument("--strict", action="store_true", help="count warnings as well")
+
 
 def lint(options: argparse.Namespace) -> int:
-    """Print what was found; the exit status is 1 when something has to be mended."""
     report = check([Path(path) for path in options.paths])
     if options.format == "json":
         print(as_json(report))

@@ -1,4 +1,4 @@
-"""`hark listen`: a recording in, what is answered out, as text and as speech."""
+"""`hark listen`: answer a recording, as text and as speech."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import sys
 from pathlib import Path
+from typing import Final
 
 from hark.app.screen import Screen
 from hark.app.settings import Settings
@@ -15,6 +16,7 @@ from hark.app.voice.follower import VoiceFollower
 from hark.app.voice.sound_files import CollectingPlayer, RecordedMicrophone, progress, save
 from hark.app.words import lines_of, one_line, remark, why_command
 from hark.cli.common import FAILED, OK, print_note, settings_path
+from hark.cli.options import add_lang, add_settings, add_state
 from hark.cli.startup import load_settings, make_assistant, mute_refusal_log, open_state, report_problems
 from hark.errors import UserError
 from hark.model import Audio
@@ -22,9 +24,30 @@ from hark.model.wav import MalformedWav, read_wav
 from hark.plugins.engines import EngineKind
 from hark.trace import render
 
+ABOUT: Final = """\
+Treats a recording as something a user said: recognises it, answers, and writes the spoken answer to a WAV file.
+All speech counts, without a wake word, unless --wake is given. The exit status is 0 when it was answered, 1 when it
+was not, 2 when something has to be corrected first.
+
+examples:
+  hark listen question.wav                     the answer is in question.answer.wav
+  hark listen question.wav --to answer.wav --why
+  arecord -f S16_LE -r 16000 -d 4 -t wav | hark listen - --to answer.wav
+"""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", metavar="FILE", help="a WAV file; - reads one from standard input")
+    command.add_argument("--to", metavar="FILE", help="where to write the spoken answer; - is standard output")
+    command.add_argument("--text", action="store_true", help="print the answer and do not speak it")
+    command.add_argument("--wake", action="store_true", help="listen only after a wake word")
+    command.add_argument("--why", action="store_true", help="also print every step on the way to the answer")
+    add_settings(command)
+    add_state(command)
+    add_lang(command)
+
 
 def listen(options: argparse.Namespace) -> int:
-    """Listen to a recording and answer it."""
     audio = _recording(options.file)
     settings = load_settings(options)
     with open_state(options, settings) as state:
@@ -97,9 +120,9 @@ def _recording(name: str) -> Audio:
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
-        raise UserError(f"{name}: it cannot be read: {error.strerror}") from None
+        raise UserError(f"{name} cannot be read: {error.strerror}") from None
     try:
         return read_wav(data)
     except MalformedWav as error:
         remedy = "convert it first: ffmpeg -i RECORDING -ar 16000 -ac 1 question.wav"
-        raise UserError(f"{name}: this is no WAV file that can be read: {error}; {remedy}") from None
+        raise UserError(f"{name} is not a WAV file that Hark can read: {error}; {remedy}") from None

@@ -15,13 +15,13 @@ from hark.cli.common import OK, USER_ERROR, print_note, set_up_log
 from hark.cli.parser import make_parser
 from hark.errors import UserError
 
-log = logging.getLogger("hark.app")
+log = logging.getLogger("hark.cli")
 
 _INTERRUPTED: Final = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says; the exit status: 0 answered, 1 not answered, 2 something to be put right."""
+    """Run a command and return its exit status: 0 done, 1 not answered or failed, 2 something to correct first."""
     _open_missing_streams()
     parser = make_parser(__version__)
     options = parser.parse_args(arguments)
@@ -33,20 +33,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = _command(options.command)(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        _give_up_output()  # who reads has read enough
+        _discard_output()  # the program that reads the output has read enough
         return OK
     except KeyboardInterrupt:
         return _INTERRUPTED
     except (UserError, OSError) as error:
-        log.debug("what went wrong", exc_info=error)
+        log.debug("the command failed", exc_info=error)
         print_note(str(error))
-        _give_up_output()
+        _discard_output()
         return USER_ERROR
     return status
 
 
-def _give_up_output() -> None:
-    """Python would complain once more when it closes an output that cannot be written to."""
+def _discard_output() -> None:
+    """Point standard output elsewhere if it cannot be written to: Python would report that again at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -54,14 +54,12 @@ def _give_up_output() -> None:
 
 
 def _command(name: str) -> Callable[[argparse.Namespace], int]:
-    # Each imports what it needs and no more: asking a running assistant takes a fraction of what being one takes.
-    place = "show_settings" if name == "settings" else name
-    command: Callable[[argparse.Namespace], int] = getattr(import_module(f"hark.cli.{place}"), place)
+    command: Callable[[argparse.Namespace], int] = getattr(import_module(f"hark.cli.{name}"), name)
     return command
 
 
 def _open_missing_streams() -> None:
-    """A process may be started without them; then there is nothing to read, and nobody reads what is written."""
+    """Give a process that was started without standard streams empty ones."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)

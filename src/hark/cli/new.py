@@ -1,16 +1,30 @@
-"""`hark new`: the beginning of a plugin package."""
+"""`hark new`: start a plugin package."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Final
 
 from hark.cli.common import OK
 from hark.tools.scaffold import PackageNames, write
 
+ABOUT: Final = """\
+Writes a package with a plugin that works, an entry point by which Hark finds it, and a test that passes.
+
+examples:
+  hark new skill kitchen-timer
+  hark new transformer polite --into ~/plugins/polite
+"""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("kind", choices=("skill", "transformer", "pipeline"), help="the kind of plugin")
+    command.add_argument("name", metavar="NAME", help="the name of the plugin, such as kitchen-timer")
+    command.add_argument("--into", metavar="DIR", help="the folder to create; else one named after the package, here")
+
 
 def new(options: argparse.Namespace) -> int:
-    """Write the package and say what to do next."""
     names = PackageNames.of(options.name, options.kind)
     folder = Path(options.into) if options.into is not None else Path(names.package)
     for path in write(options.kind, names, folder):

@@ -1,4 +1,4 @@
-"""What can be typed after several commands."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -8,57 +8,44 @@ from typing import Final
 
 _TAG: Final = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
 
-Commands = argparse._SubParsersAction  # it has no other name
-"""To which commands are added."""
-
 
 class DescriptionFormatter(argparse.RawDescriptionHelpFormatter):
     """Keeps descriptions as they are written."""
 
 
-def add_command(
-    commands: Commands[argparse.ArgumentParser], name: str, short: str, long: str
-) -> argparse.ArgumentParser:
-    """One more command, told about in short and at length."""
-    command = commands.add_parser(name, help=short, description=long, formatter_class=DescriptionFormatter)
+def add_verbose(command: argparse.ArgumentParser) -> None:
     command.add_argument("-v", "--verbose", action="count", default=0, help="log more; -vv logs everything")
-    return command
 
 
 def add_settings(command: argparse.ArgumentParser) -> None:
-    """Which settings, and which plugins."""
+    """Add --settings and --no-plugins."""
     add_settings_file(command)
     add_plugins(command)
 
 
 def add_settings_file(command: argparse.ArgumentParser) -> None:
-    """Which settings."""
     command.add_argument("--settings", metavar="FILE", help="the settings file; see: hark settings --help")
 
 
 def add_plugins(command: argparse.ArgumentParser) -> None:
-    """Which plugins."""
     command.add_argument(
         "--no-plugins", dest="plugins", action="store_false", help="only what comes with Hark, no installed plugins"
     )
 
 
 def add_state(command: argparse.ArgumentParser) -> None:
-    """Where its state is."""
     command.add_argument(
         "--state",
         metavar="DIR",
-        help="where the assistant keeps its state; else $XDG_STATE_HOME/hark or ~/.local/state/hark",
+        help="the state directory of the assistant; else $XDG_STATE_HOME/hark or ~/.local/state/hark",
     )
 
 
 def add_lang(command: argparse.ArgumentParser) -> None:
-    """What is spoken."""
-    command.add_argument("--lang", type=_lang, metavar="TAG", help="the language that is spoken, such as de-DE")
+    command.add_argument("--lang", type=_lang, metavar="TAG", help="the language to use, such as de-DE")
 
 
 def add_bus(command: argparse.ArgumentParser) -> None:
-    """Where to ask."""
     command.add_argument("--bus", metavar="URL", help="ask the assistant on this bus: ws://... or nats://...")
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from hark.cli.options import Commands, add_command, add_lang, add_settings, add_state
+from hark.cli.options import add_lang, add_settings, add_state
+from hark.errors import UserError
 
-RUN: Final = """\
-Runs an assistant and lets you talk to it. In a terminal it is a conversation that Ctrl-D ends. When standard input is
-not a terminal, each line is an utterance; it is answered before the next one is read, and the assistant leaves after
+ABOUT: Final = """\
+Runs an assistant that you can talk to. In a terminal it is a conversation that Ctrl-D ends. When standard input is
+not a terminal, each line is an utterance; it is answered before the next one is read, and the assistant exits after
 the last. Answers go to standard output, a line each, everything else to standard error.
 
 examples:
@@ -27,20 +28,18 @@ _MOST_WORKERS: Final = 99
 _SERVICES: Final = ("understand", "act", "hear", "speak", "edge")
 
 
-def add_run(commands: Commands[argparse.ArgumentParser]) -> None:
-    """`hark run`."""
-    run = add_command(commands, "run", "run an assistant and talk to it", RUN)
+def add_options(command: argparse.ArgumentParser) -> None:
     add_settings(command)
     add_state(command)
     add_lang(command)
     command.add_argument(
         "--dev",
         action="store_true",
-        help="take over what you edit meanwhile: plugins, their locale folders, the settings; what is broken is told, "
-        "and the old one stays",
+        help="reload what you edit meanwhile: plugins, their locale folders, the settings; what is broken is "
+        "reported, and the old version stays",
     )
     command.add_argument("--voice", action="store_true", help="talk by microphone and loudspeaker; see docs/voice.md")
-    command.add_argument("--stay", action="store_true", help="go on when the input ends, until SIGTERM")
+    command.add_argument("--stay", action="store_true", help="keep running when the input ends, until a signal")
     command.add_argument(
         "--split", action="store_true", help="every service in a process of its own, restarted when it dies or hangs"
     )
@@ -69,6 +68,26 @@ def add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     command.add_argument("--parent-watch", help=argparse.SUPPRESS)
     command.add_argument("--part", default="", help=argparse.SUPPRESS)
     command.add_argument("--broker-token", help=argparse.SUPPRESS)
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.workers is not None and not options.split:
+        raise UserError("--workers goes with --split; single workers are started with --service understand --worker")
+    # Imported where they are needed: help needs none of them, and one process not what several need.
+    from hark.cli.startup import load_settings
+
+    settings = load_settings(options)
+    if options.service:
+        from hark.cli.run_services import run_services
+
+        return run_services(options, settings)
+    if options.split:
+        from hark.cli.run_split import run_split
+
+        return run_split(options, settings)
+    from hark.cli.run_local import run_local
+
+    return run_local(options, settings)
 
 
 def _count(text: str) -> int:

@@ -24,7 +24,6 @@ from hark.app.state.keeping import State
 from hark.app.terminal import Terminal
 from hark.cli.common import OK, print_note, settings_path, state_path
 from hark.cli.startup import load_settings, mute_refusal_log, report_problems
-from hark.errors import UserError
 from hark.hosting import Refusal
 from hark.model import SystemClock
 from hark.plugins import Plugin
@@ -33,20 +32,8 @@ if TYPE_CHECKING:
     from hark.app.voice.terminal import VoiceTerminal
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run an assistant until the input ends or it is told to stop; or some of its services."""
-    settings = load_settings(options)
-    if options.workers is not None and not options.split:
-        raise UserError("--workers goes with --split; single workers are started with --service understand --worker")
-    if options.service:
-        # Only here: who runs it in one process does not pay for several.
-        from hark.cli.run_services import run_services
-
-        return run_services(options, settings)
-    if options.split:
-        from hark.cli.run_split import run_split
-
-        return run_split(options, settings)
+def run_local(options: argparse.Namespace, settings: Settings) -> int:
+    """Run an assistant until the input ends or a signal stops it."""
     try:
         state = State(state_path(options), SystemClock(), traces=settings.trace.disk)
     except Held as held:

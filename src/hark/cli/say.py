@@ -1,33 +1,57 @@
-"""`hark say`: one utterance, to the assistant that runs, or else to one of its own."""
+"""`hark say`: one utterance, to the running assistant or to one that is started for it."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from typing import Final
 
 from hark.app.control.client import Connection, Silent, connect
 from hark.app.control.protocol import Ended, Explained, Heard, Refused, Say, Spoken, Why
 from hark.app.words import lines_of, one_line, remark, why_command
 from hark.cli.common import FAILED, OK, USER_ERROR, print_note, state_path
+from hark.cli.options import add_bus, add_lang, add_settings, add_state
 from hark.errors import UserError
+
+ABOUT: Final = """\
+Says something to the running assistant, in a session of its own; if none runs, to one that is started for this turn
+and continues the session of the device. The running assistant is found by the state directory; where no process holds
+that and the settings name NATS servers, it is asked there. With --bus, only the assistant on that bus is asked.
+The exit status is 0 when the utterance was answered, 1 when it was not, 2 when something has to be corrected first.
+
+examples:
+  hark say what time is it
+  hark say "what time is it" --why
+  hark say "what time is it" --to answer.wav
+  hark say what time is it --bus ws://127.0.0.1:8181/core
+"""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("text", nargs="+", metavar="TEXT", help="what to say")
+    command.add_argument("--to", metavar="FILE", help="write the spoken answer to a WAV file; - is standard output")
+    command.add_argument("--why", action="store_true", help="also print every step on the way to the answer")
+    add_settings(command)
+    add_state(command)
+    add_bus(command)
+    add_lang(command)
 
 
 def say(options: argparse.Namespace) -> int:
-    """Say something and print the answer."""
     if options.to is not None:
         if options.bus is not None:
-            raise UserError("--to has an assistant of its own speak, so it does not go with --bus")
-        from hark.cli.say_aloud import say_aloud
+            raise UserError("--to starts an assistant that speaks, so it does not go with --bus")
+        from hark.cli.say_alone import say_alone
 
-        return say_aloud(options)
+        return say_alone(options)
     connection = connect(state_path(options)) if options.bus is None else None
     if connection is not None:
         with connection:
             try:
                 return _say_to(connection, options)
             except Silent as silent:
-                print_note(f"the assistant that runs does not answer: {silent}")
-    # Only now: whoever finds an assistant running need not load one.
+                print_note(f"the running assistant does not answer: {silent}")
+    # Only now: where an assistant runs, none has to be loaded.
     from hark.cli.elsewhere import elsewhere
 
     place = elsewhere(options)
@@ -55,8 +79,8 @@ def _say_to(connection: Connection, options: argparse.Namespace) -> int:
     except Silent:
         if not heard:
             raise
-        # Not asked again of another: it may have been done already.
-        print_note("the assistant went away before the end of its answer")
+        # Another assistant is not asked: this one may have done it already.
+        print_note("the assistant stopped before the end of its answer")
     return FAILED
 
 
@@ -68,7 +92,7 @@ def _story(connection: Connection, ended: Ended, options: argparse.Namespace) ->
 
 
 def print_ending(outcome: str, detail: str, utterance_id: str, options: argparse.Namespace, story: str | None) -> int:
-    """Say how the turn ended, with its story if there is one; the exit status."""
+    """Print how the turn ended, with its trace if there is one, and return the exit status."""
     told = remark(outcome, detail, why_command(utterance_id, options.state, options.bus))
     if told is not None:
         print(told)

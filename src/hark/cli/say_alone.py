@@ -1,10 +1,11 @@
-"""`hark say` when no assistant runs: one of its own, for one turn."""
+"""`hark say` when no assistant runs: one is started for one turn, and its answer is printed or written as speech."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import sys
+from typing import TYPE_CHECKING
 
 from hark.app.screen import Screen
 from hark.app.settings import Settings
@@ -15,24 +16,54 @@ from hark.cli.startup import load_settings, make_assistant, mute_refusal_log, op
 from hark.model import MalformedMessage
 from hark.trace import render
 
+if TYPE_CHECKING:
+    from hark.app.voice.engines import VoiceConfig
+    from hark.app.voice.sound_files import CollectingPlayer
+    from hark.plugins.engines import EngineKind
+
 
 def say_alone(options: argparse.Namespace) -> int:
-    """Say something to the device's own session, and remember what comes of it if nobody else has the state."""
+    """Say something in the session of the device; its state is kept, unless another process has it."""
     settings = load_settings(options)
     with open_state(options, settings) as state:
         return asyncio.run(_turn(options, settings, state))
 
 
 async def _turn(options: argparse.Namespace, settings: Settings, state: State | None) -> int:
-    screen = Screen(sys.stdout, lambda: None)
+    screen = Screen(sys.stderr if options.to == "-" else sys.stdout, lambda: None)
+    recorder, voice = (None, None) if options.to is None else _voice(options, settings)
     mute_refusal_log()
-    async with make_assistant(options, settings, state, screen.show) as household:
-        report_problems(household.house, settings_path(options)[0])
+    async with make_assistant(options, settings, state, screen.show, voice) as assistant:
+        report_problems(assistant.house, settings_path(options)[0])
         try:
-            asked = await household.talk.ask(" ".join(options.text), screen.show)
+            asked = await assistant.talk.ask(" ".join(options.text), screen.show)
         except MalformedMessage as error:
             print_note(f"this cannot be said: {error}")
             return USER_ERROR
-        trace = household.house.traces.find(asked.utterance_id)
+        if recorder is not None:
+            _save(recorder, options.to)
+        trace = assistant.house.traces.find(asked.utterance_id)
         story = render(trace.record()) if options.why and trace is not None else None
         return print_ending(asked.outcome, asked.detail, asked.utterance_id, options, story)
+
+
+def _voice(options: argparse.Namespace, settings: Settings) -> tuple[CollectingPlayer, VoiceConfig]:
+    """Something that records what is spoken, and engines that speak to it."""
+    # Only here: answers in text do not load the voice packages.
+    from hark.app.voice.engines import ChosenEngine, EngineFactory, VoiceConfig
+    from hark.app.voice.sound_files import CollectingPlayer, progress
+
+    recorder = CollectingPlayer()
+    choice = EngineFactory(settings, installed=options.plugins)
+    instead: dict[EngineKind, list[ChosenEngine]] = {"player": [ChosenEngine(recorder, {})]}
+    return recorder, VoiceConfig(factory=choice, hears=False, instead=instead, earcons=False, report=progress())
+
+
+def _save(recorder: CollectingPlayer, file: str) -> None:
+    from hark.app.voice.sound_files import save
+
+    answer = recorder.whole()
+    if answer is None:
+        print_note(f"nothing was spoken, so {file} was not written")
+    else:
+        save(answer, file)

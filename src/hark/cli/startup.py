@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def load_settings(options: argparse.Namespace) -> Settings:
-    """The settings to go by, in the language that was asked for."""
+    """The settings, in the language of --lang."""
     path, named = settings_path(options)
     settings = read_settings(path, named=named)
     return settings if options.lang is None else settings.speaking(options.lang)
@@ -33,11 +33,11 @@ def load_settings(options: argparse.Namespace) -> Settings:
 
 @contextmanager
 def open_state(options: argparse.Namespace, settings: Settings) -> Iterator[State | None]:
-    """The device's own state, if nobody else has it; else none, and that is said."""
+    """The state of the device; none, with a note to the user, if another process has it."""
     try:
         state = State(state_path(options), SystemClock(), traces=settings.trace.disk)
     except Held as held:
-        print_note(f"{held}; this one knows nothing of it, and leaves no trace")
+        print_note(f"{held}; this command runs without it and stores nothing")
         yield None
         return
     with closing(state):
@@ -58,12 +58,12 @@ def make_assistant(
 
 
 def mute_refusal_log() -> None:
-    """Keep refusals out of the log: they are told in one piece, once everything was tried."""
+    """Keep refused plugins out of the log: `report_problems` lists them together, once all are loaded."""
     logging.getLogger("hark.hosting").addFilter(_is_no_refusal)
 
 
 def report_problems(house: House, settings: Path) -> None:
-    """Tell the user what they will miss, and why."""
+    """Print which plugins are not loaded and why, and which settings have no effect."""
     refusals = house.refusals
     if refusals:
         print_note(f"{len(refusals)} plugins are not loaded:" if len(refusals) > 1 else "a plugin is not loaded:")

@@ -1,4 +1,4 @@
-"""`hark test`: conversation scripts, played."""
+"""`hark test`: play conversation scripts."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from hark.app.settings import read_settings
 from hark.cli.common import FAILED, OK, USER_ERROR, print_note, settings_path
+from hark.cli.startup import mute_refusal_log
 from hark.errors import UserError
+from hark.testing.scripts.report import as_json, headline, indented, summary
+from hark.testing.scripts.runner import ScriptRunner
+from hark.testing.scripts.setup import Setup
 
 if TYPE_CHECKING:
     from hark.testing.scripts.voice import VoiceSetup
 
 ABOUT: Final = """\
 Plays conversation scripts on an assistant without microphone and loudspeaker, on a clock that jumps. A path is a
-script, or a folder with scripts, which end in .talk. The exit status is 0 when every conversation went as written, 1
-when one did not, 2 when a script cannot be read or there is none. docs/scripts.md tells how they are written.
+script, or a folder with scripts; their names end in .talk. The exit status is 0 when every conversation went as
+written, 1 when one did not, 2 when a script cannot be read or there is none. docs/scripts.md explains them.
 
 examples:
   hark test tests/talk
@@ -28,7 +33,6 @@ examples:
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """What can be typed after `hark test`."""
     command.add_argument("paths", nargs="+", metavar="PATH", help="scripts, or folders with scripts")
     command.add_argument("-k", dest="name", metavar="NAME", default="", help="only those with this in path or title")
     command.add_argument("--format", choices=("text", "json"), default="text", help="for people, or for programs")
@@ -38,46 +42,37 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--aloud", action="store_true", help="speak what users say, and listen to it")
     command.add_argument("--listen-back", action="store_true", help="with --aloud: recognise what Hark says as well")
-    command.add_argument("--voice", metavar="ENGINE", help="with --aloud: who speaks for the users")
+    command.add_argument("--voice", metavar="ENGINE", help="with --aloud: the engine that speaks for the users")
 
 
 def test(options: argparse.Namespace) -> int:
-    """Play what the paths stand for, and tell how it went."""
-    # Only here: the parser of the command line needs the options alone.
-    from hark.app.settings import read_settings
-    from hark.cli.startup import mute_refusal_log
-    from hark.testing.scripts.report import as_json, headline, indented, summary
-    from hark.testing.scripts.runner import ScriptRunner
-    from hark.testing.scripts.setup import Setup
-
     path, named = settings_path(options)
-    ensemble = _ensemble(options)
-    recital = ScriptRunner(
-        Setup(read_settings(path, named=named), path, installed=options.plugins), print_note, ensemble
-    )
+    voice = _voice_setup(options)
+    setup = Setup(read_settings(path, named=named), path, installed=options.plugins)
+    runner = ScriptRunner(setup, print_note, voice)
     mute_refusal_log()
     sys.path.insert(0, os.getcwd())  # noqa: PTH109 - classes that scripts name are found as by python -m
     results = []
-    for script, played in recital.play(map(Path, options.paths), options.name):
+    for script, played in runner.play(map(Path, options.paths), options.name):
         results.append(played)
         if options.format == "text":
             print(headline(played), flush=True)
             if played.difference is not None:
                 print(indented(script, played.difference), flush=True)
-    if ensemble is not None:
-        ensemble.close()
+    if voice is not None:
+        voice.close()
     print(as_json(results) if options.format == "json" else summary(results))
-    if recital.stumbled or not results:
+    if runner.has_errors or not results:
         return USER_ERROR
     return OK if all(played.passed for played in results) else FAILED
 
 
-def _ensemble(options: argparse.Namespace) -> VoiceSetup | None:
+def _voice_setup(options: argparse.Namespace) -> VoiceSetup | None:
     if not options.aloud:
         if options.listen_back or options.voice:
             raise UserError("--listen-back and --voice go with --aloud")
         return None
-    # Only here: who deals in text does not pay for it.
+    # Only here: scripts that are played as text do not load the voice packages.
     from hark.app.voice.sound_files import progress
     from hark.testing.scripts.voice import VoiceSetup
 

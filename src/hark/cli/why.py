@@ -1,4 +1,4 @@
-"""`hark why`: the story of a turn, from the assistant that runs or from disk."""
+"""`hark why`: the trace of a turn, from the running assistant or from disk."""
 
 from __future__ import annotations
 
@@ -13,14 +13,33 @@ from hark.errors import UserError
 
 if TYPE_CHECKING:
     from hark.trace import TraceRecord
+from typing import Final
+
+from hark.cli.options import add_bus, add_settings_file, add_state
+
+ABOUT: Final = """\
+Explains a turn: which transformer changed the utterance, which plugins declined it and why, which one answered, and
+how long each step took. Asks the running assistant, which is found as by hark say; if none runs, reads the traces that
+the last one left on disk.
+
+examples:
+  hark why                               the last turn
+  hark why 3f2a                          the last turn whose id begins with 3f2a
+"""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("id", nargs="?", default="", metavar="ID", help="how the id of the turn begins; else the last")
+    add_settings_file(command)
+    add_state(command)
+    add_bus(command)
 
 
 def why(options: argparse.Namespace) -> int:
-    """Explain the last turn, or the one whose id begins as told."""
     connection = connect(state_path(options)) if options.bus is None else None
     text = _asked(connection, options.id) if connection is not None else None
     if text is None:
-        # Only now, for the same reason as in `say`.
+        # Only now: a running assistant renders it itself.
         from hark.trace import render
 
         record = _looked_up(options, is_running=connection is not None)
@@ -38,12 +57,12 @@ def _asked(connection: Connection, wanted: str) -> str | None:
                 if isinstance(answer, Explained):
                     return answer.text
         except Silent as silent:
-            print_note(f"the assistant that runs does not answer ({silent}); this is from disk")
+            print_note(f"the running assistant does not answer ({silent}); this is from disk")
     return None
 
 
 def _looked_up(options: argparse.Namespace, *, is_running: bool) -> TraceRecord | None:
-    """From the bus where the assistant is elsewhere, else from disk; says so when it is in neither."""
+    """The trace from the bus where the assistant is elsewhere, else from disk; prints a note when there is none."""
     from hark.app.state.trace_file import find
 
     directory, wanted = state_path(options), options.id
@@ -51,7 +70,7 @@ def _looked_up(options: argparse.Namespace, *, is_running: bool) -> TraceRecord 
     if options.bus is not None:
         found = _asked_elsewhere(options)
         if found is None:
-            print_note(f"there is {which} on record: nobody on {options.bus} had one")
+            print_note(f"there is {which} on record: no assistant on {options.bus} had one")
         return found
     try:
         record = None if is_running else _asked_elsewhere(options)
@@ -60,7 +79,7 @@ def _looked_up(options: argparse.Namespace, *, is_running: bool) -> TraceRecord 
         record = None
     record = record or find(directory, wanted)
     if record is None:
-        running = "the assistant that runs had none" if is_running else "no assistant is running"
+        running = "the running assistant had none" if is_running else "no assistant is running"
         print_note(f"there is {which} on record: {running}, and there is none on disk in {directory}")
     return record
 

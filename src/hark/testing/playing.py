@@ -30,8 +30,8 @@ async def play(
     the id of one of Hark's takes its place. It may be given as what makes it, such as its class; an instance serves
     until the next conversation or restart, for which another is made without arguments.
 
-    `aloud` has everything spoken and heard, with the engines of the settings; an `VoiceSetup` of several calls keeps what
-    one of them has loaded.
+    `aloud` has everything spoken and heard, with the engines of the settings; a `VoiceSetup` given to several calls
+    keeps what one of them has loaded.
     """
     if settings is not None and not isinstance(settings, Settings):
         settings = settings_from(settings)

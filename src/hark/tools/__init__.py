@@ -1,1 +1,1 @@
-"""TODO: hark.tools."""
+"""Tools for authors of skills and plugins: check locale folders, convert sentences, write a new package."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import hark
-from hark.tools.lint.check import check
+from hark.tools.lint import check
 
 SOURCE = Path(hark.__file__).parent
 

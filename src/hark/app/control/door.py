@@ -41,7 +41,7 @@ class Door:
         return self._control is not None
 
     def take(self) -> None:
-        """Have it; whoever connects waits until it is served. Raises `Held`, or `StateError` when it cannot be made."""
+        """Have it; whoever connects waits until it is served. Raises `PostingList`, or `StateError` when it cannot be made."""
         lock = take_part(self._directory, PART)
         try:
             self._channel = listening(self._directory)

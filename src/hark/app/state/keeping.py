@@ -19,7 +19,7 @@ class State:
     def __init__(
         self, directory: Path, clock: Clock, *, traces: bool, parts: Collection[str] = (), worker: str = ""
     ) -> None:
-        """Take the directory; raises `StateError`, and `Held` when another assistant has it, or those parts of it.
+        """Take the directory; raises `StateError`, and `PostingList` when another assistant has it, or those parts of it.
 
         Several workers can have the part `understand` of it, each under a name of its own that begins with it.
         """

@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 
 _HUSH: Final = 0.05
-"""Seconds of real time without any Message, after which a handler under way is taken to wait for something."""
+"""Seconds of real time without any Message after which a running handler is assumed to wait for something."""
 _DECISION: Final = 60.0
-"""Seconds after which nobody is waited for who ought to say whether he is meant."""
+"""Seconds after which plugins that are asked whether an utterance is theirs are no longer waited for."""
 _TICK: Final = 1e-6
-"""Enough to be past a timer, however times were rounded."""
+"""Seconds that are enough to be past a timer, however times were rounded."""
 
 
-NOTHING_TO_INTERRUPT: Final = "there is nothing to interrupt: Hark says nothing"
+NOTHING_TO_INTERRUPT: Final = "there is nothing to interrupt: Hark is silent"
 
 
 class NotHeard(Exception):
-    """Something cannot be said to a device in this way; with what may help."""
+    """An utterance cannot be said to a device in this way; with a hint."""
 
     def __init__(self, what: str, hint: str = "") -> None:
         super().__init__(what)
@@ -47,11 +47,14 @@ class NotHeard(Exception):
 
 
 class ScriptAssistant:
-    """`async with Stage(...) as stage: await stage.says(device, "...")`. Time passes by `wait` alone."""
+    """An assistant that a script talks to: `async with ScriptAssistant(...) as it: await it.say(device, "...")`.
 
-    house: House
+    Time passes only in `wait`.
+    """
+
+    runtime: House
     patience: ClassVar[float] = 10.0
-    """Seconds of real time that plugins may be at work before the script goes on without them."""
+    """Seconds of real time that plugins may work before the script goes on without them."""
 
     def __init__(
         self,
@@ -71,9 +74,8 @@ class ScriptAssistant:
         self.devices = self._devices.all
         self._marks = count(1)
         self.turns = ScriptTurns()
-        """What was said to Hark, and what became of it."""
-        self._stirred = asyncio.Event()
-        self._heeds = True
+        self._activity = asyncio.Event()
+        self._is_open = True
         self.clock = FakeClock(wall)
         self.messages: list[Message] = []
         """Every Message since `forget_messages`."""
@@ -92,69 +94,69 @@ class ScriptAssistant:
         await self._close()
 
     async def restart(self) -> None:
-        """Close the assistant and open it again, with what it keeps."""
+        """Stop the assistant and start it again with the state it stored."""
         now = self.clock.wall()
         await self._close()
         self.clock = FakeClock(now)
         await self._open()
 
-    async def says(self, device: Device, text: str, lang: str | None) -> None:
-        """Say something to a device, and wait until nothing more comes of it by itself; raises `NotHeard`."""
+    async def say(self, device: Device, text: str, lang: str | None) -> None:
+        """Say something to a device, and wait until nothing more happens without time passing; raises `NotHeard`."""
         mark = f"script-{next(self._marks)}"
         self.turns.begin(device, mark)
-        self.house.bus.emit(device.utterance(text, lang, mark))
-        await self.calm()
+        self.runtime.bus.emit(device.utterance(text, lang, mark))
+        await self.settle_turns()
 
-    async def interrupts(self, device: Device, text: str, lang: str | None) -> None:
-        """Say something to a device that is still talking: what it has not come to is not heard. Raises `NotHeard`."""
+    async def interrupt(self, device: Device, text: str, lang: str | None) -> None:
+        """Say something to a device that is still speaking; the rest of its speech is dropped. Raises `NotHeard`."""
         if not device.spoke:
             raise NotHeard(NOTHING_TO_INTERRUPT, "write user: where Hark is silent")
         device.unread.clear()
-        await self.says(device, text, lang)
+        await self.say(device, text, lang)
 
-    async def quiet(self) -> None:
-        """Let Hark finish talking, where that takes time."""
+    async def finish_speaking(self) -> None:
+        """Wait until Hark has finished speaking, in a spoken conversation."""
 
-    async def talks_on(self) -> bool:
-        """Let Hark talk for a moment; false when it is not talking."""
+    async def speak_on(self) -> bool:
+        """Let Hark speak for a moment, in a spoken conversation; false when it is silent."""
         return False
 
-    async def doubt(self, said: SpokenAnswer) -> str:  # noqa: ARG002 - for those who hear it
-        """What is wrong with how something was said; nothing, as a rule."""
+    async def speech_fault(self, said: SpokenAnswer) -> str:  # noqa: ARG002 - for spoken conversations
+        """What is wrong with the sound of a speech; empty if nothing."""
         return ""
 
     def hint(self, device: Device) -> str:  # noqa: ARG002
-        """What may help somebody whose script does not hold at this device."""
+        """A hint for a line of the script that does not hold at this device."""
         return ""
 
     def forget_messages(self) -> None:
-        """Begin another stretch of the conversation."""
+        """Start another part of the conversation."""
         self.messages = []
         self.turns.forget()
 
-    async def calm(self) -> None:
-        """Wait until nothing more happens unless time passes or somebody speaks.
+    async def settle_turns(self) -> None:
+        """Wait until nothing more happens unless time passes or a user speaks.
 
-        While skills are being asked who is meant, time does pass: they have a moment to answer, and not a real one.
+        While plugins are polled, the clock is advanced: they have time to answer, but not real time.
         """
         end = self.clock.monotonic() + _DECISION
         while True:
             await self._idle()
-            deciding = self.turns.deciding
-            if not (deciding or self.turns.working):
+            undecided = self.turns.any_undecided
+            if not (undecided or self.turns.any_running):
                 return
-            if await self.stirs(_HUSH):
+            if await self.has_activity(_HUSH):
                 continue
             due = self.clock.due
-            if not deciding or due is None or self.clock.monotonic() > end:
+            if not undecided or due is None or self.clock.monotonic() > end:
                 return
             await self.clock.advance(due + _TICK, self._idle)
 
-    async def stirs(self, seconds: float) -> bool:
-        """Whether anything happens within these seconds of real time."""
-        self._stirred.clear()
+    async def has_activity(self, seconds: float) -> bool:
+        """Whether there is a Message within these seconds of real time."""
+        self._activity.clear()
         try:
-            await asyncio.wait_for(self._stirred.wait(), seconds)
+            await asyncio.wait_for(self._activity.wait(), seconds)
         except TimeoutError:
             return False
         return True
@@ -162,81 +164,81 @@ class ScriptAssistant:
     async def wait(self, seconds: float) -> None:
         """Let time pass."""
         await self.clock.advance(seconds, self._idle)
-        await self.calm()
+        await self.settle_turns()
 
     def why(self, device: Device | None) -> str:
-        """The story of what was last said to a device, or to any."""
-        heard = device.last if device is not None else None
-        trace = self.house.traces.find(heard.utterance_id if heard is not None else "")
+        """The trace of the last utterance to a device, or to any."""
+        turn = device.last if device is not None else None
+        trace = self.runtime.traces.find(turn.utterance_id if turn is not None else "")
         return render(trace.record()) if trace is not None else ""
 
     async def _idle(self) -> None:
-        """Wait until the event loop and the worker threads have nothing left to do, and all is said."""
+        """Wait until the event loop and the worker threads have nothing left to do, and every speech is rendered."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self.patience
         await settle()
-        while (self.house.runner.threads.busy or self._unsaid()) and loop.time() < end:
+        while (self.runtime.runner.threads.busy or self._has_unspoken()) and loop.time() < end:
             await asyncio.sleep(0.001)
             await settle()
 
-    def _unsaid(self) -> bool:
-        """Whether something is still to be said that needs no time."""
-        return self.house.speaker.pending > 0
+    def _has_unspoken(self) -> bool:
+        """Whether speeches are waiting to be rendered, which takes no time."""
+        return self.runtime.speaker.pending > 0
 
     async def _open(self) -> None:
-        self._heeds = True
+        self._is_open = True
         bus = LocalBus()
-        bus.tap(self._saw)
-        self.house = House(
+        bus.tap(self._on_message)
+        self.runtime = House(
             self._settings,
             bus,
             self.clock,
             self._plugins(),
-            render=self._rendered,
+            render=self._on_rendered,
             serves=lambda _id: True,
             restored=Session.read(self._default.wire()),
-            save=self._keep,
+            save=self._store_session,
             data_root=self._data_root,
-            aloud=self._aloud(),
+            aloud=self._voice_config(),
         )
-        await self.house.start()
+        await self.runtime.start()
         await self._idle()
 
     async def _close(self) -> None:
-        self._heeds = False
-        closing = asyncio.create_task(self.house.stop(), name="closing the house")
+        self._is_open = False
+        closing = asyncio.create_task(self.runtime.stop(), name="stopping the assistant")
         while not closing.done():
-            await self.clock.advance(1.0)  # its grace periods are time too
+            await self.clock.advance(1.0)  # grace periods count on this clock
         await closing
-        await self.house.bus.close()
-        self.turns.forget(all_of_them=True)
+        await self.runtime.bus.close()
+        self.turns.forget(also_open=True)
 
-    def _aloud(self) -> VoiceConfig | None:
-        """What the house hears and speaks with; nothing, where it deals in text."""
+    def _voice_config(self) -> VoiceConfig | None:
+        """The engines of a spoken conversation."""
         return None
 
     def _turn_of(self, message: Message) -> ScriptTurn | None:
-        return self.turns.of(message.context.get(MARK))
+        return self.turns.get(message.context.get(MARK))
 
-    def _keep(self, session: Session) -> None:
+    def _store_session(self, session: Session) -> None:
         self._default = session
 
-    def _saw(self, message: Message) -> None:
-        if not self._heeds:
+    def _on_message(self, message: Message) -> None:
+        if not self._is_open:
             return
-        self._stirred.set()
+        self._activity.set()
         self.messages.append(message)
-        heard = self._turn_of(message)
-        if heard is not None:
-            heard.saw(message)
+        turn = self._turn_of(message)
+        if turn is not None:
+            turn.observe(message)
         if message.type == topics.UTTERANCE_HANDLED:
-            self._devices.adopt(message)
+            self._devices.update_session(message)
 
-    def _rendered(self, spoken: SpokenResponse) -> None:
-        if not self._heeds:
+    def _on_rendered(self, spoken: SpokenResponse) -> None:
+        if not self._is_open:
             return
         session_id = spoken.message.session_id
         device = self.device(HERE if session_id == DEFAULT_SESSION_ID else session_id)
-        device.adopt(spoken.message.session)
+        device.update_session(spoken.message.session)
         device.spoke = True
         device.unread.append(SpokenAnswer(spoken.text, spoken.message.data.get("listen") is True))

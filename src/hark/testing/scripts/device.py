@@ -10,36 +10,36 @@ from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.testing.scripts.script import HERE
 
 MARK: Final = "hark_script"
-"""Context key that tells which utterance a Message goes back to; every derivation carries it along."""
+"""Context key that names the utterance of the script a Message derives from; derived Messages carry it along."""
 
 _DECIDED: Final = (topics.INTENT_MATCHED, topics.UTTERANCE_HANDLED)
 
 
 class ScriptTurn:
-    """Something that was said to Hark, and what became of it."""
+    """One utterance of the script, and the state of its turn."""
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
         self.utterance_id = ""
         self.asks = False
-        """Whether it waits for an answer: what was said last opens the microphone."""
+        """Whether it waits for an answer: the last speech opens the microphone."""
         self._entries = 0
         self._markers = 0
         self._decided: set[str | None] = set()
         self._unrendered = 0
 
     @property
-    def open(self) -> bool:
-        """Whether there is still something to come of it."""
+    def is_open(self) -> bool:
+        """Whether its end marker or the rendering of a speech is still to come."""
         return self._entries > self._markers or self._unrendered > 0
 
     @property
-    def deciding(self) -> bool:
-        """Whether nobody was found yet to answer it."""
+    def is_undecided(self) -> bool:
+        """Whether no plugin has claimed it yet, and it has not ended."""
         return self._entries > len(self._decided)
 
-    def saw(self, message: Message) -> None:
-        """Take note of a Message that goes back to it."""
+    def observe(self, message: Message) -> None:
+        """Update its state by a Message that derives from it."""
         if message.type == topics.UTTERANCE_SPEAK:
             self._unrendered += 1
             self.asks = message.data.get("listen") is True
@@ -56,57 +56,57 @@ class ScriptTurn:
 
 
 class SpokenAnswer:
-    """Something Hark said."""
+    """A speech of Hark."""
 
     def __init__(self, text: str, asks: bool) -> None:
         self.text = text
         self.asks = asks
         self.sounds: list[Audio] = []
-        """What was heard of it, where it was played aloud."""
-        self.whole = True
-        """Whether nobody interrupted it."""
+        """The sounds that were played of it, in a spoken conversation."""
+        self.complete = True
+        """Whether it was played to its end."""
         self.failed = False
-        """Whether it was to be heard, and could not be made to sound."""
+        """Whether it could not be synthesised or played."""
 
 
 class Device:
-    """One end of a conversation. A satellite remembers its session and sends it along, as SESSION-2 has it."""
+    """A device that users talk to. A satellite keeps its session and sends it with each utterance (SESSION-2)."""
 
     def __init__(self, name: str, session: Session) -> None:
         self.name = name
         self._session = session
         self.lang: str | None = None
-        """The language that is spoken to it, where the script says so."""
+        """The language of its users, if the script sets one."""
         self.unread: deque[SpokenAnswer] = deque()
-        """What it said and the script has not come to yet."""
+        """Speeches that no line of the script was compared with yet."""
         self.lenient = False
-        """Whether it may say things now that are not in the script."""
+        """Whether speeches that are not in the script are allowed now."""
         self.last: ScriptTurn | None = None
-        """What was last said to it."""
+        """The last utterance to it."""
         self.spoke = False
-        """Whether it said anything since."""
+        """Whether it spoke since then."""
 
     @property
     def session_id(self) -> str:
-        """The session it speaks in."""
+        """The id of its session."""
         return self._session.session_id
 
     def utterance(self, text: str, lang: str | None, mark: str) -> Message:
-        """`text` as it goes to the assistant."""
+        """The Message for an utterance to it."""
         data: dict[str, Any] = {"utterances": [text]}
         if lang is not None:
             data["lang"] = lang
-        own = self.session_id == DEFAULT_SESSION_ID  # its store is the assistant itself
+        own = self.session_id == DEFAULT_SESSION_ID  # the assistant itself stores that session
         return Message(topics.UTTERANCE_HANDLE, data, {MARK: mark}, None if own else self._session)
 
-    def adopt(self, session: Session | None) -> None:
-        """Take over the session as Hark tells it; one that says nothing is not taken for an empty one."""
+    def update_session(self, session: Session | None) -> None:
+        """Store the session of a Message from Hark, unless it has no fields but its id."""
         if session is not None and len(tuple(session)) > 1:
             self._session = session
 
 
 class Devices:
-    """Everybody who was spoken of, or spoke: there is a device as soon as somebody names it."""
+    """The devices of a conversation; one exists as soon as it is named."""
 
     def __init__(self, where: Location) -> None:
         self._where = where
@@ -121,44 +121,44 @@ class Devices:
         return self._by_session[session_id]
 
     def all(self) -> list[Device]:
-        """All of them."""
+        """All devices so far."""
         return list(self._by_session.values())
 
-    def adopt(self, message: Message) -> None:
-        """Let the device whose session it is know how that is now."""
+    def update_session(self, message: Message) -> None:
+        """Store the session of a Message in the device that has it."""
         device = self._by_session.get(message.session_id)
         if device is not None:
-            device.adopt(message.session)
+            device.update_session(message.session)
 
 
 class ScriptTurns:
-    """Everything that was said to Hark, by the mark that tells which Messages go back to it."""
+    """The turns of a conversation, by the mark of each."""
 
     def __init__(self) -> None:
-        self._heard: dict[str, ScriptTurn] = {}
+        self._turns: dict[str, ScriptTurn] = {}
 
     def begin(self, device: Device, mark: str) -> None:
-        """Something is said to a device."""
-        for heard in self._heard.values():
-            if heard.session_id == device.session_id:
-                heard.asks = False  # whoever waited may be answered by this
-        device.last = self._heard[mark] = ScriptTurn(device.session_id)
+        """Start a turn for an utterance to a device."""
+        for turn in self._turns.values():
+            if turn.session_id == device.session_id:
+                turn.asks = False  # this may be the answer it waited for
+        device.last = self._turns[mark] = ScriptTurn(device.session_id)
         device.spoke = False
 
-    def of(self, mark: object) -> ScriptTurn | None:
-        """What was said under a mark, if that is one."""
-        return self._heard.get(mark) if isinstance(mark, str) else None
+    def get(self, mark: object) -> ScriptTurn | None:
+        """The turn with this mark, if there is one."""
+        return self._turns.get(mark) if isinstance(mark, str) else None
 
-    def forget(self, *, all_of_them: bool = False) -> None:
-        """Forget what is over, or all of them."""
-        self._heard = {mark: heard for mark, heard in self._heard.items() if heard.open and not all_of_them}
-
-    @property
-    def working(self) -> bool:
-        """Whether a handler is under way that waits for nobody's answer."""
-        return any(heard.open and not heard.asks for heard in self._heard.values())
+    def forget(self, *, also_open: bool = False) -> None:
+        """Remove the turns that have ended, or all."""
+        self._turns = {mark: turn for mark, turn in self._turns.items() if turn.is_open and not also_open}
 
     @property
-    def deciding(self) -> bool:
-        """Whether for something nobody was found yet to answer it."""
-        return any(heard.deciding for heard in self._heard.values())
+    def any_running(self) -> bool:
+        """Whether a handler is running that does not wait for an answer."""
+        return any(turn.is_open and not turn.asks for turn in self._turns.values())
+
+    @property
+    def any_undecided(self) -> bool:
+        """Whether for a turn no plugin has claimed it yet."""
+        return any(turn.is_undecided for turn in self._turns.values())

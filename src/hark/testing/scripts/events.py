@@ -11,12 +11,12 @@ from hark.spec import topics
 from hark.testing.scripts.pattern import Captured
 from hark.testing.scripts.script import EventHappens
 
-_TOLD: Final = (topics.INTENT_UNMATCHED, topics.UTTERANCE_CANCELLED, topics.HANDLER_ERROR)
-"""Beside the calls of handlers, what is worth mentioning."""
+_LISTED: Final = (topics.INTENT_UNMATCHED, topics.UTTERANCE_CANCELLED, topics.HANDLER_ERROR)
+"""Topics that are listed beside calls of handlers."""
 
 
 def matches(step: EventHappens, message: Message, captured: Captured) -> dict[str, str] | None:
-    """What was captured, if `message` is what was to happen; None if it is not."""
+    """The captured values, if `message` is the expected event; else None."""
     if not fnmatchcase(message.type, step.topic):
         return None
     found: dict[str, str] = {}
@@ -30,12 +30,12 @@ def matches(step: EventHappens, message: Message, captured: Captured) -> dict[st
 
 
 def describe_events(messages: Sequence[Message]) -> tuple[str, ...]:
-    """What happened, for people: handlers that were called, with their slots, and how turns ended otherwise."""
-    return tuple(map(_told, filter(_is_notable, messages)))
+    """The events for people: calls of handlers with their slots, and turns that ended otherwise."""
+    return tuple(map(_described, filter(_is_listed, messages)))
 
 
 def handler_errors(messages: Sequence[Message], expected: Sequence[EventHappens]) -> Iterator[str]:
-    """Handlers that failed, unless the script says so, or they were stopped."""
+    """Handlers that failed, unless the script expects that, or a stop ended them."""
     if any(message.type == topics.STOP or message.type.endswith((":stop", ":global_stop")) for message in messages):
         return
     for message in messages:
@@ -44,11 +44,11 @@ def handler_errors(messages: Sequence[Message], expected: Sequence[EventHappens]
             yield f"a handler failed: {data.get('skill_id')}:{data.get('intent_name')}: {data.get('exception')}"
 
 
-def _is_notable(message: Message) -> bool:
-    return ":" in message.type or message.type in _TOLD
+def _is_listed(message: Message) -> bool:
+    return ":" in message.type or message.type in _LISTED
 
 
-def _told(message: Message) -> str:
+def _described(message: Message) -> str:
     shown = message.data.get("slots") if ":" in message.type else message.data
     values = "".join(f", {name} = {value}" for name, value in shown.items()) if isinstance(shown, dict) else ""
     return f"{message.type}{values}"

@@ -34,16 +34,16 @@ from hark.testing.scripts.times import read_moment, read_pause
 
 
 def with_key(head: ScriptHead, key: str, text: str) -> ScriptHead:
-    """`head` with what one line says; raises `LineError`."""
+    """`head` with the value of one line; raises `LineError`."""
     if not text:
-        raise LineError(f"{key}: says nothing", "write a value behind the colon, or take the line out")
+        raise LineError(f"{key}: has no value", "write a value behind the colon, or remove the line")
     return msgspec.structs.replace(head, **{key: KEYS[key](text)})
 
 
 def lang_tag(text: str) -> str:
     """A language tag; raises `LineError`."""
     if not is_tag(text) or len(text.partition("-")[0]) > 3:  # "german" has the form of a tag, and is none
-        raise LineError(f"{text!r} is no language tag", "write one such as en-US or de-DE")
+        raise LineError(f"{text!r} is not a language tag", "write one such as en-US or de-DE")
     return text
 
 
@@ -79,7 +79,7 @@ KEYS: Final[dict[str, Callable[[str], Any]]] = {
     "skills": _skills,
     "settings": str,
 }
-"""What a head may say, and how each is read."""
+"""The keys of a head, each with the parser of its value."""
 
 
 _AT: Final = r"(?:\s*\((?P<device>[^()]*)\))?"
@@ -96,7 +96,7 @@ _KINDS: Final = (
 
 
 def read_step(number: int, line: str) -> ScriptStep:
-    """What a line says; raises `LineError`."""
+    """The step of a line; raises `LineError`."""
     if line.startswith("["):
         return _pause(number, line)
     silence = _SILENCE.fullmatch(line)
@@ -134,7 +134,7 @@ def _device(name: str | None) -> str:
         return HERE
     told = name.strip()
     if _DEVICE.fullmatch(told) is None:
-        raise LineError(f"({name}) is no name of a device", "write a word or two, such as (kitchen)")
+        raise LineError(f"({name}) is not the name of a device", "write a word or two, such as (kitchen)")
     return told
 
 
@@ -157,7 +157,7 @@ def _never(number: int, _device: str, text: str) -> ScriptStep:
 def _happens(number: int, _device: str, text: str) -> EventHappens:
     topic, *values = (part.strip() for part in text.split(","))
     if _TOPIC.fullmatch(topic) is None:
-        raise LineError(f"{topic!r} is no topic", "write one such as timer.skill:set, or ovos.intent.unmatched")
+        raise LineError(f"{topic!r} is not a topic", "write one such as timer.skill:set, or ovos.intent.unmatched")
     found = [_VALUE.fullmatch(value) for value in values]
     if not all(found):
         raise LineError("this cannot be read", "write values as in happens: timer.skill:set, minutes = 5")
@@ -207,37 +207,37 @@ def read_script(path: Path) -> Script:
 
 
 def parse(text: str, where: str = "script") -> Script:
-    """The script in a text; raises `ScriptError` with everything that is wrong with it."""
+    """The script in a text; raises `ScriptError` with all mistakes."""
     reader = _Reader()
     lines = tuple(text.split("\n"))
     for number, line in enumerate(lines, 1):
-        told = _COMMENT.sub("", line).strip()
+        content = _COMMENT.sub("", line).strip()
         try:
-            if told:
-                reader.read(number, told)
+            if content:
+                reader.read(number, content)
         except LineError as wrong:
             reader.mistakes.append(ScriptMistake(number, wrong.wrong, wrong.remedy))
     reader.end()
     if not reader.conversations and not reader.mistakes:
-        reader.mistakes.append(ScriptMistake(0, "nobody says anything", "write a line such as user: what time is it"))
+        reader.mistakes.append(ScriptMistake(0, "the script is empty", "write a line such as user: what time is it"))
     if reader.mistakes:
         raise ScriptError(where, reader.mistakes)
     return Script(where, lines, tuple(reader.conversations))
 
 
 class _Reader:
-    """Takes line after line, and sorts them into conversations."""
+    """Reads lines into conversations."""
 
     def __init__(self) -> None:
         self.mistakes: list[ScriptMistake] = []
         self.conversations: list[Conversation] = []
         self._common = ScriptHead()
-        """The head of the file, which holds for every conversation in it."""
+        """The head of the file, which applies to every conversation in it."""
         self._titles: set[str] = set()
         self._begin("", 1)
 
     def read(self, number: int, line: str) -> None:
-        """Take a line that is not empty; raises `LineError`."""
+        """Read a line that is not empty; raises `LineError`."""
         title = _TITLE.fullmatch(line)
         if title is not None:
             self.end()
@@ -255,14 +255,14 @@ class _Reader:
         self._steps.append(step)
 
     def end(self) -> None:
-        """Close the conversation that is open; what stands before the first title is the head of all."""
+        """End the open conversation; what comes before the first title is the head of all."""
         if self._steps:
             self.conversations.append(Conversation(self._name, self._head, tuple(self._steps), self._began))
         elif not self._name:
             self._common = self._head
         elif not self.mistakes:
-            wrong = f"in the conversation {self._name!r} nobody says anything"
-            self.mistakes.append(ScriptMistake(self._began, wrong, "write it, or take the title out"))
+            wrong = f"the conversation {self._name!r} is empty"
+            self.mistakes.append(ScriptMistake(self._began, wrong, "write it, or remove the title"))
 
     def _begin(self, name: str, number: int) -> None:
         self._name = name
@@ -274,14 +274,14 @@ class _Reader:
 
     def _head_line(self, key: str, text: str) -> None:
         if self._steps:
-            raise LineError(f"{key}: stands in the middle", "put it at the head, before anything is said")
+            raise LineError(f"{key}: stands in the middle", "put it at the head, before the conversation")
         if key in self._keys:
-            raise LineError(f"{key}: is said twice", "take one of the two lines out")
+            raise LineError(f"{key}: is said twice", "remove one of the two lines")
         self._keys.add(key)
         self._head = with_key(self._head, key, text)
 
     def _check_names(self, step: ScriptStep) -> None:
-        """What is said may use only what was captured before."""
+        """Utterances of users may use only what was captured before."""
         if isinstance(step, UserSays):
             for name in sorted(step.text.names - self._captured):
                 remedy = "capture it in a line hark: before this one, or write \\{ for a brace"

@@ -12,7 +12,7 @@ from hark.testing.scripts.errors import LineError
 LOOSE: Final = frozenset(".,;:!?…\"'«»„“‚‘¿¡()[]{}<>|*\\")  # noqa: RUF001 - each of them is meant
 """Punctuation that counts only inside a word or number, as in 17:30 or don't."""
 DASHES: Final = frozenset("-–—")  # noqa: RUF001
-"""What counts before a word as well, as in -5."""
+"""Punctuation that counts before a word as well, as in -5."""
 _QUOTES: Final = str.maketrans({"’": "'", "”": '"'})  # noqa: RUF001
 _MARKS, _DASHES = (re.escape("".join(sorted(signs))) for signs in (LOOSE, DASHES))
 _DROPPED: Final = re.compile(rf"(?<!\w)[{_MARKS}]|[{_MARKS}](?!\w)|[{_DASHES}](?!\w)")
@@ -30,7 +30,7 @@ def same_quotes(text: str) -> str:
 
 _TOKEN: Final = re.compile(r"\\(?P<escaped>.)|\{(?P<name>[^{}]*)\}|(?P<mark>[*()\[\]|{}\\])|(?P<char>.)", re.DOTALL)
 _SPACE: Final = r"(?:\s+|^|$|(?<=\s))"
-"""Between two words; beside a part that is not there, nothing."""
+"""Between two words; nothing beside an optional part that is missing."""
 _CAPTURE: Final = r"\S(?:.*?\S)?"
 _OPENS: Final = {"(": ")", "[": "]"}
 _REMEDY: Final = "write a backslash before signs that are meant as they are, such as \\( or \\*"
@@ -100,7 +100,7 @@ def _raw(text: str) -> Iterator[_Token]:
     for found in _TOKEN.finditer(text):
         if found["name"] is not None:
             if not found["name"].isidentifier():
-                raise LineError(f"{{{found['name']}}} is no name", f"write a word between the braces; {_REMEDY}")
+                raise LineError(f"{{{found['name']}}} is not a name", f"write a word between the braces; {_REMEDY}")
             yield _Token("name", found["name"])
         elif found["mark"] is not None:
             if found["mark"] in "{}\\":
@@ -140,7 +140,7 @@ Captured = Mapping[str, str]
 
 
 class _Text:
-    """What is written in a line; two are the same when their texts are."""
+    """The text of a line; equal if the texts are equal."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -159,7 +159,7 @@ class _Text:
 
 
 class UserText(_Text):
-    """What a person says: plain text, in which `{name}` is what was captured under that name. Raises `LineError`."""
+    """What a user says: text, in which `{name}` is what was captured under that name. Raises `LineError`."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -171,12 +171,12 @@ class UserText(_Text):
             raise LineError("these braces mean nothing", remedy)
 
     def filled(self, captured: Captured) -> str:
-        """The text with everything in its place; raises `KeyError` for a name under which nothing was captured."""
+        """The text with captured values filled in; raises `KeyError` for a name that was not captured."""
         return _FILL.sub(lambda found: captured[found[2]] if found[2] is not None else found[1], self.text)
 
 
 class Pattern(_Text):
-    """What Hark is to say. Case, spaces and the punctuation around words do not count. Raises `LineError`.
+    """What Hark is expected to say. Case, spaces and the punctuation around words do not count. Raises `LineError`.
 
     `*` is any words, also none; `mil*` a word that begins so; `(a|b)` one of them; `[a]` may be missing; `{name}` is
     captured, or, when something was captured under that name before, just that. A backslash takes the meaning away.
@@ -189,7 +189,7 @@ class Pattern(_Text):
         """The names it captures, or uses."""
 
     def match(self, said: str, captured: Captured, *, within: bool = False) -> dict[str, str] | None:
-        """What was captured, if `said` is so; None if it is not. `within`: other words may stand around."""
+        """The captured values if `said` matches, else None. `within`: there may be other words around."""
         known = {name: captured[name] for name in self.names if name in captured}
         regex, names = compiled(self.text, known) if known else self._compiled
         heard = plain(said)

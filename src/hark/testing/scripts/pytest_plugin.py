@@ -1,8 +1,4 @@
-"""Conversation scripts as tests of pytest, for those who ask for it.
-
-`pytest_plugins = ["hark.testing.scripts"]` in the `conftest.py` at the top collects every `*.talk` file; for one
-folder, import `pytest_collect_file` from here in its `conftest.py`.
-"""
+"""Conversation scripts as tests of pytest."""
 
 from __future__ import annotations
 
@@ -22,8 +18,8 @@ from hark.testing.scripts.script import Conversation, Script
 from hark.testing.scripts.setup import Setup
 
 
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A `*.talk` file is a script."""
+def collect(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """The script in a `*.talk` file; None for any other file."""
     if file_path.suffix != SUFFIX:
         return None
     collected: pytest.Collector = ScriptFile.from_parent(parent, path=file_path)

@@ -23,13 +23,13 @@ class Difference(msgspec.Struct, frozen=True):
     expected: str = ""
     """What the line says."""
     said: tuple[str, ...] = ()
-    """What Hark said in place of it, or beside it; a device other than the first is named."""
+    """What Hark said instead, or beside it; with the device unless it is the default one."""
     happened: tuple[str, ...] = ()
-    """What did happen, where something else was to happen."""
+    """Events that happened, where another was expected."""
     hint: str = ""
-    """What may help."""
+    """A hint for the author."""
     why: str = ""
-    """The story of the last turn, as `hark why` tells it."""
+    """The trace of the last turn, as in `hark why`."""
 
 
 class ConversationDiffers(Exception):
@@ -48,9 +48,9 @@ class PlayedConversation(msgspec.Struct, frozen=True):
     name: str
     """Its title, if it has one."""
     seconds: float
-    """How long it took, by the clock on the wall."""
+    """The duration in real time."""
     difference: Difference | None = None
-    """What was not as written; None when it went well."""
+    """The first difference; None when it went as written."""
 
     @property
     def passed(self) -> bool:
@@ -77,17 +77,17 @@ def summary(played: Sequence[PlayedConversation]) -> str:
 
 
 def differences(script: Script, difference: Difference) -> str:
-    """The script where it does not hold, what was said in place of it, and the story of that turn."""
-    return lines_of("\n".join(_told(script, difference)))
+    """The lines of the script where it does not hold, what was said instead, and the trace of that turn."""
+    return lines_of("\n".join(_lines(script, difference)))
 
 
 def indented(script: Script, difference: Difference) -> str:
-    """As `differences`, under the line of its conversation."""
+    """As `differences`, indented for printing below `headline`."""
     return "\n".join(f"      {line}".rstrip() for line in differences(script, difference).splitlines())
 
 
 def as_json(played: Sequence[PlayedConversation]) -> str:
-    """All of it, for programs."""
+    """All results as JSON."""
     tree: dict[str, Any] = {
         "passed": sum(one.passed for one in played),
         "failed": sum(not one.passed for one in played),
@@ -96,7 +96,7 @@ def as_json(played: Sequence[PlayedConversation]) -> str:
     return msgspec.json.format(msgspec.json.encode(tree)).decode()
 
 
-def _told(script: Script, difference: Difference) -> Iterator[str]:
+def _lines(script: Script, difference: Difference) -> Iterator[str]:
     yield f"{script.where}:{difference.line}: {difference.what}"
     begins = max((one.line for one in script.conversations if one.line <= difference.line), default=1)
     first = max(difference.line - _AROUND, begins)
@@ -117,7 +117,7 @@ def _told(script: Script, difference: Difference) -> Iterator[str]:
 
 
 def _underlined(expected: str, said: str) -> str:
-    """Marks under the words that are not as written; nothing where all are other, or where the line is a pattern."""
+    """Marks under the words that differ; nothing if all differ, or if the line is a pattern."""
     words = plain(expected.partition(":")[2]).split()
     if not expected.startswith("hark") or any(sign in expected for sign in "*(){}[]|"):
         return ""

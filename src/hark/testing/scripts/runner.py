@@ -18,7 +18,7 @@ from hark.testing.scripts.parser import read_script
 from hark.testing.scripts.player import ScriptPlayer
 from hark.testing.scripts.report import ConversationDiffers, PlayedConversation
 from hark.testing.scripts.script import Conversation, Script
-from hark.testing.scripts.setup import Make, Setup
+from hark.testing.scripts.setup import PluginsFactory, Setup
 
 if TYPE_CHECKING:
     from hark.testing.scripts.voice import VoiceSetup
@@ -34,7 +34,7 @@ def scripts_in(paths: Iterable[Path]) -> list[Path]:
         if path.is_dir():
             below = sorted(path.rglob(f"*{SUFFIX}"))
             if not below:
-                raise UserError(f"{path}: there is no script in it; scripts end in {SUFFIX}, see docs/scripts.md")
+                raise UserError(f"{path}: it contains no script; scripts end in {SUFFIX}, see docs/scripts.md")
             found |= dict.fromkeys(below)
         elif path.exists():
             found[path] = None
@@ -46,81 +46,81 @@ def scripts_in(paths: Iterable[Path]) -> list[Path]:
 async def play_conversation(
     script: Script,
     conversation: Conversation,
-    cast: Setup,
+    setup: Setup,
     tell: Callable[[str], None] = lambda _text: None,
-    aloud: VoiceSetup | None = None,
+    voice: VoiceSetup | None = None,
 ) -> PlayedConversation:
-    """How a conversation goes, as text or `aloud`; raises `UserError` when it cannot be played.
+    """Play a conversation as text, or with `voice` spoken; raises `UserError` when it cannot be played.
 
-    What else is to be known goes to `tell`.
+    Plugins that are not loaded are reported to `tell`.
     """
     began = perf_counter()
-    settings, plugins = cast.of(script, conversation)
+    settings, plugins = setup.of(script, conversation)
     head = conversation.head
     wall = head.now.replace(tzinfo=ZoneInfo(head.timezone)).timestamp()
     difference = None
     with TemporaryDirectory(prefix="hark-script-") as folder:
-        async with _stage(settings, plugins, Path(folder), wall, head.timezone, aloud) as stage:
-            refusals = [str(refusal) for refusal in stage.house.refusals]
-            if refusals and not cast.may_lack(conversation):
-                mistakes = [ScriptMistake(conversation.line, refusal, "mend it first") for refusal in refusals]
+        async with _make_assistant(settings, plugins, Path(folder), wall, head.timezone, voice) as assistant:
+            refusals = [str(refusal) for refusal in assistant.runtime.refusals]
+            if refusals and not setup.may_lack(conversation):
+                mistakes = [ScriptMistake(conversation.line, refusal, "fix it first") for refusal in refusals]
                 raise ScriptError(script.where, mistakes)
             for refusal in refusals:
                 tell(refusal)
             try:
-                await ScriptPlayer(conversation, stage).play()
+                await ScriptPlayer(conversation, assistant).play()
             except ConversationDiffers as differs:
                 difference = differs.difference
     return PlayedConversation(script.where, conversation.name, perf_counter() - began, difference)
 
 
-def _stage(
-    settings: Settings, plugins: Make, folder: Path, wall: float, zone: str, aloud: VoiceSetup | None
+def _make_assistant(
+    settings: Settings, plugins: PluginsFactory, folder: Path, wall: float, zone: str, voice: VoiceSetup | None
 ) -> ScriptAssistant:
-    if aloud is None:
+    if voice is None:
         return ScriptAssistant(settings, plugins, folder, wall, zone)
     from hark.testing.scripts.voice_assistant import (
-        VoiceScriptAssistant,  # only here: who deals in text does not pay for it
+        VoiceScriptAssistant,  # only here: written conversations do not load the voice packages
     )
 
-    return VoiceScriptAssistant(settings, plugins, folder, wall, zone, aloud)
+    return VoiceScriptAssistant(settings, plugins, folder, wall, zone, voice)
 
 
 class ScriptRunner:
-    """Plays what paths stand for. What is wrong with scripts or plugins goes to `tell`, each thing once."""
+    """Plays the scripts of files and folders. Problems of scripts and plugins are reported to `tell`, each once."""
 
-    def __init__(self, cast: Setup, tell: Callable[[str], None], aloud: VoiceSetup | None = None) -> None:
-        self._cast = cast
+    def __init__(self, setup: Setup, tell: Callable[[str], None], voice: VoiceSetup | None = None) -> None:
+        self._setup = setup
         self._tell = tell
-        self._aloud = aloud
-        self._told: set[str] = set()
-        self.stumbled = False
+        self._voice = voice
+        self._reported: set[str] = set()
+        self.has_errors = False
         """Whether there was a script that could not be played."""
 
-    def play_conversation(self, paths: Iterable[Path], name: str = "") -> Iterator[tuple[Script, PlayedConversation]]:
+    def play(self, paths: Iterable[Path], name: str = "") -> Iterator[tuple[Script, PlayedConversation]]:
         """Every conversation with `name` in its path or title, as it ends; raises `UserError` for no scripts."""
         for script, conversation in self._conversations(scripts_in(paths), name.lower()):
             try:
-                yield script, asyncio.run(play_conversation(script, conversation, self._cast, self._once, self._aloud))
+                yield script, asyncio.run(play_conversation(script, conversation, self._setup, self._once, self._voice))
             except UserError as error:
-                self._stumble(error)
+                self._report_error(error)
 
     def _conversations(self, files: Iterable[Path], name: str) -> Iterator[tuple[Script, Conversation]]:
         for file in files:
             try:
                 script = read_script(file)
             except UserError as error:
-                self._stumble(error)
+                self._report_error(error)
                 continue
             for conversation in script.conversations:
                 if name in f"{file}: {conversation.name}".lower():
                     yield script, conversation
 
-    def _stumble(self, error: UserError) -> None:
-        self.stumbled = True
+    def _report_error(self, error: UserError) -> None:
+        self.has_errors = True
         self._once(str(error))
 
     def _once(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
+        if text not in self._reported:
+            self._reported.add(text)
             self._tell(text)

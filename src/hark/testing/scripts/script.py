@@ -11,7 +11,7 @@ from hark.testing.scripts.pattern import Pattern, UserText
 from hark.testing.scripts.times import Pause
 
 HERE = ""
-"""The device nobody has to name: it speaks in the assistant's own session."""
+"""The name of the default device, which uses the assistant's own session."""
 
 
 def _at(device: str) -> str:
@@ -22,11 +22,11 @@ class ScriptStep(msgspec.Struct, frozen=True):
     """One line of a conversation."""
 
     line: int
-    """Where it stands in its file, counted from 1."""
+    """Its number in the file, from 1."""
 
 
 class UserSays(ScriptStep, frozen=True):
-    """Somebody says something to a device; who `interrupts` does not wait until it has finished talking."""
+    """A user says something to a device; with `interrupts`, while the device is speaking."""
 
     device: str
     text: UserText
@@ -37,7 +37,7 @@ class UserSays(ScriptStep, frozen=True):
 
 
 class HarkSays(ScriptStep, frozen=True):
-    """A device says something; when it `asks`, it listens for an answer afterwards."""
+    """A device says something; with `asks`, it then listens for an answer."""
 
     device: str
     text: Pattern
@@ -48,7 +48,7 @@ class HarkSays(ScriptStep, frozen=True):
 
 
 class HarkSaysMore(ScriptStep, frozen=True):
-    """Whatever a device says beside, any number of times."""
+    """A device may say anything, any number of times."""
 
     device: str
 
@@ -57,7 +57,7 @@ class HarkSaysMore(ScriptStep, frozen=True):
 
 
 class HarkIsSilent(ScriptStep, frozen=True):
-    """A device has nothing more to say for now."""
+    """A device says nothing more for now."""
 
     device: str
 
@@ -71,9 +71,9 @@ class EventHappens(ScriptStep, frozen=True):
     topic: str
     """`*` stands for anything."""
     values: tuple[tuple[str, Pattern], ...] = ()
-    """What its slots or data hold, by name."""
+    """Values of its slots or data, by name."""
     never: bool = False
-    """Turned round: it must not happen in the whole conversation."""
+    """Whether the event must not happen in the whole conversation."""
 
     def __str__(self) -> str:
         values = "".join(f", {name} = {value}" for name, value in self.values)
@@ -99,14 +99,14 @@ class TimePasses(ScriptStep, frozen=True):
 
 
 class AssistantRestarts(ScriptStep, frozen=True):
-    """The assistant is closed and started again, with what it keeps on disk."""
+    """The assistant is stopped and started again with the state it stored."""
 
     def __str__(self) -> str:
         return "[restart]"
 
 
 class LanguageChanges(ScriptStep, frozen=True):
-    """From here on another language is spoken to a device; without a device, to all that have none of their own."""
+    """From here on the users of a device speak another language; of the default device, of all without their own."""
 
     device: str
     lang: str
@@ -116,48 +116,48 @@ class LanguageChanges(ScriptStep, frozen=True):
 
 
 NOTHING: Final = "none"
-"""`skills: none` and `settings: none`: what comes with Hark, as it comes."""
+"""`skills: none` and `settings: none`: only builtin plugins, and default settings."""
 NOON: Final = datetime(2026, 1, 1, 12)
 
 
 class ScriptHead(msgspec.Struct, frozen=True):
-    """What a conversation is played on."""
+    """The assistant a conversation is played on."""
 
     language: str | None = None
-    """The language of the assistant; None: what its settings say."""
+    """The language of the assistant; None: that of its settings."""
     languages: tuple[str, ...] = ()
-    """Further languages that it understands; those in which the script speaks are among them anyway."""
+    """Further languages that it understands; those of the script are added."""
     timezone: str = "UTC"
-    """Where the devices are, as an IANA name."""
+    """The time zone of the devices, as an IANA name."""
     now: datetime = NOON
-    """When the conversation begins, there."""
+    """The local time at which the conversation begins."""
     skills: tuple[str, ...] | None = None
     """Plugins beside those that come with Hark; None: those that are installed."""
     settings: str | None = None
-    """A settings file; None: whatever the user has."""
+    """A settings file; None: that of the caller."""
 
 
 class Conversation(msgspec.Struct, frozen=True):
     """Lines that are played in order on an assistant of their own."""
 
     name: str
-    """As it is titled; empty when the file is one conversation without title."""
+    """Its title; empty when the file is one conversation without title."""
     head: ScriptHead
     steps: tuple[ScriptStep, ...]
     line: int = 1
-    """Where it begins."""
+    """Its first line."""
 
     def langs(self) -> tuple[str, ...]:
-        """Every language in which something is said, apart from the main one."""
+        """The languages of its users, apart from the main one."""
         spoken = [step.lang for step in self.steps if isinstance(step, LanguageChanges)]
         return tuple(dict.fromkeys((*self.head.languages, *spoken)))
 
 
 class Script(msgspec.Struct, frozen=True):
-    """A file."""
+    """A file of conversations."""
 
     where: str
-    """Its path, or what else it is called."""
+    """Its path, or another name."""
     lines: tuple[str, ...]
-    """The text, for showing it."""
+    """Its text, for reports."""
     conversations: tuple[Conversation, ...]

@@ -20,11 +20,11 @@ from hark.testing.scripts.script import NOTHING, Conversation, Script
 
 _CLASS: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 
-Make = Callable[[], Iterable[Plugin | Refusal]]
+PluginsFactory = Callable[[], Iterable[Plugin | Refusal]]
 
 
 class Setup:
-    """What conversations are played with, where their scripts name nothing else."""
+    """The settings and plugins of conversations whose scripts do not name any."""
 
     def __init__(
         self,
@@ -37,10 +37,10 @@ class Setup:
         self._settings = settings or Settings()
         self._settings_file = settings_file
         self._installed = installed
-        self._added = [_Again(plugin) if isinstance(plugin, Plugin) else plugin for plugin in added]
+        self._added = [_PluginFactory(plugin) if isinstance(plugin, Plugin) else plugin for plugin in added]
 
-    def of(self, script: Script, conversation: Conversation) -> tuple[Settings, Make]:
-        """The settings, and what makes the plugins; raises `ScriptError` or another `UserError`."""
+    def of(self, script: Script, conversation: Conversation) -> tuple[Settings, PluginsFactory]:
+        """The settings of a conversation and a function that makes its plugins; raises `UserError`."""
         head = conversation.head
         settings, file = self._settings, self._settings_file
         if head.settings is not None:
@@ -50,40 +50,41 @@ class Setup:
         named = [_named(script, name) for name in head.skills or ()]
         installed = self._installed and head.skills is None
 
-        def everybody() -> Iterator[Plugin | Refusal]:
+        def make_plugins() -> Iterator[Plugin | Refusal]:
             added = [made() for made in self._added]
             taken = {getattr(plugin, "id", None) for plugin in added}
             for plugin in plugins(installed=installed, files=files):
-                if isinstance(plugin, Refusal) or plugin.id not in taken:  # one's own goes before ours
+                # A plugin of the author replaces a builtin one with its id.
+                if isinstance(plugin, Refusal) or plugin.id not in taken:
                     yield plugin
             for made in named:
                 yield from made()
             yield from added
 
-        return _speaking(settings, conversation), everybody
+        return _speaking(settings, conversation), make_plugins
 
     def _with_voice(self, settings: Settings) -> Settings:
-        """Settings of a script, with our engines where it says nothing of any: those belong to the machine."""
+        """Settings of a script, with the engines of this machine if they name none."""
         if settings.voice != Settings().voice or settings.engine or settings.wake:
             return settings
         own = self._settings
         return msgspec.structs.replace(settings, voice=own.voice, engine=own.engine, wake=own.wake)
 
     def may_lack(self, conversation: Conversation) -> bool:
-        """Whether plugins that cannot be loaded are no reason not to play: nobody asked for one in particular."""
+        """Whether to play although plugins are not loaded: so it is unless the script or the caller names plugins."""
         return conversation.head.skills is None and not self._added
 
 
-class _Again:
-    """A plugin that somebody made: used once, then made anew. No plugin begins twice."""
+class _PluginFactory:
+    """Makes a plugin: the given instance first, then new ones of its class. No instance is started twice."""
 
     def __init__(self, plugin: Plugin) -> None:
-        self._made: Plugin | None = plugin
+        self._first: Plugin | None = plugin
         self._type = type(plugin)
 
     def __call__(self) -> Plugin:
-        made, self._made = self._made, None
-        return self._type() if made is None else made
+        first, self._first = self._first, None
+        return self._type() if first is None else first
 
 
 def _speaking(settings: Settings, conversation: Conversation) -> Settings:
@@ -94,16 +95,16 @@ def _speaking(settings: Settings, conversation: Conversation) -> Settings:
     return msgspec.structs.replace(settings, assistant=table)
 
 
-def _named(script: Script, name: str) -> Make:
-    """What makes the plugins that a line `skills:` names."""
+def _named(script: Script, name: str) -> PluginsFactory:
+    """A function that makes the plugins of one name in a line `skills:`."""
     if _CLASS.fullmatch(name) is not None:
         module, _, attribute = name.partition(":")
         try:
             offered = getattr(import_module(module), attribute)
-        except Exception as error:  # noqa: BLE001 - importing runs somebody's code: anything may come out
+        except Exception as error:  # noqa: BLE001 - importing runs code of the plugin, which may raise anything
             raise _wrong(script, f"{name} cannot be imported: {type(error).__name__}: {error}", _REMEDY) from None
         if not (isinstance(offered, type) and issubclass(offered, Plugin)):
-            raise _wrong(script, f"{name} is no plugin class", _REMEDY)
+            raise _wrong(script, f"{name} is not a plugin class", _REMEDY)
         return lambda: [instantiate(offered, "plugin class", name, script.where)]
     path = _beside(script, name)
     if not path.exists():

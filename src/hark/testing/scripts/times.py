@@ -22,17 +22,17 @@ _EXAMPLES: Final = "write it as in [5 minutes later], [1 hour and 30 minutes lat
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """How long nothing is said: for some seconds, or until the clock shows a time."""
+    """A pause: some seconds, or until the clock shows a time."""
 
     seconds: float = 0.0
     time: str = ""
-    """`HH:MM:SS`, in the time zone of the script; empty when `seconds` says it."""
+    """`HH:MM:SS`, in the time zone of the script; empty when `seconds` is given."""
     date: str = ""
     """`YYYY-MM-DD`; without it, the next time the clock shows `time`."""
     next_day: bool = False
 
     def length(self, now: datetime) -> float:
-        """How many seconds that is from `now` on; raises `LineError` when the time named is in the past."""
+        """The seconds from `now`; raises `LineError` when the time is in the past."""
         if not self.time:
             return self.seconds
         day = datetime.fromisoformat(self.date) if self.date else now
@@ -58,13 +58,13 @@ class Pause(msgspec.Struct, frozen=True):
 
 
 def read_pause(text: str) -> Pause:
-    """What stands between square brackets; raises `LineError`."""
+    """The pause between square brackets; raises `LineError`."""
     told = " ".join(text.lower().split())
     if told.endswith(" later"):
         return Pause(_seconds(told.removesuffix(" later"), text))
     shown = _CLOCK.fullmatch(told)
     if shown is None:
-        raise LineError(f"[{text}] is no time", _EXAMPLES)
+        raise LineError(f"[{text}] is not a time", _EXAMPLES)
     if shown["next"] and shown["date"]:
         raise LineError(f"[{text}] names the day twice", "leave one of the two out")
     time = shown["time"] if shown["time"].count(":") == 2 else f"{shown['time']}:00"
@@ -80,7 +80,9 @@ def read_moment(text: str) -> datetime:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is not None:
-        raise LineError(f"{text!r} is no moment", "write it as in 2026-01-01 12:00, and the zone in a line timezone:")
+        raise LineError(
+            f"{text!r} is not a date and time", "write it as in 2026-01-01 12:00, and the zone in a line timezone:"
+        )
     return moment
 
 
@@ -90,14 +92,14 @@ def _seconds(told: str, text: str) -> float:
         part = _PART.match(told, place)
         unit = _SHORT.get(part[2], part[2].removesuffix("s") if len(part[2]) > 1 else part[2]) if part else ""
         if part is None or unit not in _UNITS:
-            raise LineError(f"[{text}] is no time", _EXAMPLES)
+            raise LineError(f"[{text}] is not a time", _EXAMPLES)
         number = 0.5 if part[1].startswith("half") else 1.0 if part[1].isalpha() else float(part[1])
         total += number * _UNITS[unit]
         place = part.end()
         between = _BETWEEN.match(told, place)
         place = between.end() if between is not None and place < len(told) else place
     if not 0 < total <= _LONGEST:
-        raise LineError(f"[{text}] is no time that can pass", "let something pass, at most a year")
+        raise LineError(f"[{text}] is not a possible pause", "write a time between 0 and a year")
     return total
 
 
@@ -105,4 +107,4 @@ def _check(moment: str, text: str) -> None:
     try:
         datetime.fromisoformat(moment)
     except ValueError:
-        raise LineError(f"[{text}] is no time there is", _EXAMPLES) from None
+        raise LineError(f"[{text}] is not a valid time", _EXAMPLES) from None

@@ -19,20 +19,20 @@ from hark.testing.scripts.device import SpokenAnswer
 
 
 class ScriptMicrophone(Microphone):
-    """Hears what it is given, when it is given: `await ear.hears(samples)`."""
+    """A microphone that hears what the script plays: `await microphone.hear(samples)`."""
 
     id = "script-microphone"
 
     def __init__(self) -> None:
         self._given: asyncio.Queue[bytes] = asyncio.Queue()
 
-    async def hears(self, samples: bytes) -> None:
-        """Give it some sound, and wait until whoever listens has taken that in and wants more."""
+    async def hear(self, samples: bytes) -> None:
+        """Play a sound to it, and wait until the listener has processed it."""
         self._given.put_nowait(samples)
         await self._given.join()
 
     async def blocks(self) -> AsyncIterator[bytes]:
-        """As promised by `Microphone`."""
+        """See `Microphone`."""
         while True:
             samples = await self._given.get()
             try:
@@ -42,7 +42,7 @@ class ScriptMicrophone(Microphone):
 
 
 class ScriptLoudspeaker(Player):
-    """Plays on the clock of the conversation: a sound takes the time it takes, and can be cut short."""
+    """A loudspeaker on the clock of the conversation: a sound takes its length, and can be interrupted."""
 
     id = "script-loudspeaker"
 
@@ -50,17 +50,17 @@ class ScriptLoudspeaker(Player):
         self._monotonic = monotonic
         self._ends: list[float] = []
         self.timeline: list[tuple[float, float, bool]] = []
-        """When each sound began and ended, and whether it was heard to its end."""
+        """For each sound, when it began and ended, and whether it was complete."""
         self.saying: SpokenAnswer | None = None
-        """What is being said: the sounds that are played from now on are of this."""
+        """The speech that the next sounds belong to."""
 
     @property
     def left(self) -> float | None:
-        """Seconds until a sound that is heard now ends; None in silence."""
+        """Seconds until the end of the sound that is playing; None in silence."""
         return max(0.0, min(self._ends) - self._monotonic()) if self._ends else None
 
     async def play(self, audio: Audio) -> None:
-        """As promised by `Player`."""
+        """See `Player`."""
         said, began = self.saying, self._monotonic()
         end, whole = began + audio.seconds, False
         self._ends.append(end)
@@ -76,11 +76,11 @@ class ScriptLoudspeaker(Player):
 
 _KINDS: Final[tuple[EngineKind, ...]] = ("vad", "wakeword", "stt", "tts")
 _USERS: Final = ("hibari", "nanotts", "piper", "espeak-ng")
-"""Who may lend the user a voice, the clearest first; not the one that answers."""
+"""Engines that may speak for the users, the clearest first; not the one that answers."""
 
 
 class VoiceSetup:
-    """What conversations are played aloud with; `close` it when no more are played.
+    """The engines of spoken conversations; `close` it after the last one.
 
     `voice` names the engine that speaks for the user; `listen_back` has the recogniser listen to every answer.
     """
@@ -93,39 +93,39 @@ class VoiceSetup:
         self._tell = tell
         self._kept: dict[str, Engine] = {}
         self.spoken: dict[tuple[str, ...], bytes] = {}
-        """What the user has said before, as sound."""
+        """Utterances of users that were synthesised before."""
 
-    def aloud(self, settings: Settings, ear: ScriptMicrophone, mouth: ScriptLoudspeaker) -> VoiceConfig:
-        """What an assistant with these settings hears and speaks with."""
+    def config(self, settings: Settings, microphone: ScriptMicrophone, loudspeaker: ScriptLoudspeaker) -> VoiceConfig:
+        """The voice configuration of an assistant with these settings."""
         choice = EngineFactory(settings, installed=True)
         instead: dict[EngineKind, list[ChosenEngine | Refusal]] = {
-            kind: [self.lend(one) for one in choice.of(kind)] for kind in _KINDS
+            kind: [self.shared(one) for one in choice.of(kind)] for kind in _KINDS
         }
-        instead["microphone"], instead["player"] = [ChosenEngine(ear, {})], [ChosenEngine(mouth, {})]
+        instead["microphone"], instead["player"] = [ChosenEngine(microphone, {})], [ChosenEngine(loudspeaker, {})]
         return VoiceConfig(factory=choice, instead=instead, earcons=False, report=self._tell)  # type: ignore[arg-type]
 
-    def users(self, settings: Settings, answering: Engine | None) -> Iterator[ChosenEngine | Refusal]:
-        """Who may speak for the user: somebody who is told from who answers."""
+    def user_voices(self, settings: Settings, answering: Engine | None) -> Iterator[ChosenEngine | Refusal]:
+        """Engines that may speak for the users: other ones than the one that answers."""
         names = _USERS if self._voice is None else (self._voice,)
         for one in EngineFactory(settings, installed=True).of("tts", names):
             if self._voice is not None or isinstance(one, Refusal) or type(one.engine) is not type(answering):
-                yield self.lend(one)
+                yield self.shared(one)
 
     def close(self) -> None:
-        """Unload what was loaded."""
+        """Unload the engines."""
         for engine in self._kept.values():
             type(engine).unload(engine)
         self._kept.clear()
 
-    def lend(self, one: ChosenEngine | Refusal) -> ChosenEngine | Refusal:
-        """The same engine, which is loaded only if it was not before, and stays so."""
+    def shared(self, one: ChosenEngine | Refusal) -> ChosenEngine | Refusal:
+        """The same engine, which is loaded only once, and stays loaded."""
         if isinstance(one, Refusal):
             return one
         engine = one.engine
         key = f"{engine.kind} {engine.id} {type(engine).__qualname__} {one.settings!r}"
         kept = self._kept.get(key)
         if kept is not None:
-            # One house after the other sets the host of its plugins: what it gets is a copy, with the same model.
+            # Each assistant sets the host of its plugins, so it gets a copy with the same model.
             engine = copy(kept)
             return ChosenEngine(_with(engine, load=_nothing, warm_up=_nothing, unload=_nothing), one.settings)
 
@@ -137,7 +137,7 @@ class VoiceSetup:
 
 
 def _nothing() -> None:
-    """It is loaded, and stays so."""
+    """Replaces load and unload of an engine that stays loaded."""
 
 
 def _with(engine: Engine, **methods: Any) -> Engine:
@@ -147,49 +147,49 @@ def _with(engine: Engine, **methods: Any) -> Engine:
 
 
 class UserVoice:
-    """A voice beside the one that answers: `await user.find(...)`, then `await user.says("...", "en-US")`."""
+    """The voice of the users: `await voice.load(...)`, then `await voice.synthesise("...", "en-US")`."""
 
-    def __init__(self, by: VoiceSetup) -> None:
-        self._by = by
+    def __init__(self, setup: VoiceSetup) -> None:
+        self._setup = setup
         self._engines: Engines[TTSEngine] | None = None
 
-    async def find(self, house: House, settings: Settings, answering: TTSEngine | None) -> None:
-        """Load the first engine that can do it; raises `NoEngine` when there is none."""
-        engines: Engines[TTSEngine] = Engines("tts", house.runner)
+    async def load(self, runtime: House, settings: Settings, answering: TTSEngine | None) -> None:
+        """Load the first engine that works; raises `NoEngine` when there is none."""
+        engines: Engines[TTSEngine] = Engines("tts", runtime.runner)
         self._engines = engines
-        for one in self._by.users(settings, answering):
+        for one in self._setup.user_voices(settings, answering):
             if isinstance(one, Refusal):
                 engines.registry.refuse(one)
                 continue
             engine: TTSEngine = one.engine  # type: ignore[assignment]
             refusal = await engines.add(
-                engine, one.settings, lambda engine: PluginHost(engine, house.bus, house.runner, None)
+                engine, one.settings, lambda engine: PluginHost(engine, runtime.bus, runtime.runner, None)
             )
             if refusal is None:
                 return
         reasons = "".join(f"\n  {refusal}" for refusal in engines.registry.refusals)
-        raise NoEngine(f"there is no voice for the user beside the one that answers{reasons}")
+        raise NoEngine(f"there is no voice for the users beside the one that answers{reasons}")
 
-    async def says(self, text: str, lang: str) -> bytes:
-        """Text as it is heard; raises `NotHeard` when it cannot be said."""
+    async def synthesise(self, text: str, lang: str) -> bytes:
+        """The samples of a text; raises `NotHeard` when it cannot be synthesised."""
         key = text, lang
-        if key not in self._by.spoken:
+        if key not in self._setup.spoken:
             engines = self._engines
             done = None if engines is None else await engines.do(text, lang, None, lang=lang, check=_sound)
             if done is None:
                 raise NotHeard(
-                    f"nobody can say this for the user in {lang}", "name an engine: hark test --voice ENGINE"
+                    f"no engine can say this for the user in {lang}", "name an engine: hark test --voice ENGINE"
                 )
-            self._by.spoken[key] = resample_mono(done.value, SAMPLE_RATE).samples
-        return self._by.spoken[key]
+            self._setup.spoken[key] = resample_mono(done.value, SAMPLE_RATE).samples
+        return self._setup.spoken[key]
 
     async def close(self) -> None:
-        """Let the voice go."""
+        """Release the engine."""
         if self._engines is not None:
             await self._engines.close()
 
 
 def _sound(value: object) -> Audio:
     if type(value) is not Audio or value.defect() is not None or not value.samples:
-        raise UnusableResult("it gave no sound")
+        raise UnusableResult("it returned no sound")
     return value

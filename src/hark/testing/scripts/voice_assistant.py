@@ -24,7 +24,7 @@ from hark.testing.scripts.assistant import NOTHING_TO_INTERRUPT, NotHeard, Scrip
 from hark.testing.scripts.device import MARK, Device, ScriptTurn, SpokenAnswer
 from hark.testing.scripts.pattern import plain
 from hark.testing.scripts.script import HERE
-from hark.testing.scripts.setup import Make
+from hark.testing.scripts.setup import PluginsFactory
 from hark.testing.scripts.voice import ScriptLoudspeaker, ScriptMicrophone, UserVoice, VoiceSetup
 
 _ALIKE: Final = 0.7
@@ -34,7 +34,7 @@ _MOST: Final = 0.6
 
 
 def mostly_in(text: str, heard: str) -> bool:
-    """Whether most words of `text` are in what was `heard`. Numbers, which are heard as words, do not count."""
+    """Whether most words of `text` are in what was `heard`. Numbers, which are recognised as words, do not count."""
     words = [word for word in plain(text).replace("-", " ").split() if word.isalpha()]
     found = plain(heard).replace("-", " ").split()
     if not words:
@@ -43,11 +43,11 @@ def mostly_in(text: str, heard: str) -> bool:
 
 
 def misheard(said: str, outcome: Message | None) -> str:
-    """What was understood, where that is not what was `said`."""
+    """A note on what was recognised, if that is not what was `said`."""
     if outcome is None or outcome.type == topics.STT_FAILED:
-        return f'nothing was understood of "{said}"'
+        return f'nothing was recognised of "{said}"'
     heard = str((outcome.data.get("utterances") or ("",))[0])
-    return f'"{said}" was understood as "{heard}"' if plain(heard) != plain(said) else ""
+    return f'"{said}" was recognised as "{heard}"' if plain(heard) != plain(said) else ""
 
 
 def _alike(word: str, other: str) -> bool:
@@ -55,82 +55,82 @@ def _alike(word: str, other: str) -> bool:
 
 
 _PIECE: Final = 1_536
-"""Samples that are heard at a time, after which the clock shows that they were."""
+"""Samples that are heard at a time, after which the clock is advanced."""
 _SILENCE: Final = bytes(2 * _PIECE)
 _A_BREATH: Final = 4 * _SILENCE
-"""The silence between the wake word and what somebody wants: 0.4 s."""
+"""The silence between the wake word and the command: 0.4 s."""
 _FIRST_WORDS: Final = 0.3
-"""Seconds that Hark may talk before it is interrupted."""
+"""Seconds that Hark speaks before it is interrupted."""
 _TICK: Final = 1e-6
 _HUSH: Final = 0.05
 _OUTCOMES: Final = (topics.UTTERANCE_HANDLE, topics.STT_FAILED, topics.UTTERANCE_CANCELLED)
-"""What can become of something that is said."""
+"""The possible outcomes of a spoken utterance."""
 
 
 class VoiceScriptAssistant(ScriptAssistant):
-    """A stage whose own device has ears and a mouth. Other devices are elsewhere, and deal in text.
+    """An assistant whose own device has a microphone and a loudspeaker; other devices use text.
 
-    Time passes with every sample that is heard and played: who is interrupted is so at the same sample every time.
-    While engines are at work it stands still.
+    Time passes with every sample that is heard and played, so an interruption is at the same sample every time. While
+    engines work, it stands still.
     """
 
     patience = 60.0
 
     def __init__(
-        self, settings: Settings, plugins: Make, data_root: Path, wall: float, zone: str, by: VoiceSetup
+        self, settings: Settings, plugins: PluginsFactory, data_root: Path, wall: float, zone: str, setup: VoiceSetup
     ) -> None:
         super().__init__(settings, plugins, data_root, wall, zone)
-        self._by = by
+        self._setup = setup
         self._outcome: Message | None = None
-        """What became of what was last said."""
+        """The outcome of the last utterance."""
         self._said_last = ""
-        self._user = UserVoice(by)
+        self._user = UserVoice(setup)
         self._stopped = 0
-        """How often Hark was made to fall silent."""
+        """How often a speech of Hark was interrupted."""
 
     # Speaking to it.
 
-    async def says(self, device: Device, text: str, lang: str | None) -> None:
-        """As promised by `ScriptAssistant`: with the wake word first, unless Hark listens anyway."""
+    async def say(self, device: Device, text: str, lang: str | None) -> None:
+        """Speak to it: the wake word first, unless Hark is listening already."""
         if device.name != HERE:
-            await super().says(device, text, lang)
+            await super().say(device, text, lang)
             return
         lang = lang or self._main
-        sound = await self._user.says(text, lang)
+        sound = await self._user.synthesise(text, lang)
         if self._listener.state == "listening":
-            await self._hear(_A_BREATH)  # who is asked something does not answer at once
+            await self._hear(_A_BREATH)  # users do not answer at once
         else:
-            await self._call(lang)
+            await self._wake(lang)
         await self._command(device, text, sound)
 
-    async def interrupts(self, device: Device, text: str, lang: str | None) -> None:
-        """As promised by `ScriptAssistant`: the wake word makes Hark fall silent."""
+    async def interrupt(self, device: Device, text: str, lang: str | None) -> None:
+        """Interrupt it: the wake word stops its speech."""
         if device.name != HERE:
-            await super().interrupts(device, text, lang)
+            await super().interrupt(device, text, lang)
             return
-        if not self._talks():
+        if not self._is_speaking():
             raise NotHeard(NOTHING_TO_INTERRUPT, "what it said may be over already: let it say more")
-        sound = await self._user.says(text, lang or self._main)
+        sound = await self._user.synthesise(text, lang or self._main)
         await self._pass(_FIRST_WORDS)
         stopped = self._stopped
-        await self._call(lang or self._main)
-        if self._talks():
-            raise NotHeard("Hark goes on talking", "with barge_in = false in [voice], nobody interrupts it")
+        await self._wake(lang or self._main)
+        if self._is_speaking():
+            raise NotHeard("Hark goes on speaking", "with barge_in = false in [voice], it cannot be interrupted")
         if self._stopped == stopped:
-            raise NotHeard("Hark had finished talking before the wake word was over", "let it say more")
+            raise NotHeard("Hark had finished speaking before the wake word was over", "let it say more")
         device.unread.clear()
         await self._command(device, text, sound)
 
-    async def _call(self, lang: str) -> None:
-        """Have Hark listen."""
-        if self._aloud_options.opens_by == "speech":
+    async def _wake(self, lang: str) -> None:
+        """Make Hark listen."""
+        if self._hear_options.opens_by == "speech":
             return
-        if lang != self._main:  # by its button, which is for this language
+        if lang != self._main:  # as by a button for this language
             if not self._listener.listen(None, lang):
                 raise NotHeard("Hark does not listen")
             return
-        word = self._aloud_options.wake_words[0]
-        sound = await self._user.says(word.phrase, word.lang or self._main)
+        word = self._hear_options.wake_words[0]
+        sound = await self._user.synthesise(word.phrase, word.lang or self._main)
         await self._hear(sound)
         await self._hear(_A_BREATH)
         if self._listener.state != "listening":
@@ -147,57 +147,57 @@ class VoiceScriptAssistant(ScriptAssistant):
             await self._hear(_SILENCE)
         async with asyncio.timeout(self.patience):
             await self._listener.idle()
-        await self.calm()
+        await self.settle_turns()
 
     async def _hear(self, samples: bytes) -> None:
-        """Let it hear some sound, and let the time pass that this takes."""
+        """Let it hear a sound, and advance the clock by its length."""
         samples += bytes(-len(samples) % (2 * _PIECE))
         for start in range(0, len(samples), 2 * _PIECE):
             piece = samples[start : start + 2 * _PIECE]
             async with asyncio.timeout(self.patience):
-                await self._ear.hears(piece)
+                await self._microphone.hear(piece)
             await self.clock.advance(len(piece) / (2 * SAMPLE_RATE), self._idle)
 
     # Listening to it.
 
-    def _talks(self) -> bool:
-        return self.house.speaker.pending > 0
+    def _is_speaking(self) -> bool:
+        return self.runtime.speaker.pending > 0
 
-    def _unsaid(self) -> bool:
-        return False  # what is said takes time
+    def _has_unspoken(self) -> bool:
+        return False  # speech takes time
 
-    async def quiet(self) -> None:
-        """As promised by `ScriptAssistant`."""
-        while await self.talks_on():
+    async def finish_speaking(self) -> None:
+        """See `ScriptAssistant`."""
+        while await self.speak_on():
             pass
 
-    async def talks_on(self) -> bool:
-        """As promised by `ScriptAssistant`."""
+    async def speak_on(self) -> bool:
+        """See `ScriptAssistant`."""
         await self._idle()
-        left = self._mouth.left
+        left = self._loudspeaker.left
         if left is not None:
             await self._pass(left + _TICK)
             return True
-        # It is about to say something; or what is to be said is still being made, by somebody who takes real time.
-        return self._talks() and await self.stirs(_HUSH)
+        # It is about to speak, or an engine is still working, which takes real time.
+        return self._is_speaking() and await self.has_activity(_HUSH)
 
-    async def doubt(self, said: SpokenAnswer) -> str:
-        """As promised by `ScriptAssistant`."""
+    async def speech_fault(self, said: SpokenAnswer) -> str:
+        """See `ScriptAssistant`."""
         if said.failed:
-            return "Hark could not say it aloud"
-        if not (self._by.listen_back and said.sounds and said.whole):
+            return "Hark could not speak it"
+        if not (self._setup.listen_back and said.sounds and said.complete):
             return ""
         pause = bytes(SAMPLE_RATE // 2)
         whole = Audio(pause.join(resample_mono(sound, SAMPLE_RATE).samples for sound in said.sounds), SAMPLE_RATE)
         done = await self._recognisers.do(whole, self._main, lang=self._main, check=checked)
         heard: tuple[str, ...] = done.value.utterances if done is not None else ()
-        # Any reading will do: the first may be a command that it sounds like.
+        # Any hypothesis will do: the first may be a command that it sounds like.
         if any(mostly_in(said.text, one) for one in heard):
             return ""
-        return f'what is heard of it is "{"".join(heard[:1])}"'
+        return f'what is recognised of it is "{"".join(heard[:1])}"'
 
     def hint(self, device: Device) -> str:
-        """As promised by `ScriptAssistant`: what was understood, where that is not what was said."""
+        """What was recognised, if that is not what was said."""
         if device.name != HERE or not self._said_last:
             return ""
         return misheard(self._said_last, self._outcome)
@@ -205,12 +205,12 @@ class VoiceScriptAssistant(ScriptAssistant):
     # Time.
 
     async def wait(self, seconds: float) -> None:
-        """As promised by `ScriptAssistant`."""
+        """See `ScriptAssistant`."""
         await self._pass(seconds)
-        await self.calm()
+        await self.settle_turns()
 
     async def _pass(self, seconds: float) -> None:
-        """Let time pass, in which nobody speaks to Hark: while it listens, it hears that."""
+        """Let time pass in which no user speaks; while Hark listens, it hears silence."""
         end = self.clock.monotonic() + seconds
         while (left := end - self.clock.monotonic()) > _TICK / 2:
             if self._listener.state == "listening":
@@ -219,56 +219,56 @@ class VoiceScriptAssistant(ScriptAssistant):
                 due = self.clock.due
                 await self.clock.advance(left if due is None else min(left, max(due, 0.0) + _TICK), self._idle)
 
-    # The house.
+    # The assistant.
 
-    def _aloud(self) -> VoiceConfig:
-        self._ear, self._mouth = ScriptMicrophone(), ScriptLoudspeaker(self.clock.monotonic)
-        aloud = self._by.aloud(self._settings, self._ear, self._mouth)
-        self._aloud_options = aloud.hear_options(self._settings)
-        self._main = self._aloud_options.lang
-        return aloud
+    def _voice_config(self) -> VoiceConfig:
+        self._microphone, self._loudspeaker = ScriptMicrophone(), ScriptLoudspeaker(self.clock.monotonic)
+        config = self._setup.config(self._settings, self._microphone, self._loudspeaker)
+        self._hear_options = config.hear_options(self._settings)
+        self._main = self._hear_options.lang
+        return config
 
     async def _open(self) -> None:
         await super()._open()
-        hear, speak = self.house.services["hear"], self.house.services["speak"]
+        hear, speak = self.runtime.services["hear"], self.runtime.services["speak"]
         if not (isinstance(hear, Hear) and hear.engines and isinstance(speak, Speak) and speak.engines):
-            raise LookupError("this house is deaf or mute")
-        self._listener: Listener = self.house.listener
+            raise LookupError("this assistant has no engines to hear or speak with")
+        self._listener: Listener = self.runtime.listener
         self._recognisers: Engines[Any] = hear.engines.by_kind["stt"]
         answering = next(iter(speak.engines.by_kind["tts"].registry), None)
-        await self._user.find(self.house, self._settings, None if answering is None else answering.plugin)
+        await self._user.load(self.runtime, self._settings, None if answering is None else answering.plugin)
 
     async def _close(self) -> None:
         await self._user.close()
         await super()._close()
 
     def _turn_of(self, message: Message) -> ScriptTurn | None:
-        """As in `ScriptAssistant`; what was heard is marked by the listener."""
+        """The turn of a Message; utterances that were heard are marked by the listener."""
         if MARK in message.context:
             return super()._turn_of(message)
         mark = message.context.get(CAPTURE_ID)
-        if message.type == topics.UTTERANCE_HANDLE and isinstance(mark, str) and self.turns.of(mark) is None:
+        if message.type == topics.UTTERANCE_HANDLE and isinstance(mark, str) and self.turns.get(mark) is None:
             self.turns.begin(self.device(HERE), mark)
-        return self.turns.of(mark)
+        return self.turns.get(mark)
 
-    def _saw(self, message: Message) -> None:
-        if self._heeds and message.session_id == DEFAULT_SESSION_ID:
+    def _on_message(self, message: Message) -> None:
+        if self._is_open and message.session_id == DEFAULT_SESSION_ID:
             if message.type in _OUTCOMES and CAPTURE_ID in message.context:
                 self._outcome = message
             elif message.type == topics.SPEECH_RENDERED:
-                self._over(message.data.get("outcome"))
-        super()._saw(message)
+                self._on_speech_end(message.data.get("outcome"))
+        super()._on_message(message)
 
-    def _over(self, outcome: object) -> None:
-        """Something was said, or was not."""
-        saying = self._mouth.saying
+    def _on_speech_end(self, outcome: object) -> None:
+        """A speech has ended."""
+        saying = self._loudspeaker.saying
         self._stopped += outcome == "stopped"
         if saying is not None and outcome == "stopped":
-            saying.whole = False
+            saying.complete = False
         elif saying is not None and outcome == "failed":
             saying.failed = True
 
-    def _rendered(self, spoken: SpokenResponse) -> None:
-        super()._rendered(spoken)
-        if self._heeds and spoken.message.session_id == DEFAULT_SESSION_ID:
-            self._mouth.saying = self.device(HERE).unread[-1]
+    def _on_rendered(self, spoken: SpokenResponse) -> None:
+        super()._on_rendered(spoken)
+        if self._is_open and spoken.message.session_id == DEFAULT_SESSION_ID:
+            self._loudspeaker.saying = self.device(HERE).unread[-1]

@@ -65,16 +65,16 @@ def shapes_of(node: Seq | Item, of_ref: Callable[[str], Shapes]) -> Shapes:
         case Seq(items):
             return reduce(joined, (shapes_of(item, of_ref) for item in items), START)
         case PermItem():
-            raise ValueError("permutations are written out before anybody looks at shapes")
+            raise ValueError("permutations are written out before shapes are computed")
 
 
 def faults(shapes: Shapes) -> list[str]:
-    """What is wrong with at least one sentence of a template that is compared with what people say."""
+    """The faults of at least one sentence of a template that is compared with utterances."""
     return sorted(frozenset().union(*map(_faults_of, shapes)))
 
 
-def any_sound(shapes: Shapes) -> bool:
-    """Whether at least one sentence can be said."""
+def any_valid(shapes: Shapes) -> bool:
+    """Whether at least one sentence has no fault."""
     return any(not _faults_of(shape) for shape in shapes)
 
 
@@ -115,15 +115,15 @@ def _join(one: SentenceShape, other: SentenceShape) -> SentenceShape:
 
 
 _MOST_LINES: Final = 500
-"""More lines than this for one sentence help nobody."""
+"""The most lines for one sentence."""
 _MOST_PARTS: Final = 200
-"""Nor do more parts than this, sound and malformed ones together."""
+"""The most parts a sentence is taken apart into, valid and malformed ones together."""
 _TOO_MANY: Final = f"it takes more than {_MOST_LINES} lines"
 
 
 @dataclass(frozen=True, slots=True)
 class VocabularyLookup:
-    """What there is to know about the vocabularies a template refers to."""
+    """Lookup of the vocabularies a template refers to."""
 
     body: Callable[[str], Seq]
     shapes: Callable[[str], Shapes]
@@ -132,16 +132,16 @@ class VocabularyLookup:
 
 @dataclass(slots=True)
 class Division:
-    """The lines a sentence became, and the parts of it that no line can say, with what is wrong with each."""
+    """The lines a sentence became, and the parts that are malformed in Hark, with the faults of each."""
 
     lines: list[Seq] = field(default_factory=list)
     refused: list[tuple[Seq, list[str]]] = field(default_factory=list)
 
 
 def divide(seq: Seq, known: VocabularyLookup, limit: int) -> Division:
-    """The sentences of `seq` in as few lines as will do; what is malformed is set apart."""
+    """Divide the sentences of `seq` into as few lines as possible; malformed sentences are kept apart."""
     division = Division()
-    _sort_out(trim(seq), known, division)
+    _sort(trim(seq), known, division)
     lines, division.lines = division.lines, []
     for line in lines:
         small = [] if size(line, known.size) > limit * _MOST_LINES else list(_small_enough(line, known, limit))
@@ -152,25 +152,25 @@ def divide(seq: Seq, known: VocabularyLookup, limit: int) -> Division:
     return division
 
 
-def _sort_out(seq: Seq, known: VocabularyLookup, division: Division) -> None:
+def _sort(seq: Seq, known: VocabularyLookup, division: Division) -> None:
     shapes = shapes_of(seq, known.shapes)
     found = faults(shapes)
     if not found:
         division.lines.append(seq)
-    elif not any_sound(shapes):
+    elif not any_valid(shapes):
         division.refused.append((seq, found))
     elif len(division.lines) + len(division.refused) > _MOST_PARTS:
         division.refused.append((seq, [_TOO_MANY]))
     else:
-        # Sound sentences beside others: some alternative tells them apart, for the phrases of a vocabulary look alike.
+        # Some sentences are valid, others not: an alternative separates them; phrases of a vocabulary are alike.
         place, choice = min(_choices(seq, known), key=lambda one: one[1].rank)
-        if choice.sound:
-            division.lines.append(_with(seq, place, choice.sound))
-        if choice.hopeless:
-            rest = _with(seq, place, choice.hopeless)
+        if choice.valid:
+            division.lines.append(_with(seq, place, choice.valid))
+        if choice.invalid:
+            rest = _with(seq, place, choice.invalid)
             division.refused.append((rest, faults(shapes_of(rest, known.shapes))))
         for branch in choice.mixed:
-            _sort_out(_with(seq, place, [branch]), known, division)
+            _sort(_with(seq, place, [branch]), known, division)
 
 
 @dataclass(slots=True)
@@ -178,15 +178,15 @@ class _Choice:
     """The branches of one alternative, by what becomes of the template with each of them alone."""
 
     far: bool
-    """Whether it neither holds a slot nor stands beside one."""
-    sound: list[Seq] = field(default_factory=list)
-    hopeless: list[Seq] = field(default_factory=list)
+    """Whether it neither contains a slot nor is beside one."""
+    valid: list[Seq] = field(default_factory=list)
+    invalid: list[Seq] = field(default_factory=list)
     mixed: list[Seq] = field(default_factory=list)
 
     @property
     def rank(self) -> tuple[bool, bool, int]:
-        """Smaller is better: one that settles something, or is near what matters, and leaves little to look at."""
-        return not (self.sound or self.hopeless), self.far, len(self.mixed)
+        """Smaller is better: it separates something, is near a slot, and leaves few mixed branches."""
+        return not (self.valid or self.invalid), self.far, len(self.mixed)
 
 
 def _choices(seq: Seq, known: VocabularyLookup) -> Iterator[tuple[int, _Choice]]:
@@ -202,9 +202,9 @@ def _choices(seq: Seq, known: VocabularyLookup) -> Iterator[tuple[int, _Choice]]
         for branch in options(item):
             shapes = joined(joined(before[place], shapes_of(branch, known.shapes)), after[place + 1])
             if not faults(shapes):
-                choice.sound.append(branch)
+                choice.valid.append(branch)
             else:
-                (choice.mixed if any_sound(shapes) else choice.hopeless).append(branch)
+                (choice.mixed if any_valid(shapes) else choice.invalid).append(branch)
         yield place, choice
 
 

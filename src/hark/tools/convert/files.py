@@ -9,27 +9,27 @@ from pathlib import Path
 from typing import Any, Final
 
 from hark.errors import UserError
+from hark.intents.locale import LanguageFolder, MalformedResource, Role, Violation, read_lines, scan
 
 _KINDS: Final = (".yaml", ".yml", ".json")
 
 
 class LocatedText(str):
-    """Text that knows where it was written."""
+    """Text with the place it was read from."""
 
     __slots__ = ("file", "line")
 
     def __new__(cls, text: str, file: str = "", line: int = 0) -> LocatedText:
-        """`text`, from this line of this file."""
-        placed = super().__new__(cls, text)
-        placed.file, placed.line = file, line
-        return placed
+        located = super().__new__(cls, text)
+        located.file, located.line = file, line
+        return located
 
     file: str
     line: int
 
 
 def require_module(module: str) -> Any:
-    """A module of the `hassil` extra; raises `UserError` that names it."""
+    """Import a module of the `hassil` extra; raises `UserError` with the name of the extra."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -37,10 +37,10 @@ def require_module(module: str) -> Any:
 
 
 def read_folder(source: Path, lang: str | None) -> dict[str, dict[str, Any]]:
-    """What the files say, merged as hassil merges them, by language; raises `UserError`."""
+    """The data of all files, merged as hassil merges them, by language; raises `UserError`."""
     files = sorted(path for path in source.rglob("*") if path.suffix in _KINDS) if source.is_dir() else [source]
     if not files:
-        raise UserError(f"{source} holds no YAML and no JSON file")
+        raise UserError(f"{source} contains no YAML and no JSON file")
     found: dict[str, dict[str, Any]] = {}
     for path in files:
         for tag, data in _languages(path, _load(path)):
@@ -48,12 +48,12 @@ def read_folder(source: Path, lang: str | None) -> dict[str, dict[str, Any]]:
                 merge(found.setdefault(tag, {}), data, str(path))
     if not found:
         asked = f" in {lang}" if lang else ""
-        raise UserError(f"no sentences{asked} under {source}: hassil's files state their language and their intents")
+        raise UserError(f"no sentences{asked} in {source}: files of hassil state their language and their intents")
     return found
 
 
 def read_package(lang: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What `home-assistant-intents` says in a language, or in all; raises `UserError`."""
+    """The data of `home-assistant-intents` in one language, or in all; raises `UserError`."""
     package = require_module("home_assistant_intents")
     known = package.get_languages()
     wanted = [tag for tag in sorted(known) if lang is None or tag.lower() == lang.lower()]
@@ -90,7 +90,7 @@ def _load(path: Path) -> Any:
         except json.JSONDecodeError as error:
             raise UserError(f"{path}:{error.lineno}: {error.msg}") from error
     yaml = require_module("yaml")
-    loader = _placing_loader(yaml, str(path))(text)
+    loader = _locating_loader(yaml, str(path))(text)
     try:
         return loader.get_single_data()
     except yaml.YAMLError as error:
@@ -101,7 +101,7 @@ def _load(path: Path) -> Any:
         loader.dispose()
 
 
-def _placing_loader(yaml: Any, file: str) -> Any:
+def _locating_loader(yaml: Any, file: str) -> Any:
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
         """Reads text as `LocatedText`."""
 
@@ -113,21 +113,24 @@ def _placing_loader(yaml: Any, file: str) -> Any:
 
 
 def _languages(path: Path, data: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The data of a file that is hassil's; others in the folder are not ours to read."""
+    """The data of a file of hassil; other files in the folder are passed over."""
     if isinstance(data, dict) and isinstance(data.get("language"), str):
         yield str(data["language"]), data
     elif isinstance(data, dict) and ("intents" in data or "lists" in data):
         raise UserError(f"{path} states no language: hassil's files begin with 'language: en'")
 
 
-NAME: Final = "hassil.json"
-FORMAT: Final = 1
+SIDECAR: Final = "hassil.json"
+"""Beside the locale files: what they cannot express, kept for converting back. Nothing else reads it."""
+_FORMAT: Final = 1
 
 Entry = str | dict[str, Any]
+"""A line of a locale file that is the same in the other format, or `{"was": …, "lines": […]}`: what it was, and the
+lines that express it now. As long as all those lines exist, converting back writes what it was."""
 
 
 def entry(was: Any, lines: list[str], back: str | None) -> Entry:
-    """The entry for something that became `lines`; `back` is how a single line reads in the other format."""
+    """The entry for something that became `lines`; `back` is a single line converted back."""
     return lines[0] if len(lines) == 1 and back == was else {"was": was, "lines": lines}
 
 
@@ -136,90 +139,87 @@ def lines_of(item: Entry) -> list[str]:
     return [item] if isinstance(item, str) else [str(line) for line in item.get("lines", ())]
 
 
-def restored(present: Iterable[str], entries: Iterable[Entry], back: Mapping[str, Any]) -> list[Any]:
-    """What the entries were, as far as their lines are `present`; `back` has the lines that stand for themselves."""
-    there = set(present)
+def restore(present: Iterable[str], entries: Iterable[Entry], back: Mapping[str, Any]) -> list[Any]:
+    """What the entries were, where their lines are `present`; `back` has the lines that were converted back."""
+    existing = set(present)
     found: list[Any] = []
     for item in entries:
         lines = lines_of(item)
-        if not isinstance(item, str) and there.issuperset(lines):
+        if not isinstance(item, str) and existing.issuperset(lines):
             found.append(item["was"])
         else:
-            found += [back[line] for line in lines if line in there]
+            found += [back[line] for line in lines if line in existing]
     return found
 
 
 def read_sidecar(folder: Path) -> dict[str, Any]:
-    """What was kept beside a locale folder; empty when there is nothing. Raises `UserError`."""
-    path = folder / NAME
+    """The content of `hassil.json` in the folder of a language; empty without that file. Raises `UserError`."""
+    path = folder / SIDECAR
     if not path.exists():
         return {}
     try:
-        side = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}; without it the rest can still be exported") from error
-    if not isinstance(side, dict) or side.get("format") != FORMAT:
-        raise UserError(f"{path} is not of format {FORMAT}; without it the rest can still be exported")
-    return side
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise UserError(f"{path} is not of format {_FORMAT}; without it the rest can still be exported")
+    return content
 
 
-def write_sidecar(side: Mapping[str, Any]) -> str:
-    """The text of the file."""
-    return json.dumps({"format": FORMAT, **side}, ensure_ascii=False, indent=1) + "\n"
-
-
-_ROLES: Final = ("intent", "dialog", "entity", "voc", "blacklist", "required", "prompt")
+def sidecar_text(content: Mapping[str, Any]) -> str:
+    return json.dumps({"format": _FORMAT, **content}, ensure_ascii=False, indent=1) + "\n"
 
 
 class LanguageSource:
-    """One language of a locale folder."""
+    """One language of a locale folder, to be exported. Raises `UserError` for files that break a rule."""
 
-    def __init__(self, path: Path) -> None:
-        self.lang = path.name
-        self.side: dict[str, Any] = read_sidecar(path)
-        """What an import kept beside."""
-        self._lines: dict[str, dict[str, list[str]]] = {role: {} for role in _ROLES}
-        for file in sorted(path.rglob("*")):
-            role = file.suffix.removeprefix(".")
-            if file.is_file() and role in _ROLES:
-                if file.stem in self._lines[role]:
-                    raise UserError(f"{file}: there is another {file.name} in this language")
-                self._lines[role][file.stem] = _read(file)
+    def __init__(self, folder: LanguageFolder) -> None:
+        self.lang = folder.path.name
+        self.sidecar: dict[str, Any] = read_sidecar(folder.path)
+        if folder.violations:
+            raise _broken_rule(folder.violations[0])
+        self._lines: dict[Role, dict[str, list[str]]] = {role: {} for role in Role}
+        for resource, path in folder.files.items():
+            try:
+                self._lines[resource.role][resource.name] = [line.text for line in read_lines(path)]
+            except MalformedResource as error:
+                raise UserError(str(error)) from None
 
-    def files(self, role: str) -> list[str]:
+    def files(self, role: Role) -> list[str]:
         """The base names of a role."""
         return list(self._lines[role])
 
-    def lines(self, role: str, base: str) -> list[str]:
-        """The lines of a file, comments and blank lines apart; none when there is no such file."""
+    def lines(self, role: Role, base: str) -> list[str]:
+        """The lines of a file, without comments and blank lines; none when there is no such file."""
         return self._lines[role].get(base, [])
-
-
-def _read(path: Path) -> list[str]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8: {error}") from error
-    stripped = [line.strip() for line in text.split("\n")]
-    return [line for line in stripped if line and not line.startswith("#")]
 
 
 def languages(path: Path, lang: str | None) -> list[LanguageSource]:
     """The languages of a locale folder, or the one that is asked for; raises `UserError`."""
     if not path.is_dir():
-        raise UserError(f"{path} is no folder")
-    found = sorted(one for one in path.iterdir() if one.is_dir() and lang in (None, one.name))
-    if not found:
-        raise UserError(f"{path} holds no folder for {lang or 'any language'}: expected {path}/{lang or 'en'}/…")
-    return [LanguageSource(one) for one in found]
+        raise UserError(f"{path} is not a folder")
+    try:
+        found = scan(path)
+    except MalformedResource as error:
+        raise UserError(str(error)) from None
+    if lang is None and found.violations:
+        raise _broken_rule(found.violations[0])
+    folders = [one for tag, one in found.languages.items() if lang is None or lang in (tag, one.path.name)]
+    if not folders:
+        raise UserError(f"{path} has no folder for {lang or 'any language'}: expected {path}/{lang or 'en'}/…")
+    return [LanguageSource(one) for one in folders]
+
+
+def _broken_rule(violation: Violation) -> UserError:
+    return UserError(f"{violation.path}: {violation.reason}")
 
 
 def write(folder: Path, files: Mapping[str, str], *, force: bool) -> None:
     """Write the files into `folder`; raises `UserError` before the first one if some exist and `force` is not given."""
-    there = sorted(name for name in files if (folder / name).exists())
-    if there and not force:
-        more = f" and {len(there) - 1} more" if len(there) > 1 else ""
-        raise UserError(f"{folder / there[0]}{more} would be overwritten; --force does that, another DEST does not")
+    existing = sorted(name for name in files if (folder / name).exists())
+    if existing and not force:
+        more = f" and {len(existing) - 1} more" if len(existing) > 1 else ""
+        raise UserError(f"{folder / existing[0]}{more} exists already; choose another DEST, or --force")
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")

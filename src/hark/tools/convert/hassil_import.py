@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hark.tools.convert.division import Division, divide
-from hark.tools.convert.files import NAME, Entry, entry, lines_of, write_sidecar
+from hark.tools.convert.files import SIDECAR, Entry, entry, lines_of, sidecar_text
 from hark.tools.convert.lists import ListImport
 from hark.tools.convert.report import ConversionReport, Verdict
 from hark.tools.convert.responses import import_responses
@@ -15,30 +15,28 @@ from hark.tools.convert.template import RefItem, SlotItem, UnreadableTemplate, r
 from hark.tools.convert.translation import BaseNames, HassilWriter, SentenceScope, VocabularySet, referred, table
 
 DIVIDED: Final = "it is divided into several lines"
-OTHER_LIST: Final = "which of several lists feeds the slot is not said"
+OTHER_LIST: Final = "which of several lists fills the slot is not expressed"
 _GATES: Final = {
     "slots": "slots with a fixed value are not filled in",
-    "requires_context": "a context it requires is not asked for",
-    "excludes_context": "a context it excludes is not asked for",
-    "response": "which response belongs to it is not said",
+    "requires_context": "a required context is not checked",
+    "excludes_context": "an excluded context is not checked",
+    "response": "its response is not selected",
     "metadata": "metadata are not passed on",
-    "required_keywords": "keywords it requires are not asked for",
+    "required_keywords": "required keywords are not checked",
 }
 
 
 class IntentImport:
-    """The intents of one language under conversion."""
-
     def __init__(
         self,
         scope: SentenceScope,
-        dictionary: VocabularySet,
+        vocabularies: VocabularySet,
         lists: ListImport,
         report: ConversionReport,
         rules: dict[str, Any],
     ) -> None:
         self._scope = scope
-        self._dictionary = dictionary
+        self._vocabularies = vocabularies
         self._lists = lists
         self._report = report
         self._rules = rules
@@ -46,15 +44,14 @@ class IntentImport:
         """Base names of intents."""
         self.files: dict[str, list[str]] = {}
         """The lines of each file."""
-        self.side: dict[str, dict[str, Any]] = {}
-        """What the files cannot say, by base name."""
+        self.sidecar: dict[str, dict[str, Any]] = {}
+        """What the files cannot express, by base name."""
         self.slots: dict[str, str] = {}
         """Slots that have another name in hassil."""
         self.runtime: dict[str, None] = {}
-        """Lists that nobody defines: who runs the sentences brings them."""
+        """Lists that are not defined here: the program that uses the sentences provides them."""
 
     def add(self, name: str, intent: Any) -> None:
-        """Take in an intent."""
         base = self.names.of(name)
         blocks = intent.get("data") if isinstance(intent, Mapping) else None
         if not isinstance(blocks, list):
@@ -64,25 +61,25 @@ class IntentImport:
         more = {key: value for key, value in intent.items() if key != "data"}
         if more:
             kept["more"] = more
-        self.side[base] = kept
+        self.sidecar[base] = kept
         self._report.expansions[base] = 0
         lines: dict[str, None] = {}
         written: list[str] = []
         for number, block in enumerate(blocks, 1):
             if not isinstance(block, Mapping):
-                self._report.add(Verdict.LOST, "a block is no table", str(block), f"intent {name}")
+                self._report.add(Verdict.LOST, "a block is not a table", str(block), f"intent {name}")
                 continue
             entries = self._block(base, block, kept["lists"], number)
             data = {key: value for key, value in block.items() if key != "sentences"}
             kept["blocks"].append({"data": data, "sentences": entries})
-            fresh = [line for one in entries for line in lines_of(one) if line not in lines]
-            lines.update(dict.fromkeys(fresh))
-            written += [f"# block {number}{_told(data)}", *dict.fromkeys(fresh)] if fresh else []
+            added = [line for one in entries for line in lines_of(one) if line not in lines]
+            lines.update(dict.fromkeys(added))
+            written += [f"# block {number}{_comment(data)}", *dict.fromkeys(added)] if added else []
         if written:
             self.files[f"{base}.intent"] = written
 
     def _block(self, base: str, block: Mapping[str, Any], of_slots: dict[str, str], number: int) -> list[Entry]:
-        where = f"intent {self.side[base]['name']}"
+        where = f"intent {self.sidecar[base]['name']}"
         for part, reason in _GATES.items():
             if block.get(part):
                 self._report.add(Verdict.KEPT, reason, str(block[part]), where)
@@ -104,24 +101,24 @@ class IntentImport:
     def _sentence(
         self, base: str, text: Any, scope: SentenceScope, of_slots: dict[str, str], slots: list[SlotItem]
     ) -> Entry:
-        where = f"intent {self.side[base]['name']}"
+        where = f"intent {self.sidecar[base]['name']}"
         scope.notes.clear()
         try:
             if not isinstance(text, str):
-                raise UnreadableTemplate("a sentence is no text")
-            division = divide(scope.sentence(text), self._dictionary.known, self._dictionary.limit)
+                raise UnreadableTemplate("a sentence is not text")
+            division = divide(scope.sentence(text), self._vocabularies.known, self._vocabularies.limit)
         except (UnreadableTemplate, RecursionError) as error:
             self._report.add(Verdict.REFUSED, str(error), text, where)
             return {"was": text, "lines": []}
         for _part, reasons in division.refused:
             self._report.add(Verdict.REFUSED, ", ".join(reasons), text, where)
-        self._report.expansions[base] += sum(size(line, self._dictionary.known.size) for line in division.lines)
+        self._report.expansions[base] += sum(size(line, self._vocabularies.known.size) for line in division.lines)
         lines = [render(line) for line in division.lines]
         if division.refused or len(lines) != 1:
             made = entry(str(text), lines, None)
         else:
             originals = {scope.slot_name(slot.name): slot.name for slot in slots}
-            made = entry(str(text), lines, HassilWriter(self._rules, of_slots, originals).sentence(lines[0]))
+            made = entry(str(text), lines, HassilWriter(self._rules, of_slots, originals).sentence(division.lines[0]))
             if not isinstance(made, str) and not scope.notes:
                 scope.notes.add(OTHER_LIST)
         if len(lines) > 1:
@@ -131,7 +128,7 @@ class IntentImport:
         return made
 
     def _feed(self, slots: list[SlotItem], scope: SentenceScope, own: Mapping[str, Any], key: str) -> None:
-        """Note where slots take their values from."""
+        """Record where slots take their values from."""
         for slot in slots:
             base, source = scope.slot_name(slot.name), slot.source or slot.name
             if base != slot.name:
@@ -144,14 +141,14 @@ class IntentImport:
                 self.runtime[source] = None
 
 
-def _told(data: Mapping[str, Any]) -> str:
-    """What a block is for, for who reads the file."""
-    told = [
+def _comment(data: Mapping[str, Any]) -> str:
+    """What a block is for, as a comment in the file."""
+    parts = [
         f"{key} {name}={value}"
         for key in ("slots", "requires_context", "excludes_context")
         for name, value in table(data, key).items()
     ]
-    return ": " + "; ".join(" ".join(text.split()) for text in told) if told else ""
+    return ": " + "; ".join(" ".join(text.split()) for text in parts) if parts else ""
 
 
 _KNOWN: Final = ("language", "intents", "lists", "expansion_rules", "skip_words", "responses")
@@ -159,7 +156,7 @@ _KNOWN: Final = ("language", "intents", "lists", "expansion_rules", "skip_words"
 
 @dataclass(slots=True)
 class ConvertedLanguage:
-    """The files of one language, by name, and what could not be said in them."""
+    """The files of one language, by name, and a report of what they cannot express."""
 
     lang: str
     report: ConversionReport
@@ -167,26 +164,24 @@ class ConvertedLanguage:
 
 
 def from_hassil(lang: str, data: Mapping[str, Any], limit: int) -> ConvertedLanguage:
-    """The locale folder for what hassil says in a language; no template stands for more than `limit` sentences."""
+    """The locale folder for hassil's sentences in a language; no template stands for more than `limit` sentences."""
     return _Import(lang, data, limit).run()
 
 
 class _Import:
-    """One conversion under way."""
-
     def __init__(self, lang: str, data: Mapping[str, Any], limit: int) -> None:
         self._data = data
         self._report = ConversionReport(lang)
-        self._dictionary = VocabularySet(lang, limit)
+        self._vocabularies = VocabularySet(lang, limit)
         self._rules = table(data, "expansion_rules")
-        self._side_of_rules: dict[str, dict[str, Any]] = {}
-        self._scope = SentenceScope(self._rules, table(data, "lists"), self._dictionary, BaseNames())
-        self._lists = ListImport(self._dictionary, self._report)
-        self._intents = IntentImport(self._scope, self._dictionary, self._lists, self._report, self._side_of_rules)
+        self._rule_sidecar: dict[str, dict[str, Any]] = {}
+        self._scope = SentenceScope(self._rules, table(data, "lists"), self._vocabularies, BaseNames())
+        self._lists = ListImport(self._vocabularies, self._report)
+        self._intents = IntentImport(self._scope, self._vocabularies, self._lists, self._report, self._rule_sidecar)
         self._files: dict[str, list[str]] = {}
 
     def run(self) -> ConvertedLanguage:
-        """Everything, in an order in which what is referred to comes first."""
+        # What is referred to comes first.
         self._import_rules()
         for name, definition in table(self._data, "lists").items():
             self._lists.add(name, definition, self._scope)
@@ -198,17 +193,17 @@ class _Import:
         rest = {key: value for key, value in self._data.items() if key not in _KNOWN}
         bare = [key for key in _KNOWN if key in self._data and not self._data[key]]
         for key in rest:
-            self._report.add(Verdict.KEPT, f"{key} mean nothing here", str(rest[key]))
-        for base in self._dictionary.bases():
-            self._files[f"{base}.voc"] = self._dictionary.lines(base)
+            self._report.add(Verdict.KEPT, f"{key} have no equivalent", str(rest[key]))
+        for base in self._vocabularies.bases():
+            self._files[f"{base}.voc"] = self._vocabularies.lines(base)
         self._files |= {**self._lists.files, **self._intents.files, **dialogs}
         side = {
             "language": self._report.lang,
-            "intents": self._intents.side,
+            "intents": self._intents.sidecar,
             "slots": self._intents.slots,
-            "rules": self._side_of_rules,
+            "rules": self._rule_sidecar,
             "local_rules": self._local_rules(),
-            "lists": self._lists.side,
+            "lists": self._lists.sidecar,
             "runtime_lists": list(self._intents.runtime),
             "skip_words": skip_words,
             "responses": responses,
@@ -217,11 +212,11 @@ class _Import:
         }
         self._count()
         files = {name: "\n".join(lines) + "\n" for name, lines in self._files.items() if lines}
-        return ConvertedLanguage(self._report.lang, self._report, {**files, NAME: write_sidecar(side)})
+        return ConvertedLanguage(self._report.lang, self._report, {**files, SIDECAR: sidecar_text(side)})
 
     def _import_rules(self) -> None:
         for name, body in self._rules.items():
-            kept = self._side_of_rules[name] = {"was": body}
+            kept = self._rule_sidecar[name] = {"was": body}
             try:
                 made = self._scope.rule(name)
             except (UnreadableTemplate, RecursionError) as error:
@@ -229,42 +224,45 @@ class _Import:
                 continue
             base = referred(made)
             if base is not None:
-                kept |= {"voc": base, "lines": self._dictionary.lines(base)}
+                kept |= {"voc": base, "lines": self._vocabularies.lines(base)}
                 if not isinstance(made, RefItem):
                     kept["optional"] = True
 
     def _local_rules(self) -> dict[str, list[str]]:
-        """The vocabularies that rules of single blocks became; those rules stand in the data of their blocks."""
-        shared = {kept.get("voc") for kept in self._side_of_rules.values()}
-        return {base: self._dictionary.lines(base) for base in self._dictionary.bases() if base not in shared}
+        """The vocabularies made of rules of single blocks; the rules themselves are in the data of their blocks."""
+        shared = {kept.get("voc") for kept in self._rule_sidecar.values()}
+        return {base: self._vocabularies.lines(base) for base in self._vocabularies.bases() if base not in shared}
 
     def _import_skip_words(self) -> dict[str, Any]:
         words = self._data.get("skip_words")
         if not isinstance(words, list) or not words:
             return {}
-        base = self._dictionary.reserve("skip_words")
+        base = self._vocabularies.reserve("skip_words")
         entries: list[Entry] = []
         for word in map(str, words):
             try:
-                division = divide(self._scope.sentence(word), self._dictionary.known, self._dictionary.limit)
+                division = divide(self._scope.sentence(word), self._vocabularies.known, self._vocabularies.limit)
             except UnreadableTemplate:
                 division = Division()
             lines = [render(line) for line in division.lines]
             if not lines:
-                self._report.add(Verdict.REFUSED, "a word to skip is none", word)
+                self._report.add(Verdict.REFUSED, "a word to skip is not a word", word)
             entries.append(entry(word, lines, lines[0] if lines else None))
         self._files[f"{base}.voc"] = list(dict.fromkeys(line for one in entries for line in lines_of(one)))
-        self._report.add(Verdict.KEPT, "words to skip are not left out of what was said", ", ".join(map(str, words)))
+        self._report.add(Verdict.KEPT, "words to skip are not skipped", ", ".join(map(str, words)))
         return {"voc": base, "entries": entries}
 
     def _count(self) -> None:
         kinds = [name.rpartition(".")[2] for name in self._files]
         sentences = [
-            text for intent in self._intents.side.values() for block in intent["blocks"] for text in block["sentences"]
+            text
+            for intent in self._intents.sidecar.values()
+            for block in intent["blocks"]
+            for text in block["sentences"]
         ]
         templates = [line for lines in self._intents.files.values() for line in lines if not line.startswith("#")]
         self._report.counts = {
-            "intents": len(self._intents.side),
+            "intents": len(self._intents.sidecar),
             "sentences": len(sentences),
             "unchanged": sum(isinstance(text, str) for text in sentences),
             "without a line": sum(not lines_of(text) for text in sentences),

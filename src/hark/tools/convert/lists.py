@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hark.intents.locale import Role
 from hark.tools.convert.division import divide
-from hark.tools.convert.files import Entry, LanguageSource, entry, lines_of, restored
+from hark.tools.convert.files import Entry, LanguageSource, entry, lines_of, restore
 from hark.tools.convert.report import ConversionReport, Verdict
 from hark.tools.convert.template import UnreadableTemplate, render, slots_of
 from hark.tools.convert.translation import HassilWriter, SentenceScope, VocabularySet
@@ -15,29 +16,29 @@ from hark.tools.convert.translation import HassilWriter, SentenceScope, Vocabula
 class ListImport:
     """The lists of one language, and which slots take their values from them."""
 
-    def __init__(self, dictionary: VocabularySet, report: ConversionReport) -> None:
-        self._dictionary = dictionary
+    def __init__(self, vocabularies: VocabularySet, report: ConversionReport) -> None:
+        self._vocabularies = vocabularies
         self._report = report
         self._lines: dict[str, list[str]] = {}
         self._of_slot: dict[str, list[str]] = {}
-        self.side: dict[str, dict[str, Any]] = {}
-        """What the files cannot say, by the name of the list."""
+        self.sidecar: dict[str, dict[str, Any]] = {}
+        """What the files cannot express, by the name of the list."""
         self.files: dict[str, list[str]] = {}
         """The lines of each file, once `finish` was called."""
 
     def add(self, name: str, definition: Any, scope: SentenceScope, key: str = "") -> None:
-        """Take in a list; `key` tells the lists of single blocks from everybody's."""
-        kept = self.side[key or name] = {"local": True} if key else {}
+        """Convert a list; `key` distinguishes the lists of single blocks from those of all."""
+        kept = self.sidecar[key or name] = {"local": True} if key else {}
         if not isinstance(definition, Mapping):
             kept["as"] = definition
-            self._report.add(Verdict.KEPT, "a list is no table", str(definition), where=f"list {name}")
+            self._report.add(Verdict.KEPT, "a list is not a table", str(definition), where=f"list {name}")
             return
         values = definition.get("values")
         if isinstance(values, list):
             kept["values"] = entries = [self._value(name, value, scope) for value in values]
             lines = [line for one in entries for line in ([one] if isinstance(one, str) else one["lines"])]
             self._lines[key or name] = list(dict.fromkeys(lines))
-            self._tell(name, values)
+            self._report_kept(name, values)
         else:
             kept["as"] = dict(definition)
             if "range" in definition:
@@ -47,11 +48,11 @@ class ListImport:
             kept["more"] = more
 
     def has(self, name: str) -> bool:
-        """Whether everybody can use a list of this name."""
-        return name in self.side
+        """Whether there is a list of this name for all blocks."""
+        return name in self.sidecar
 
     def feed(self, slot: str, key: str) -> None:
-        """Note that a slot takes its values from a list."""
+        """Record that a slot takes its values from a list."""
         lists = self._of_slot.setdefault(slot, [])
         if key not in lists:
             lists.append(key)
@@ -70,11 +71,11 @@ class ListImport:
             slots = fed.get(name, [])
             if lines and all(slot == name and self._of_slot[slot] == [name] for slot in slots) and _is_name(name):
                 self.files[f"{name}.entity"] = lines
-                self.side[name]["entity"] = name
+                self.sidecar[name]["entity"] = name
             elif lines:
-                base = self._dictionary.reserve(name)
+                base = self._vocabularies.reserve(name)
                 self.files[f"{base}.voc"] = lines
-                self.side[name]["voc"] = base
+                self.sidecar[name]["voc"] = base
                 for slot in slots:
                     self.files.setdefault(f"{slot}.entity", []).append(f"<{base}>")
 
@@ -82,22 +83,22 @@ class ListImport:
         text = value.get("in") if isinstance(value, Mapping) else value
         where = f"list {name}"
         if not isinstance(text, str):
-            self._report.add(Verdict.REFUSED, "a value is no text", str(value), where)
+            self._report.add(Verdict.REFUSED, "a value is not text", str(value), where)
             return {"was": value, "lines": []}
         try:
             seq = scope.sentence(text)
             if slots_of(seq):
-                raise UnreadableTemplate("a value holds a slot")
+                raise UnreadableTemplate("a value contains a slot")
         except UnreadableTemplate as error:
             self._report.add(Verdict.REFUSED, str(error), text, where)
             return {"was": value, "lines": []}
-        division = divide(seq, self._dictionary.known, self._dictionary.limit)
+        division = divide(seq, self._vocabularies.known, self._vocabularies.limit)
         lines = [render(line) for line in division.lines]
         for part, reasons in division.refused:
             self._report.add(Verdict.REFUSED, ", ".join(reasons), render(part) or text, where)
         return entry(value, lines, lines[0] if len(lines) == 1 else None)
 
-    def _tell(self, name: str, values: list[Any]) -> None:
+    def _report_kept(self, name: str, values: list[Any]) -> None:
         tables = [value for value in values if isinstance(value, Mapping)]
         meant = [value for value in tables if "out" in value and value["out"] != value.get("in")]
         if meant:
@@ -116,63 +117,65 @@ _NUMBERS: Final = {"from": 0, "to": 1000}
 
 
 def export_lists(
-    folder: LanguageSource, used: Mapping[str, str], back: HassilWriter, report: ConversionReport
+    folder: LanguageSource, used: Mapping[str, str], writer: HassilWriter, report: ConversionReport
 ) -> dict[str, Any]:
-    """Every list; `used` has the slots of all templates with the type each has in Hark."""
-    kept_lists: dict[str, Any] = folder.side.get("lists", {})
+    """All lists; `used` has the slots of all templates with the type each has in Hark."""
+    kept_lists: dict[str, Any] = folder.sidecar.get("lists", {})
     found: dict[str, Any] = {}
     for name, kept in kept_lists.items():
         if kept.get("local"):
-            continue  # stands in the data of its block
+            continue  # it is in the data of its block
         if "as" in kept:
             found[name] = kept["as"]
             continue
-        role = "entity" if "entity" in kept else "voc"
-        present = folder.lines(role, str(kept.get(role, "")))
+        role = Role.ENTITY if "entity" in kept else Role.VOCABULARY
+        present = folder.lines(role, str(kept.get(role.value.removeprefix("."), "")))
         known = {line for one in kept["values"] for line in lines_of(one)}
-        values = _values(present, back, f"list {name}", report)
-        fresh = [value for line, value in values.items() if line not in known]
-        found[name] = {"values": restored(present, kept["values"], values) + fresh, **kept.get("more", {})}
-    _add_entities(folder, found, back, report)
-    _add_open_slots(folder, used, found, report)
+        values = _values(present, writer, f"list {name}", report)
+        added = [value for line, value in values.items() if line not in known]
+        found[name] = {"values": restore(present, kept["values"], values) + added, **kept.get("more", {})}
+    _add_entities(folder, found, writer, report)
+    _add_free_slots(folder, used, found, report)
     return found
 
 
-def _add_entities(folder: LanguageSource, found: dict[str, Any], back: HassilWriter, report: ConversionReport) -> None:
-    """Entities that no import made."""
-    references = {f"<{kept['voc']}>" for kept in folder.side.get("lists", {}).values() if "voc" in kept}
-    for base in folder.files("entity"):
-        lines = folder.lines("entity", base)
+def _add_entities(
+    folder: LanguageSource, found: dict[str, Any], writer: HassilWriter, report: ConversionReport
+) -> None:
+    """Add entities that were not imported."""
+    references = {f"<{kept['voc']}>" for kept in folder.sidecar.get("lists", {}).values() if "voc" in kept}
+    for base in folder.files(Role.ENTITY):
+        lines = folder.lines(Role.ENTITY, base)
         if base not in found and any(line not in references for line in lines):
-            found[base] = {"values": list(_values(lines, back, f"slot {base}", report).values())}
-            report.add(Verdict.REWRITTEN, "hassil takes no other values than these", base, f"slot {base}")
+            found[base] = {"values": list(_values(lines, writer, f"slot {base}", report).values())}
+            report.add(Verdict.REWRITTEN, "hassil accepts only these values", base, f"slot {base}")
 
 
-def _add_open_slots(
+def _add_free_slots(
     folder: LanguageSource, used: Mapping[str, str], found: dict[str, Any], report: ConversionReport
 ) -> None:
-    """Slots without values: numbers, or whatever is said."""
-    fed = {slot for kept in folder.side.get("intents", {}).values() for slot in kept["lists"]}
-    fed |= set(folder.side.get("runtime_lists", ()))
+    """Add slots without values: numbers, or any text."""
+    fed = {slot for kept in folder.sidecar.get("intents", {}).values() for slot in kept["lists"]}
+    fed |= set(folder.sidecar.get("runtime_lists", ()))
     for slot, kind in used.items():
         if slot in found or slot in fed:
             continue
         found[slot] = {"range": dict(_NUMBERS)} if kind == "number" else {"wildcard": True}
         if kind == "number":
-            reason = f"hassil wants bounds: {_NUMBERS['from']} to {_NUMBERS['to']}"
+            reason = f"hassil needs bounds: {_NUMBERS['from']} to {_NUMBERS['to']}"
             report.add(Verdict.REWRITTEN, reason, slot, f"slot {slot}")
         elif kind:
-            report.add(Verdict.LOST, "hassil has no types but numbers", f"{{{kind}:{slot}}}", f"slot {slot}")
+            report.add(Verdict.LOST, "hassil has no type but numbers", f"{{{kind}:{slot}}}", f"slot {slot}")
 
 
-def _values(lines: list[str], back: HassilWriter, where: str, report: ConversionReport) -> dict[str, Any]:
+def _values(lines: list[str], writer: HassilWriter, where: str, report: ConversionReport) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for line in lines:
         try:
-            text = back.sentence(line)
+            text = writer.line(line)
         except UnreadableTemplate as error:
             report.add(Verdict.LOST, str(error), line, where)
             continue
-        # What a template puts out has to be said; plain text puts out itself.
+        # For a template the output has to be given; plain text is its own output.
         found[line] = {"in": text, "out": text} if set("()[]{}<>|") & set(text) else text
     return found

@@ -15,19 +15,19 @@ _SPACE: Final = Seq((TextItem(" "),))
 
 
 def clean_text(text: str, lang: str = "") -> str:
-    """`text` as people say it: contractions of `lang` are written out, and signs at the edge of a word separate.
+    """`text` as it is spoken: contractions of `lang` are written out, and signs at the edge of a word become spaces.
 
-    Signs inside a word, and apostrophes that are left, stay.
+    Signs inside a word and remaining apostrophes stay.
     """
     text = unicodedata.normalize("NFC", text).replace("’", "'").lower()
-    clean = [_clean_piece(piece) for piece in text.split()]
+    pieces = [_clean_piece(piece) for piece in text.split()]
     if "'" in text and (table := contractions(lang)):
-        clean = [piece.replace(piece.strip(), table.get(piece.strip(), piece.strip())) for piece in clean]
-    joined = " ".join(" ".join(clean).split())
+        pieces = [piece.replace(piece.strip(), table.get(piece.strip(), piece.strip())) for piece in pieces]
+    joined = " ".join(" ".join(pieces).split())
     if not joined:
         return " " if text else ""
-    lead = text[0].isspace() or clean[0][0] == " "
-    trail = text[-1].isspace() or clean[-1][-1] == " "
+    lead = text[0].isspace() or pieces[0][0] == " "
+    trail = text[-1].isspace() or pieces[-1][-1] == " "
     return f"{' ' if lead else ''}{joined}{' ' if trail else ''}"
 
 
@@ -146,10 +146,12 @@ def clean(seq: Seq, lang: str = "") -> Seq:
 def without_space_choices(seq: Seq) -> Seq:
     """`seq` without alternatives of which one is a mere space: `day[ ]light` is `(day light|daylight)`.
 
-    Space alone in a group says nothing in Hark, so the words around it are said twice.
+    A branch that is only space does not exist in Hark, so the words around it are written twice.
     """
-    items = [AltItem(tuple(map(without_space_choices, item.branches)), item.optional) if isinstance(item, AltItem) else item
-             for item in seq.items]  # fmt: skip
+    items = [
+        AltItem(tuple(map(without_space_choices, item.branches)), item.optional) if isinstance(item, AltItem) else item
+        for item in seq.items
+    ]
     for place, item in enumerate(items):
         if isinstance(item, AltItem) and _SPACE in item.branches:
             before, last = _cut(items[:place], -1)

@@ -1,4 +1,4 @@
-"""What a conversion could not say, counted and listed."""
+"""What a conversion could not express, counted and listed."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 
 
 class Verdict(StrEnum):
-    """What became of something the other format has no words for."""
+    """What became of something the other format cannot express."""
 
     REWRITTEN = "rewritten"
-    """Said in other words; what it was is kept beside, and the way back restores it."""
+    """Expressed differently; the original is kept in `hassil.json`, and converting back restores it."""
     KEPT = "kept"
-    """Kept beside for the way back; matching does not know of it."""
+    """Kept in `hassil.json` for converting back; it has no effect on matching."""
     REFUSED = "refused"
-    """Sentences that cannot be matched here; kept beside for the way back."""
+    """Sentences that Hark cannot match; kept in `hassil.json` for converting back."""
     LOST = "lost"
     """Gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversionFinding:
-    """One thing that could not be said as it was."""
+    """One thing that could not be expressed as it was."""
 
     verdict: Verdict
     reason: str
@@ -37,7 +37,7 @@ class ConversionFinding:
 
 @dataclass(slots=True)
 class ConversionReport:
-    """Everything worth telling about the conversion of one language."""
+    """The outcome of converting one language."""
 
     lang: str
     counts: dict[str, int] = field(default_factory=dict)
@@ -47,16 +47,16 @@ class ConversionReport:
     """How many sentences the templates of each intent stand for."""
 
     def add(self, verdict: Verdict, reason: str, text: object = "", where: str = "") -> None:
-        """Note one thing; text that knows its file and line passes them on."""
+        """Add a finding, with file and line if `text` is a `LocatedText`."""
         file, line = str(getattr(text, "file", "")), int(getattr(text, "line", 0))
         self.findings.append(ConversionFinding(verdict, reason, str(text), where, file, line))
 
     def total(self, verdict: Verdict) -> int:
-        """How many things met this fate."""
+        """The number of findings with this verdict."""
         return sum(finding.verdict is verdict for finding in self.findings)
 
     def by_reason(self) -> list[tuple[Verdict, str, int]]:
-        """Fates and reasons with their numbers, the graver first."""
+        """Verdicts and reasons with their numbers, the most serious first."""
         counted = Counter((finding.verdict, finding.reason) for finding in self.findings)
         order = list(reversed(Verdict))
         return sorted(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hark.intents.locale import Role
 from hark.tools.convert.files import LanguageSource
 from hark.tools.convert.report import ConversionReport, Verdict
 from hark.tools.convert.translation import BaseNames, base_name, table
@@ -34,7 +35,7 @@ def response_from(phrase: str, *, of_slots: bool) -> str | None:
 def import_responses(
     responses: Any, intents: BaseNames, report: ConversionReport
 ) -> tuple[dict[str, list[str]], dict[str, dict[str, Any]]]:
-    """The `.dialog` files, and what to keep for the way back."""
+    """The `.dialog` files, and what to keep for converting back."""
     files: dict[str, list[str]] = {}
     kept: dict[str, dict[str, Any]] = {}
     if not isinstance(responses, Mapping):
@@ -67,17 +68,17 @@ def export_responses(folder: LanguageSource, names: Mapping[str, str], report: C
     """The responses of all intents in `names`, which has their names by base name, and of errors."""
     found: dict[str, Any] = {}
     done: set[str] = set()
-    for kept in folder.side.get("responses", {}).values():
+    for kept in folder.sidecar.get("responses", {}).values():
         if "key" not in kept:
             _owner(found, kept["owner"], kept["was"])
             continue
         base = kept.get("dialog")
-        if base is None or folder.lines("dialog", base) == [kept["line"]]:
+        if base is None or folder.lines(Role.DIALOG, base) == [kept["line"]]:
             _owner(found, kept["owner"], {})[kept["key"]] = kept["was"]
         else:
             _export(folder, base, kept["owner"], kept["key"], found, report)
         done.add(base or "")
-    for base in folder.files("dialog"):
+    for base in folder.files(Role.DIALOG):
         if base in done:
             continue
         owners = [one for one in names if base == one or base.startswith(f"{one}_")]
@@ -94,13 +95,13 @@ def export_responses(folder: LanguageSource, names: Mapping[str, str], report: C
 def _export(
     folder: LanguageSource, base: str, owner: str, key: str, found: dict[str, Any], report: ConversionReport
 ) -> None:
-    said = {phrase: response_from(phrase, of_slots=bool(owner)) for phrase in folder.lines("dialog", base)}
-    first = next((phrase for phrase, text in said.items() if text is not None), None)
-    for phrase in said:
+    responses = {phrase: response_from(phrase, of_slots=bool(owner)) for phrase in folder.lines(Role.DIALOG, base)}
+    first = next((phrase for phrase, text in responses.items() if text is not None), None)
+    for phrase in responses:
         if phrase != first:
-            report.add(Verdict.LOST, "a response is one phrase", phrase, f"file {base}.dialog")
+            report.add(Verdict.LOST, "hassil has one phrase for a response", phrase, f"file {base}.dialog")
     if first is not None:
-        _owner(found, owner, {})[key] = said[first]
+        _owner(found, owner, {})[key] = responses[first]
 
 
 def _owner(found: dict[str, Any], owner: str, empty: Any) -> Any:

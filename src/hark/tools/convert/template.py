@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
+
+from hark.intents.grammar import Choice, Direction, Literal, Node, Reference, Sequence, Slot, TemplateError, parse
+from hark.tools.convert.files import require_module
 
 
 @dataclass(frozen=True, slots=True)
 class TextItem:
-    """Literal text with the spaces around it, which tell whether it is glued to its neighbours."""
+    """Literal text with the spaces around it, which separate it from its neighbours."""
 
     text: str
 
@@ -41,7 +43,7 @@ class AltItem:
 
 @dataclass(frozen=True, slots=True)
 class PermItem:
-    """`(a;b)`: all of them in any order; hassil alone can say it."""
+    """`(a;b)`: all of them in any order; only hassil has it."""
 
     members: tuple[Seq, ...]
 
@@ -57,6 +59,8 @@ class Seq:
 
 
 EMPTY = Seq()
+_DEEPEST: Final = 60
+_TOO_DEEP: Final = f"groups are nested more than {_DEEPEST} deep"
 
 
 def options(alt: AltItem) -> tuple[Seq, ...]:
@@ -103,7 +107,7 @@ def walk(node: Seq | Item) -> Iterator[Item]:
 
 
 def slots_of(node: Seq | Item) -> list[SlotItem]:
-    """The slots of a tree, each as often as it stands there."""
+    """The slots of a tree, with repetitions."""
     return [item for item in walk(node) if isinstance(item, SlotItem)]
 
 
@@ -113,7 +117,7 @@ def refs_of(node: Seq | Item) -> list[str]:
 
 
 def size(node: Seq | Item, of_ref: Callable[[str], int]) -> int:
-    """How many sentences a tree stands for, equal ones counted as often as they come up."""
+    """The number of sentences a tree stands for, equal ones counted each time."""
     match node:
         case Seq(items):
             return prod(size(item, of_ref) for item in items)
@@ -122,113 +126,121 @@ def size(node: Seq | Item, of_ref: Callable[[str], int]) -> int:
         case RefItem(name):
             return of_ref(name)
         case PermItem():
-            raise ValueError("permutations are written out before anybody counts")
+            raise ValueError("permutations are written out before sentences are counted")
         case _:
             return 1
 
 
-_TOKEN: Final = re.compile(r"(?:\\.|[^\\()\[\]{}<>|;])+|\{\{[^{}]*\}\}|\{[^{}]*\}|<[^<>]*>|.", re.DOTALL)
-_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
-_CLOSERS: Final = {"(": ")", "[": "]"}
-_DEEPEST: Final = 60
-
-
 class UnreadableTemplate(ValueError):
-    """A sentence that is no template."""
+    """A text that is not a template of its format."""
 
 
 def read_hassil(text: str) -> Seq:
-    """The tree of a template; raises `UnreadableTemplate`.
+    """Parse a sentence of hassil with hassil's own parser; raises `UnreadableTemplate`."""
+    hassil = require_module("hassil.parse_expression")
+    try:
+        body = _sequence([hassil.parse_sentence(text).expression], 0)
+    except hassil.ParseExpressionError:
+        raise UnreadableTemplate("a bracket has no partner") from None
+    except hassil.ParseError as error:
+        # hassil's message repeats the sentence, and reports count equal reasons.
+        is_open = str(error).startswith("Unable to find end")
+        raise UnreadableTemplate("a bracket is never closed" if is_open else "a bracket has no partner") from None
+    except AssertionError as error:
+        reason = "a pair of brackets is empty" if "short" in str(error) else "| and ; are mixed in one group"
+        raise UnreadableTemplate(reason) from None
+    except RecursionError:
+        raise UnreadableTemplate(_TOO_DEEP) from None
+    return _without_outer_group(body)
 
-    As hassil reads it: a backslash takes its meaning from the sign behind it, and `|` needs no group around it.
-    """
-    reader = _Reader(_TOKEN.findall(text.strip()))
-    body = reader.group("")
-    # A group around everything is no group.
-    while len(body.items) == 1 and isinstance(body.items[0], AltItem) and _is_plain(body.items[0]):
-        body = body.items[0].branches[0]
+
+def read_locale_line(line: str) -> Seq:
+    """Parse a line of a locale file with the parser of `hark.intents`; raises `UnreadableTemplate`."""
+    try:
+        # What the assistant speaks has the fewest restrictions; the files of other roles were checked by lint.
+        root = parse(line, direction=Direction.OUTPUT).root
+        return _without_outer_group(Seq((_from_hark(root, 0),)))
+    except TemplateError as error:
+        raise UnreadableTemplate(error.reason) from None
+
+
+def _without_outer_group(body: Seq) -> Seq:
+    while len(body.items) == 1:
+        only = body.items[0]
+        if not isinstance(only, AltItem) or len(only.branches) > 1 or only.optional:
+            break
+        body = only.branches[0]
     return body
 
 
-def _is_plain(alt: AltItem) -> bool:
-    return len(alt.branches) == 1 and not alt.optional
+def _sequence(expressions: list[Any], depth: int) -> Seq:
+    """Items for expressions of hassil; its parser makes a text chunk of every word, which are joined here."""
+    items: list[Item] = []
+    for expression in expressions:
+        item = _from_hassil(expression, depth)
+        last = items[-1] if items else None
+        if isinstance(item, TextItem) and isinstance(last, TextItem):
+            items[-1] = TextItem(last.text + item.text)
+        else:
+            items.append(item)
+    return Seq(tuple(items))
 
 
-class _Reader:
-    """One pass over the tokens; groups call themselves."""
-
-    def __init__(self, tokens: list[str]) -> None:
-        self._tokens = tokens
-        self._place = 0
-        self._depth = 0
-
-    def group(self, opener: str) -> Seq:
-        """What stands up to the closing bracket, which is read too."""
-        if self._depth == _DEEPEST:
-            raise UnreadableTemplate(f"groups are nested more than {_DEEPEST} deep")
-        self._depth += 1
-        done: list[Seq] = []
-        current: list[Item] = []
-        separator = ""
-        while (token := self._next(opener)) != _CLOSERS.get(opener, ""):
-            if token in ("|", ";"):
-                done, current = self._divide(done, current, separator, token), []
-                separator = token
-            else:
-                current.append(self._item(token))
-        self._depth -= 1
-        return _grouped([*done, Seq(tuple(current))], separator)
-
-    def _divide(self, done: list[Seq], current: list[Item], before: str, now: str) -> list[Seq]:
-        parts = [*done, Seq(tuple(current))]
-        # `(a;b|c)`: what was read so far is the first of the new kind.
-        return parts if before in ("", now) else [_grouped(parts, before)]
-
-    def _next(self, opener: str) -> str:
-        if self._place == len(self._tokens):
-            if opener:
-                raise UnreadableTemplate(f"{opener!r} is never closed")
-            return ""
-        token = self._tokens[self._place]
-        self._place += 1
-        return token
-
-    def _item(self, token: str) -> Item:
-        if token in _CLOSERS:
-            return _bracketed(token, self.group(token))
-        if token[0] == "{" and len(token) > 1:
-            return _slot(token)
-        if token[0] == "<" and len(token) > 1:
-            return RefItem(token[1:-1].strip())
-        if token in ("{", "}", "<", ">", ")", "]"):
-            raise UnreadableTemplate(f"{token!r} has no partner")
-        return TextItem(_ESCAPE.sub(r"\1", token))
+def _from_hassil(expression: Any, depth: int) -> Item:
+    if depth > _DEEPEST:
+        raise UnreadableTemplate(_TOO_DEEP)
+    hassil = require_module("hassil.expression")
+    match expression:
+        case hassil.TextChunk():
+            return TextItem(expression.original_text)
+        case hassil.RuleReference():
+            return RefItem(expression.rule_name.strip())
+        case hassil.ListReference():
+            source, name = expression.list_name.strip(), expression.slot_name.strip()
+            if not name:
+                raise UnreadableTemplate("a slot has no name")
+            return SlotItem(name, "" if source == name else source)
+        case hassil.Permutation():
+            # hassil puts a space before and after each member.
+            return PermItem(tuple(_sequence(member.items[1:-1], depth + 1) for member in expression.items))
+        case hassil.Alternative():
+            members = expression.items[:-1] if expression.is_optional else expression.items
+            branches = tuple(_branch(member, depth + 1, padded=len(members) == 1) for member in members)
+            inner = branches[0].items[0] if len(branches) == 1 and len(branches[0].items) == 1 else None
+            if isinstance(inner, AltItem) and not inner.optional:
+                branches = inner.branches
+            return AltItem(branches, expression.is_optional)
+        case _:
+            body = _sequence(expression.items, depth + 1)
+            inner = body.items[0] if len(body.items) == 1 else None
+            return inner if isinstance(inner, (AltItem, PermItem)) else AltItem((body,))
 
 
-def _grouped(parts: list[Seq], separator: str) -> Seq:
-    if separator == "|":
-        return Seq((AltItem(tuple(parts)),))
-    if separator == ";":
-        return Seq((PermItem(tuple(parts)),))
-    return parts[0]
+def _branch(expression: Any, depth: int, *, padded: bool) -> Seq:
+    """A branch of an alternative: a sequence, or a permutation as in `[a;b]` or, not `padded` by hassil, `(a;b|c)`."""
+    if isinstance(expression, require_module("hassil.expression").Permutation):
+        if padded:
+            return Seq((_from_hassil(expression, depth),))
+        return Seq((PermItem(tuple(_sequence(member.items, depth) for member in expression.items)),))
+    return _sequence(expression.items, depth)
 
 
-def _bracketed(opener: str, body: Seq) -> Item:
-    inner = body.items[0] if len(body.items) == 1 else None
-    if opener == "[":
-        if isinstance(inner, AltItem) and not inner.optional:
-            return AltItem(inner.branches, optional=True)
-        return AltItem((body,), optional=True)
-    if isinstance(inner, (AltItem, PermItem)):
-        return inner
-    if body == EMPTY:
-        raise UnreadableTemplate("a group is empty")
-    return AltItem((body,))
-
-
-def _slot(token: str) -> SlotItem:
-    source, colon, name = token.strip("{}").strip().rpartition(":")
-    name = name.strip().removeprefix("@")
-    if not name:
-        raise UnreadableTemplate(f"{token!r} names no slot")
-    return SlotItem(name, source.strip()) if colon else SlotItem(name)
+def _from_hark(node: Node, depth: int) -> Item:
+    if depth > 2 * _DEEPEST:  # a group is a choice of sequences
+        raise UnreadableTemplate(_TOO_DEEP)
+    match node:
+        case Literal():
+            return TextItem(node.text)
+        case Slot():
+            return SlotItem(node.name, node.type)
+        case Reference():
+            return RefItem(node.name)
+        case Sequence():
+            return AltItem((Seq(tuple(_from_hark(part, depth + 1) for part in node.parts)),))
+        case Choice():
+            last = node.branches[-1]
+            optional = isinstance(last, Literal) and not last.text
+            branches = node.branches[:-1] if optional else node.branches
+            return AltItem(
+                tuple(_without_outer_group(Seq((_from_hark(branch, depth + 1),))) for branch in branches), optional
+            )

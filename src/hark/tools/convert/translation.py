@@ -20,6 +20,7 @@ from hark.tools.convert.template import (
     TextItem,
     UnreadableTemplate,
     read_hassil,
+    read_locale_line,
     render,
     size,
     walk,
@@ -27,14 +28,14 @@ from hark.tools.convert.template import (
 
 
 class BaseNames:
-    """Gives every name of another format a base name of its own, the same one each time."""
+    """Assigns every name of another format a base name of its own (INTENT-2 §2), the same each time."""
 
     def __init__(self) -> None:
         self._given: dict[str, str] = {}
         self._taken: set[str] = set()
 
     def of(self, name: str, key: str = "") -> str:
-        """The base name for `name`; things of one name that differ are told apart by `key`."""
+        """The base name for `name`; different things of one name have different `key`s."""
         known = self._given.get(f"{name}\0{key}")
         if known is not None:
             return known
@@ -57,7 +58,7 @@ def base_name(name: str) -> str:
 
 
 class VocabularySet:
-    """Every `.voc` there will be, with what templates that refer to it have to know."""
+    """The vocabularies of one language, made of rules and lists."""
 
     def __init__(self, lang: str, limit: int) -> None:
         self.lang = lang
@@ -71,7 +72,7 @@ class VocabularySet:
         """How templates look up the vocabularies they refer to."""
 
     def reserve(self, name: str) -> str:
-        """The base name of a vocabulary that is none of the rules."""
+        """The base name for a vocabulary that is not made of a rule."""
         return self._names.of(name, "reserved")
 
     def add(self, name: str, body: Seq) -> str:
@@ -87,12 +88,12 @@ class VocabularySet:
         return base
 
     def is_glued(self, base: str, *, before: bool, after: bool) -> bool:
-        """Whether a phrase loses space that counts, in a place that is set apart `before` and `after`, or is not."""
+        """Whether a phrase would touch its neighbours; `before` and `after`: whether there is space on that side."""
         lead, trail = self._spaced[base]
         return (lead and not before) or (trail and not after)
 
     def lines(self, base: str) -> list[str]:
-        """What stands in the file."""
+        """The lines of the file."""
         return self.lines_of(self._bodies[base])
 
     def lines_of(self, body: Seq) -> list[str]:
@@ -109,39 +110,42 @@ class VocabularySet:
 
 
 PERMUTED: Final = "a permutation is written out"
-INLINED: Final = "a rule that is no vocabulary is written out"
+INLINED: Final = "a rule that is not a vocabulary is written out"
 RESPELT: Final = "capitals and signs are left out"
 
+_HASSIL_SIGNS: Final = re.compile(r"[\\()\[\]{}<>|;]")
+"""Signs that hassil reads as words only behind a backslash."""
 _RANGE: Final = re.compile(r"-?\d+\.\.-?\d+(?:,\d+)?")
 
 
 class SentenceScope:
-    """The rules and lists a block of sentences can use: everybody's, and its own on top."""
+    """The rules and lists of a block of sentences: those of all blocks, and its own in front."""
 
     def __init__(
-        self, rules: Mapping[str, Any], lists: Mapping[str, Any], dictionary: VocabularySet, slot_names: BaseNames
+        self, rules: Mapping[str, Any], lists: Mapping[str, Any], vocabularies: VocabularySet, slot_names: BaseNames
     ) -> None:
         self._rules = rules
         self._lists = lists
-        self._dictionary = dictionary
+        self._vocabularies = vocabularies
         self._slot_names = slot_names
+        self._trees: dict[str, Seq] = {}
         self._made: dict[str, Item] = {}
         self._open: list[str] = []
         self.notes: set[str] = set()
-        """What had to be said in other words, since it was last cleared."""
+        """What had to be rewritten, since it was last cleared."""
 
     def sentence(self, text: str) -> Seq:
-        """The sentence with the names and words of Hark; raises `UnreadableTemplate`."""
-        tree = read_hassil(text)
+        """The sentence in Hark's form; raises `UnreadableTemplate`."""
+        tree = self._tree(text)
         if any(isinstance(item, PermItem) for item in walk(tree)):
             self.notes.add(PERMUTED)
-        clean = clean(tree, self._dictionary.lang)
-        if PERMUTED not in self.notes and render(trim(clean)) != render(trim(tree)):
+        cleaned = clean(tree, self._vocabularies.lang)
+        if PERMUTED not in self.notes and render(trim(cleaned)) != render(trim(tree)):
             self.notes.add(RESPELT)
-        return without_space_choices(trim(self._resolved(clean)))
+        return without_space_choices(trim(self._resolved(cleaned)))
 
     def rule(self, name: str) -> Item:
-        """What `<name>` becomes: a reference to a vocabulary, or the rule itself where it holds a slot."""
+        """What `<name>` becomes: a reference to a vocabulary, or the rule itself where it contains a slot."""
         if name not in self._made:
             if name not in self._rules:
                 raise UnreadableTemplate(f"the rule <{name}> is not defined")
@@ -155,8 +159,16 @@ class SentenceScope:
         return self._made[name]
 
     def inner(self, rules: Mapping[str, Any], lists: Mapping[str, Any]) -> SentenceScope:
-        """This scope with the rules and lists of a single block on top."""
-        return SentenceScope({**self._rules, **rules}, {**self._lists, **lists}, self._dictionary, self._slot_names)
+        """This scope with the rules and lists of a single block in front."""
+        scope = SentenceScope({**self._rules, **rules}, {**self._lists, **lists}, self._vocabularies, self._slot_names)
+        scope._trees = self._trees
+        return scope
+
+    def _tree(self, text: str) -> Seq:
+        tree = self._trees.get(text)
+        if tree is None:
+            tree = self._trees[text] = read_hassil(text)
+        return tree
 
     def slots(self, text: str) -> list[SlotItem]:
         """The slots of a hassil sentence, those in its rules included, as hassil names them."""
@@ -164,9 +176,9 @@ class SentenceScope:
         waiting, seen = [text], set[str]()
         while waiting:
             try:
-                tree = read_hassil(waiting.pop())
+                tree = self._tree(waiting.pop())
             except UnreadableTemplate:
-                continue  # told where it is converted
+                continue  # reported where it is converted
             for item in walk(tree):
                 if isinstance(item, SlotItem):
                     found.append(item)
@@ -187,24 +199,24 @@ class SentenceScope:
     def _make(self, name: str) -> Item:
         body = self._rules[name]
         if not isinstance(body, str):
-            raise UnreadableTemplate(f"the rule <{name}> is no text")
-        seq = without_space_choices(trim(self._resolved(clean(read_hassil(body), self._dictionary.lang))))
+            raise UnreadableTemplate(f"the rule <{name}> is not text")
+        seq = without_space_choices(trim(self._resolved(clean(self._tree(body), self._vocabularies.lang))))
         if self._is_vocabulary(seq):
-            return RefItem(self._dictionary.add(name, seq))
+            return RefItem(self._vocabularies.add(name, seq))
         only = seq.items[0] if len(seq.items) == 1 else None
         if isinstance(only, AltItem) and only.optional:
             full = trim(Seq((AltItem(only.branches),)))
             if self._is_vocabulary(full):
-                # A vocabulary holds no empty phrase, so the brackets go around the reference.
-                return AltItem((Seq((RefItem(self._dictionary.add(name, full)),)),), optional=True)
+                # A vocabulary has no empty phrase, so the brackets go around the reference.
+                return AltItem((Seq((RefItem(self._vocabularies.add(name, full)),)),), optional=True)
         return AltItem((seq,))
 
     def _is_vocabulary(self, seq: Seq) -> bool:
-        """Whether the phrases can stand in a `.voc`: no slots, and none of them empty."""
-        return all(shape.first and not shape.slots for shape in shapes_of(seq, self._dictionary.known.shapes))
+        """Whether the phrases can be a `.voc`: no slots, and none of them empty."""
+        return all(shape.first and not shape.slots for shape in shapes_of(seq, self._vocabularies.known.shapes))
 
     def _resolved(self, seq: Seq, before: bool = True, after: bool = True) -> Seq:
-        """`seq` with what its names stand for; `before` and `after` say whether it is set apart by space there."""
+        """`seq` with its names resolved; `before` and `after`: whether there is space on that side."""
         items: list[Item] = []
         for place, item in enumerate(seq.items):
             apart = (
@@ -228,10 +240,10 @@ class SentenceScope:
         base = referred(made)
         if base is None:
             self.notes.add(INLINED)
-        elif self._dictionary.is_glued(base, before=before, after=after):
+        elif self._vocabularies.is_glued(base, before=before, after=after):
             # The phrases of a vocabulary have no space around them; here it would be missing.
             self.notes.add(INLINED)
-            return AltItem((self._dictionary.known.body(base),), optional=isinstance(made, AltItem))
+            return AltItem((self._vocabularies.known.body(base),), optional=isinstance(made, AltItem))
         return made
 
 
@@ -249,7 +261,7 @@ def table(data: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 class HassilWriter:
-    """Translates lines of one intent, with the names of rules, lists and slots as they were in hassil."""
+    """Converts templates of one intent back, with the names of rules, lists and slots as they were in hassil."""
 
     def __init__(
         self, rules: Mapping[str, Any], lists: Mapping[str, str], slots: Mapping[str, str] | None = None
@@ -259,9 +271,13 @@ class HassilWriter:
         self._lists = lists
         self._slots = slots or {}
 
-    def sentence(self, line: str) -> str:
-        """The sentence; raises `UnreadableTemplate` when the line is no template."""
-        return render(self._back(read_hassil(line)))
+    def line(self, line: str) -> str:
+        """The sentence for a line; raises `UnreadableTemplate` when that is no template."""
+        return self.sentence(read_locale_line(line))
+
+    def sentence(self, seq: Seq) -> str:
+        """The sentence for a template."""
+        return render(self._back(seq))
 
     def _back(self, seq: Seq) -> Seq:
         return Seq(tuple(map(self._item, seq.items)))
@@ -281,5 +297,5 @@ class HassilWriter:
                 return AltItem(tuple(map(self._back, branches)), optional)
             case PermItem(members):
                 return PermItem(tuple(map(self._back, members)))
-            case TextItem():
-                return item
+            case TextItem(text):
+                return TextItem(_HASSIL_SIGNS.sub(r"\\\g<0>", text))

@@ -12,14 +12,14 @@ from hark.intents.locale.files import lines_of, read_text
 from hark.tools.lint.report import FIXES, LintCode, LintFinding
 from hark.tools.lint.style import style_issues
 
-_MANY: Final = 500
-"""Sentences of one template from which on it is worth asking whether it should be several."""
+_MANY_SENTENCES: Final = 500
+"""A template with more sentences than this should probably be several."""
 _BOM: Final = b"\xef\xbb\xbf"
 
 
 @dataclass(slots=True)
 class ParsedLine:
-    """A line with a template that can be used."""
+    """A line with a well-formed template."""
 
     line: Line
     template: Template
@@ -27,107 +27,102 @@ class ParsedLine:
 
 @dataclass(slots=True, eq=False)
 class LocaleFile:
-    """A file."""
-
     resource: Resource
     path: Path
     lines: list[Line] = field(default_factory=list)
-    entries: list[ParsedLine] = field(default_factory=list)
-    """Those lines that are well-formed."""
+    parsed: list[ParsedLine] = field(default_factory=list)
+    """The lines that are well-formed."""
 
     @property
-    def is_named_rightly(self) -> bool:
-        """Whether the file has the name it is known by; one that has not is told of by its name alone."""
+    def has_valid_name(self) -> bool:
+        """Whether the file has the name it should have; if not, only that is reported about its name."""
         return self.path.stem == self.resource.name
 
     @property
     def slots(self) -> dict[str, Line]:
-        """The slots its templates declare, with the line each is in first."""
+        """The slots of its templates, with the first line of each."""
         found: dict[str, Line] = {}
-        for entry in self.entries:
+        for entry in self.parsed:
             for slot in entry.template.slots:
                 found.setdefault(slot, entry.line)
         return found
 
-    def finding(self, line: Line | None, position: int, code: LintCode, message: str, mend: str) -> LintFinding:
-        """Something about a place in this file."""
+    def finding(self, line: Line | None, position: int, code: LintCode, message: str, fix: str) -> LintFinding:
+        """A finding on a position in a line, or on the whole file."""
         if line is None:
-            return LintFinding(self.path, 0, 0, code, message, mend)
-        return LintFinding(self.path, line.number, line.column + position, code, message, mend)
+            return LintFinding(self.path, 0, 0, code, message, fix)
+        return LintFinding(self.path, line.number, line.column + position, code, message, fix)
 
 
 def read_locale_file(resource: Resource, path: Path, lang: str, findings: list[LintFinding]) -> LocaleFile:
-    """Read a file; what cannot be used of it is found and left out."""
-    sheet = LocaleFile(resource, path)
+    """Read a file and parse its lines; adds a finding on whatever cannot be used."""
+    file = LocaleFile(resource, path)
     try:
         text = read_text(path)
     except MalformedResource as error:
         if error.line:
-            mend = "save the file with the encoding UTF-8"
+            fix = "save the file with the encoding UTF-8"
             reason = error.reason.partition(";")[0]
-            findings.append(LintFinding(path, error.line, error.column, LintCode.ENCODING, reason, mend))
+            findings.append(LintFinding(path, error.line, error.column, LintCode.ENCODING, reason, fix))
         else:
-            findings.append(LintFinding(path, 0, 0, LintCode.UNREADABLE, error.reason, "let everybody read it"))
-        return sheet
-    if _has_mark(path):
+            findings.append(file.finding(None, 0, LintCode.UNREADABLE, error.reason, "make the file readable"))
+        return file
+    if _has_byte_order_mark(path):
         message = "the file begins with a byte-order mark"
         findings.append(LintFinding(path, 1, 1, LintCode.BYTE_ORDER_MARK, message, "save it as UTF-8 without one"))
     if not resource.role.has_lines:
         if not text.strip():
-            findings.append(
-                LintFinding(path, 0, 0, LintCode.EMPTY_FILE, "the prompt is empty", "write one, or remove the file")
-            )
-        return sheet
-    sheet.lines = lines_of(text)
-    if not sheet.lines:
-        mend = "write a template into it, or remove the file"
-        findings.append(
-            LintFinding(path, 0, 0, LintCode.EMPTY_FILE, "the file is empty: there is no template in it", mend)
-        )
-    for line in sheet.lines:
-        _parse(sheet, line, lang, findings)
-    return sheet
+            message, fix = "the prompt is empty", "write one, or remove the file"
+            findings.append(file.finding(None, 0, LintCode.EMPTY_FILE, message, fix))
+        return file
+    file.lines = lines_of(text)
+    if not file.lines:
+        message, fix = "the file has no template", "write a template into it, or remove the file"
+        findings.append(file.finding(None, 0, LintCode.EMPTY_FILE, message, fix))
+    for line in file.lines:
+        _parse(file, line, lang, findings)
+    return file
 
 
-def _has_mark(path: Path) -> bool:
+def _has_byte_order_mark(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(len(_BOM)) == _BOM
 
 
-def _parse(sheet: LocaleFile, line: Line, lang: str, findings: list[LintFinding]) -> None:
-    role = sheet.resource.role
+def _parse(file: LocaleFile, line: Line, lang: str, findings: list[LintFinding]) -> None:
+    role = file.resource.role
     direction = Direction.OUTPUT if role.is_spoken else Direction.INPUT
     try:
         template = parse(line.text, direction=direction, slots=role.has_slots)
     except TemplateError as error:
-        findings.append(_malformed(sheet, line, error))
+        findings.append(_malformed(file, line, error))
         return
-    sheet.entries.append(ParsedLine(line, template))
-    for oddity in style_issues(template, role, lang):
-        findings.append(sheet.finding(line, oddity.position, oddity.code, oddity.message, oddity.mend))
+    file.parsed.append(ParsedLine(line, template))
+    for issue in style_issues(template, role, lang):
+        findings.append(file.finding(line, issue.position, issue.code, issue.message, issue.fix))
 
 
-def check_with(vocabularies: Vocabularies, sheet: LocaleFile, findings: list[LintFinding]) -> None:
-    """Find what shows only with the vocabularies; entries that cannot be expanded are left out from here on."""
+def check_expansion(vocabularies: Vocabularies, file: LocaleFile, findings: list[LintFinding]) -> None:
+    """Check the templates with the vocabularies they refer to, and drop those that cannot be expanded."""
     usable = []
-    for entry in sheet.entries:
+    for entry in file.parsed:
         try:
             count = entry.template.count(vocabularies)
             if count > MAX_SENTENCES:
                 entry.template.samples(vocabularies)
         except TemplateError as error:
-            # What is wrong within a vocabulary is told of its own file.
+            # A mistake within a vocabulary is reported for the file of the vocabulary.
             if not error.chain or (error.kind is Malformed.UNDEFINED_VOCABULARY and len(error.chain) == 1):
-                findings.append(_malformed(sheet, entry.line, error))
+                findings.append(_malformed(file, entry.line, error))
             continue
         usable.append(entry)
-        if count > _MANY and sheet.resource.role is Role.INTENT:
-            message = f"this stands for {count} sentences"
-            mend = "split it: engines learn from a few good examples, not from every combination"
-            findings.append(sheet.finding(entry.line, 0, LintCode.MANY_SENTENCES, message, mend))
-    sheet.entries = usable
+        if count > _MANY_SENTENCES and file.resource.role is Role.INTENT:
+            message = f"this template stands for {count} sentences"
+            fix = "split it: engines learn from a few good examples, not from every combination"
+            findings.append(file.finding(entry.line, 0, LintCode.MANY_SENTENCES, message, fix))
+    file.parsed = usable
 
 
-def _malformed(sheet: LocaleFile, line: Line, error: TemplateError) -> LintFinding:
+def _malformed(file: LocaleFile, line: Line, error: TemplateError) -> LintFinding:
     code = LintCode[error.kind.name]
-    return sheet.finding(line, error.position, code, error.reason, FIXES[error.kind])
+    return file.finding(line, error.position, code, error.reason, FIXES[error.kind])

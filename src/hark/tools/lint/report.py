@@ -14,15 +14,15 @@ from hark.intents.grammar import MAX_SENTENCES, Malformed
 
 
 class Severity(StrEnum):
-    """Whether something has to be mended, or should be looked at."""
+    """Whether something has to be fixed, or may be meant."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
 class LintCode(Enum):
-    """Every kind of finding. The first digit tells what it is about: 0 files, 1 malformed templates, 2 odd templates,
-    3 files that belong together, 4 languages, 5 sentences that are there twice."""
+    """Every kind of finding. The first digit is its subject: 0 files, 1 malformed templates, 2 unusual templates,
+    3 related files, 4 languages, 5 sentences that exist twice."""
 
     ENCODING = "L001"
     UNREADABLE = "L002"
@@ -83,7 +83,7 @@ class LintCode(Enum):
 
     @property
     def is_parity(self) -> bool:
-        """Whether it is about languages that do not match, which makes no file malformed (INTENT-2 §2.3)."""
+        """Whether it is a difference between languages, which makes no file malformed (INTENT-2 §2.3)."""
         return self.value.startswith("L4")
 
 
@@ -109,7 +109,7 @@ _WARNINGS = frozenset(
 
 
 class LintFinding(NamedTuple):
-    """Something that was found: where, what, and how to mend it. Sorts by place."""
+    """What is wrong, where, and how to fix it."""
 
     path: Path
     line: int
@@ -118,18 +118,18 @@ class LintFinding(NamedTuple):
     """From 1; 0 when it is about the whole line."""
     code: LintCode
     message: str
-    mend: str
+    fix: str
 
     @property
     def order(self) -> tuple[str, int, int, str, str]:
-        """What findings are sorted by."""
+        """The key findings are sorted by."""
         return (str(self.path), self.line, self.column, self.code.value, self.message)
 
 
 FIXES: Final = {
     Malformed.UNBALANCED: "add the bracket that is missing, or remove this one: brackets cannot be spoken",
     Malformed.EMPTY_GROUP: "write branches into it, or remove it",
-    Malformed.EMPTY_SAMPLE: "let something remain that cannot be left out",
+    Malformed.EMPTY_SAMPLE: "keep a word that cannot be left out",
     Malformed.SLOT_ONLY: "add a word that is always said",
     Malformed.ADJACENT_SLOTS: "put a word between them that is always said",
     Malformed.REPEATED_SLOT: "give the second one a name of its own",
@@ -138,7 +138,7 @@ FIXES: Final = {
     Malformed.PIPE_OUTSIDE_GROUP: "write (a|b), or two lines",
     Malformed.INVALID_REFERENCE: "use a to z, 0 to 9 and '_', and begin with a letter",
     Malformed.UNDEFINED_VOCABULARY: "add the .voc file to this language, or correct the name",
-    Malformed.CYCLIC_VOCABULARY: "take one of the references out",
+    Malformed.CYCLIC_VOCABULARY: "remove one of the references",
     Malformed.EMPTY_VOCABULARY: "write members into it",
     Malformed.TOO_MANY_SENTENCES: f"split it into several lines; the limit is {MAX_SENTENCES} sentences",
 }
@@ -149,30 +149,28 @@ _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33"}
 
 @dataclass(frozen=True, slots=True)
 class LintReport:
-    """Everything that was found, in the order of places."""
+    """All findings, sorted by path, line and column."""
 
     files: int
-    """How many were looked at."""
+    """The number of files that were checked."""
     languages: list[str]
     findings: list[LintFinding]
 
     def count(self, severity: Severity) -> int:
-        """How many findings of a severity there are."""
         return sum(finding.code.severity is severity for finding in self.findings)
 
     def fails(self, strict: bool) -> bool:
-        """Whether something has to be mended; with `strict`, warnings have to be as well."""
+        """Whether there are errors; with `strict`, or warnings."""
         return bool(self.findings) if strict else self.count(Severity.ERROR) > 0
 
 
 def as_text(report: LintReport, *, colours: bool = False) -> str:
-    """A line for each finding with its place, one below it on how to mend it, and a summary."""
+    """For each finding a line with its place and a line on how to fix it, then a summary."""
     return "\n".join([*_lines(report, colours), _summary(report)])
 
 
 def as_json(report: LintReport) -> str:
-    """The same as one JSON object."""
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "files": report.files,
         "languages": report.languages,
         "errors": report.count(Severity.ERROR),
@@ -187,29 +185,29 @@ def as_json(report: LintReport) -> str:
                 "severity": finding.code.severity.value,
                 "parity": finding.code.is_parity,
                 "message": finding.message,
-                "mend": finding.mend,
+                "fix": finding.fix,
             }
             for finding in report.findings
         ],
     }
-    return msgspec.json.format(msgspec.json.encode(told)).decode()
+    return msgspec.json.format(msgspec.json.encode(content)).decode()
 
 
 def _lines(report: LintReport, colours: bool) -> Iterator[str]:
     for finding in report.findings:
         severity = finding.code.severity
-        told = f"\x1b[{_COLOURS[severity]}m{severity.value}\x1b[0m" if colours else severity.value
+        shown = f"\x1b[{_COLOURS[severity]}m{severity.value}\x1b[0m" if colours else severity.value
         place = ":".join([str(finding.path), *(str(number) for number in (finding.line, finding.column) if number)])
-        yield f"{place}: {told} {finding.code.value}: {finding.message}"
-        yield f"    {finding.mend}"
+        yield f"{place}: {shown} {finding.code.value}: {finding.message}"
+        yield f"    {finding.fix}"
 
 
 def _summary(report: LintReport) -> str:
-    looked = f"{_several(report.files, 'file')} in {_several(len(report.languages), 'language')}"
+    checked = f"{_several(report.files, 'file')} in {_several(len(report.languages), 'language')}"
     if not report.findings:
-        return f"{looked}: nothing to mend"
+        return f"{checked}: nothing to fix"
     errors, warnings = report.count(Severity.ERROR), report.count(Severity.WARNING)
-    return f"{looked}: {_several(errors, 'error')}, {_several(warnings, 'warning')}"
+    return f"{checked}: {_several(errors, 'error')}, {_several(warnings, 'warning')}"
 
 
 def _several(number: int, what: str) -> str:

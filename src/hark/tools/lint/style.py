@@ -1,4 +1,4 @@
-"""What is odd about a template by itself: it is read, but probably not as it was meant, or not by every tool."""
+"""Unusual templates: Hark reads them, but probably not as they were meant, or other tools refuse them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hark.intents.locale import Role
 from hark.intents.text import EDGES, contractions, spoken_words, straight
 from hark.tools.lint.report import LintCode
 
-_ODD = {
+_REMARKS = {
     Odd.SINGLE_BRANCH: (LintCode.SINGLE_BRANCH, "remove the brackets, or add a branch"),
     Odd.EMPTY_OPTIONAL: (LintCode.EMPTY_OPTIONAL, "remove the brackets"),
     Odd.UNREGISTERED_TYPE: (
@@ -20,7 +20,7 @@ _ODD = {
         "the types are number, duration, date, color, language, location and timezone",
     ),
 }
-_ODD_SPACE = re.compile(r"[^\S ]")
+_OTHER_SPACE = re.compile(r"[^\S ]")
 _PLAIN = re.compile(r"[a-z0-9 ]*")
 _WORD = re.compile(r"[^\s{}]+")
 _JOINERS = "\u200c\u200d"
@@ -28,19 +28,16 @@ _JOINERS = "\u200c\u200d"
 
 
 class StyleIssue(NamedTuple):
-    """Something odd."""
-
     position: int
     code: LintCode
     message: str
-    mend: str
+    fix: str
 
 
 def style_issues(template: Template, role: Role, lang: str) -> Iterator[StyleIssue]:
-    """Everything odd about a template."""
     for remark in template.remarks:
-        code, mend = _ODD[remark.kind]
-        yield StyleIssue(remark.position, code, remark.reason, mend)
+        code, fix = _REMARKS[remark.kind]
+        yield StyleIssue(remark.position, code, remark.reason, fix)
     yield from _names(template)
     yield from _white_space(template)
     if not role.is_spoken:
@@ -51,22 +48,21 @@ def style_issues(template: Template, role: Role, lang: str) -> Iterator[StyleIss
 def _names(template: Template) -> Iterator[StyleIssue]:
     for node in template.nodes:
         if isinstance(node, (Slot, Reference)) and node.name[0] == "_":
-            mend = "begin it with a letter"
+            fix = "begin it with a letter"
             yield StyleIssue(
-                node.position, LintCode.LEADING_UNDERSCORE, f"some tools refuse the name {node.name!r}", mend
+                node.position, LintCode.LEADING_UNDERSCORE, f"some tools refuse the name {node.name!r}", fix
             )
 
 
 def _white_space(template: Template) -> Iterator[StyleIssue]:
-    found = _ODD_SPACE.search(template.text)
+    found = _OTHER_SPACE.search(template.text)
     if found is not None:
-        message = f"there is white space that is no plain space (U+{ord(found[0]):04X})"
+        message = f"white space other than a plain space (U+{ord(found[0]):04X})"
         yield StyleIssue(found.start(), LintCode.WHITE_SPACE, message, "write a space")
 
 
 def _normal_form(template: Template, lang: str) -> Iterator[StyleIssue]:
-    """Text is compared in lower case and without punctuation, so that is how it is written (INTENT-1 §2). One for a
-    line."""
+    """Utterances are compared in lower case without punctuation, and so written (INTENT-1 §2). One a line."""
     for node in _in_order(template):
         if not isinstance(node, Literal) or _PLAIN.fullmatch(node.text):
             continue
@@ -74,9 +70,9 @@ def _normal_form(template: Template, lang: str) -> Iterator[StyleIssue]:
             if not _is_normal(sign) and not _is_kept(template.text, node, offset, lang):
                 what = "a capital letter" if sign.lower() != sign else f"the sign {sign!r}"
                 plain = " ".join(spoken_words(node.text, lang))
-                mend = f"write {plain!r}" if plain else "leave it out"
-                message = f"{what}: speech is compared in lower case and without punctuation around words"
-                yield StyleIssue(node.position + offset, LintCode.NORMAL_FORM, message, mend)
+                fix = f"write {plain!r}" if plain else "leave it out"
+                message = f"{what}: utterances are compared in lower case and without punctuation around words"
+                yield StyleIssue(node.position + offset, LintCode.NORMAL_FORM, message, fix)
                 return
 
 
@@ -91,8 +87,8 @@ def _is_normal(sign: str) -> bool:
 
 
 def _is_kept(text: str, node: Literal, offset: int, lang: str) -> bool:
-    """Whether a sign stays when text is compared: it carries meaning (`+`), or is inside a word (`aujourd'hui`) that is
-    no contraction."""
+    """Whether a sign stays when text is compared: it has a meaning (`+`), or is inside a word (`aujourd'hui`) that is
+    not a contraction."""
     sign, place = node.text[offset], node.position + offset
     if sign.lower() != sign or straight(sign) != sign:
         return False
@@ -101,7 +97,7 @@ def _is_kept(text: str, node: Literal, offset: int, lang: str) -> bool:
         return False
     if sign not in EDGES:
         return True
-    # A word may go on in the next group: (l'|cette )heure.
+    # A word may continue in the next group: (l'|cette )heure.
     whole = next(found for found in _WORD.finditer(text) if found.start() <= place < found.end())
     inner = place - whole.start()
     return bool(whole[0][:inner].strip(EDGES)) and bool(whole[0][inner:].strip(EDGES))
@@ -113,17 +109,17 @@ def _slots(template: Template) -> Iterator[StyleIssue]:
         if not isinstance(node, Slot):
             continue
         if node.name in seen:
-            message = f"{{{node.name}}} stands in two branches; some tools take that for a repetition"
+            message = f"{{{node.name}}} is in two branches; some tools refuse that as a repetition"
             yield StyleIssue(
                 node.position, LintCode.SLOT_IN_BRANCHES, message, "write the branches as lines of their own"
             )
         seen.setdefault(node.name, node.position)
         if (glued := _glued(template.text, node.position)) is not None:
-            message = f"{glued!r} touches {{{node.name}}}: what is said there is a word of its own"
+            message = f"{glued!r} touches {{{node.name}}}: a slot is filled with whole words"
             yield StyleIssue(node.position, LintCode.GLUED_SLOT, message, "put a space between them")
     if (bare := template.bare_slot) is not None:
-        message = f"{{{bare.name}}} can remain as the only thing that is said; that sentence is ignored"
-        yield StyleIssue(bare.position, LintCode.BARE_SENTENCE, message, "let a word remain that cannot be left out")
+        message = f"{{{bare.name}}} can remain as the whole sentence; that sentence is ignored"
+        yield StyleIssue(bare.position, LintCode.BARE_SENTENCE, message, "keep a word that cannot be left out")
 
 
 def _glued(text: str, position: int) -> str | None:

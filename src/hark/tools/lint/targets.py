@@ -3,86 +3,98 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
 from hark.errors import UserError
-from hark.intents.locale import MalformedResource, Resource, Role, language_of, resource_of, role_of
+from hark.intents.locale import (
+    LanguageFolder,
+    MalformedResource,
+    Resource,
+    Role,
+    Rule,
+    Violation,
+    resource_of,
+    role_of,
+    scan,
+)
 from hark.model.lang import is_tag
 from hark.tools.lint.report import LintCode, LintFinding
 
 LOCALE: Final = "locale"
 _SKIPPED: Final = frozenset({"__pycache__", "node_modules", "build", "dist", "venv", "site-packages"})
+_ROLES: Final = ", ".join(role.value for role in Role)
+_NOT_RESOURCES: Final = frozenset(
+    {".json", ".license", ".md", ".mo", ".po", ".pot", ".py", ".pyc", ".rst", ".toml", ".yaml", ".yml"}
+)
+"""Extensions of files that clearly are something else."""
 
 
 @dataclass(slots=True)
 class LintTargets:
-    """What there is to look over."""
-
     folders: dict[Path, None] = field(default_factory=dict)
     """Locale folders, in order."""
     strays: list[Path] = field(default_factory=list)
-    """Files with a role that are in no locale folder."""
+    """Resource files that are in no locale folder."""
     named: list[Path] = field(default_factory=list)
-    """What the user named: to judge one file the others are needed, but only what was named is told."""
+    """Paths the user named: other files are read to check these, but only findings on these are reported."""
 
     def covers(self, path: Path) -> bool:
-        """Whether what is found there is to be told."""
+        """Whether findings on this path are reported."""
         return any(path == one or one in path.parents for one in self.named)
 
 
-def find(paths: list[Path]) -> LintTargets:
-    """The locale folders of skills, or of folders full of skills; raises `UserError` when there is nothing to look at."""
-    places = LintTargets()
+def find_targets(paths: list[Path]) -> LintTargets:
+    """The locale folders of skills, or of folders full of skills; raises `UserError` when there are none."""
+    targets = LintTargets()
     for path in paths:
         if path.is_file():
-            if not _add_part(path, places):
+            if not _add_part(path, targets):
                 if role_of(path) is None:
-                    raise UserError(f"{path}: this is no file of a locale folder")
-                places.strays.append(path)
-                places.named.append(path)
+                    raise UserError(f"{path} is not a file of a locale folder")
+                targets.strays.append(path)
+                targets.named.append(path)
         elif path.is_dir():
-            _add_folder(path, places)
+            _add_folder(path, targets)
         else:
-            raise UserError(f"{path}: there is no such file or folder")
-    return places
+            raise UserError(f"there is no file or folder {path}")
+    return targets
 
 
-def _add_part(path: Path, places: LintTargets) -> bool:
-    """Add the locale folder that holds a file or a language; false when there is none."""
-    whole = Path(os.path.abspath(path))  # noqa: PTH100 - takes ".." out, and leaves links alone
+def _add_part(path: Path, targets: LintTargets) -> bool:
+    """Add the locale folder that contains a file or a language; false when there is none."""
+    whole = Path(os.path.abspath(path))  # noqa: PTH100 - removes "..", and does not follow links
     above = next((parent for parent in whole.parents if parent.name == LOCALE), None)
     if above is None:
         return False
-    # As the user wrote it, if that can be.
+    # As the user wrote it, if possible.
     given = next((parent for parent in path.parents if parent.name == LOCALE), None)
-    places.folders[given or above] = None
-    places.named.append(path if given is not None else whole)
+    targets.folders[given or above] = None
+    targets.named.append(path if given is not None else whole)
     return True
 
 
-def _add_folder(path: Path, places: LintTargets) -> None:
+def _add_folder(path: Path, targets: LintTargets) -> None:
     if path.name == LOCALE or path.absolute().name == LOCALE:
-        places.folders[path] = None
-        places.named.append(path)
+        targets.folders[path] = None
+        targets.named.append(path)
         return
-    folders, strays = _below(path)
-    if not folders and _add_part(path, places):
+    folders, strays = _search(path)
+    if not folders and _add_part(path, targets):
         return
     if not folders and strays and any(is_tag(entry.name) and entry.is_dir() for entry in path.iterdir()):
         folders, strays = [path], []  # a locale folder by another name, as among a user's overrides
     if not folders and not strays:
-        raise UserError(f"{path}: there is no folder called {LOCALE!r} in it, so there is nothing to look over")
-    places.folders.update(dict.fromkeys(folders))
-    places.strays += strays
-    places.named.append(path)
+        raise UserError(f"nothing to check: there is no folder named {LOCALE!r} in {path}")
+    targets.folders.update(dict.fromkeys(folders))
+    targets.strays += strays
+    targets.named.append(path)
 
 
-def _below(path: Path) -> tuple[list[Path], list[Path]]:
-    """The locale folders in a folder, and files with a role that are in none."""
+def _search(path: Path) -> tuple[list[Path], list[Path]]:
+    """The locale folders below a folder, and resource files that are in none."""
     found: list[Path] = []
     strays: list[Path] = []
     for parent, folders, names in os.walk(path):
@@ -96,131 +108,83 @@ def _below(path: Path) -> tuple[list[Path], list[Path]]:
 
 
 def _holds_languages(folder: Path) -> bool:
-    """Whether it is more than a Python package that happens to be called so."""
+    """Whether it is more than a Python package named `locale`."""
     entries = list(folder.iterdir())
     return all(entry.name != "__init__.py" for entry in entries) or any(
         entry.is_dir() and not entry.name.startswith("__") for entry in entries
     )
 
 
-_ROLES: Final = ", ".join(role.value for role in Role)
-_BESIDE: Final = frozenset(
-    {".json", ".license", ".md", ".mo", ".po", ".pot", ".py", ".pyc", ".rst", ".toml", ".yaml", ".yml"}
-)
-"""Files that are obviously something else."""
-
-
-@dataclass(slots=True)
-class Tongue:
-    """One language of a skill."""
-
-    tag: str
-    path: Path
-    files: dict[Resource, Path] = field(default_factory=dict)
-
-
-def tongues_of(folder: Path, findings: list[LintFinding]) -> list[Tongue]:
-    """The languages of a locale folder, with the files that can be used."""
-    found: dict[str, Tongue] = {}
-    for entry in sorted(folder.iterdir()):
-        if entry.name.startswith((".", "__")):
-            continue
-        if not entry.is_dir():
-            if role_of(entry) is not None:
-                findings.append(
-                    _misplaced(entry, "it belongs to no language", "move it into the folder of its language")
-                )
-            continue
-        tag = _language(entry, findings)
-        if tag is None:
-            continue
-        if tag in found:
-            message = f"{found[tag].path.name} is the same language"
-            findings.append(LintFinding(entry, 0, 0, LintCode.LANGUAGE_TWICE, message, "join the two folders"))
-            continue
-        found[tag] = Tongue(tag, entry, _files(entry, findings))
-    return list(found.values())
-
-
-def strays(paths: list[Path]) -> Iterator[LintFinding]:
-    """Files with a role that nobody will read."""
-    for path in paths:
-        yield _misplaced(path, "it is in no locale folder", "move it to locale/<language>/")
-
-
-def _misplaced(path: Path, why: str, mend: str) -> LintFinding:
-    return LintFinding(path, 0, 0, LintCode.MISPLACED, f"nobody reads this file: {why}", mend)
-
-
-def _language(folder: Path, findings: list[LintFinding]) -> str | None:
+def languages_of(folder: Path, findings: list[LintFinding]) -> list[LanguageFolder]:
+    """The languages of a locale folder; adds findings on entries that are no language."""
     try:
-        tag = language_of(folder)
+        found = scan(folder)
     except MalformedResource as error:
-        mend = "name the folder after its language, such as en-US"
-        if "_" in folder.name:
-            mend = f"write {folder.name.replace('_', '-')}"
-        findings.append(LintFinding(folder, 0, 0, LintCode.LANGUAGE_NAME, error.reason, mend))
-        return None
-    if len(tag.partition("-")[0]) > 3:
-        # Allowed by the form of tags, but no language was ever given a name that long.
-        message = f"{folder.name!r} is no language tag: those begin with two or three letters"
-        findings.append(
-            LintFinding(folder, 0, 0, LintCode.LANGUAGE_NAME, message, "write the tag, such as en or en-US")
-        )
-        return None
-    return tag
+        raise UserError(str(error)) from None
+    for path in found.unread:
+        if path.is_dir():
+            fix = "name the folder after its language, or move it out of the locale folder"
+            findings.append(misplaced(path, "its name begins with '_'", fix))
+        else:
+            findings.append(misplaced(path, "it belongs to no language", "move it into the folder of its language"))
+    findings += map(_folder_finding, found.violations)
+    return list(found.languages.values())
 
 
-def _files(folder: Path, findings: list[LintFinding]) -> dict[Resource, Path]:
-    found: dict[Resource, Path] = {}
-    names: dict[str, Path] = {}
-    for path in _walk(folder):
-        if role_of(path) is None:
-            if path.suffix.lower() not in _BESIDE:
-                findings.append(_unknown(path))
+def misplaced(path: Path, why: str, fix: str) -> LintFinding:
+    return LintFinding(path, 0, 0, LintCode.MISPLACED, f"Hark does not read this {_kind(path)}: {why}", fix)
+
+
+def _kind(path: Path) -> str:
+    return "folder" if path.is_dir() else "file"
+
+
+def _folder_finding(violation: Violation) -> LintFinding:
+    path = violation.path
+    if violation.rule is Rule.LANGUAGE_TWICE:
+        reason = violation.reason.partition(";")[0]
+        return LintFinding(path, 0, 0, LintCode.LANGUAGE_TWICE, reason, "join the two folders")
+    fix = "name the folder after its language, such as en or en-US"
+    if "_" in path.name:
+        fix = f"rename it to {path.name.replace('_', '-')}"
+    return LintFinding(path, 0, 0, LintCode.LANGUAGE_NAME, violation.reason, fix)
+
+
+def resources_of(language: LanguageFolder, findings: list[LintFinding]) -> dict[Resource, Path]:
+    """The files of a language by role and name; adds findings on their names.
+
+    A file with a malformed name counts under the name it should have, so that its content is checked too.
+    """
+    files = dict(language.files)
+    for violation in language.violations:
+        path = violation.path
+        if violation.rule is Rule.FILE_TWICE:
+            fix = "rename one, or join them"
+            findings.append(LintFinding(path, 0, 0, LintCode.FILE_TWICE, violation.reason, fix))
             continue
-        # On some systems names that differ by case are one file, so for us they always are.
-        other = names.setdefault(path.name.casefold(), path)
-        if other is not path:
-            same = "has the same name" if other.name == path.name else "has the same name but for its case"
-            message = f"{other.relative_to(folder)} {same}; the folders between do not tell them apart"
-            findings.append(LintFinding(path, 0, 0, LintCode.FILE_TWICE, message, "rename one, or join them"))
-            continue
-        resource = _resource(path, findings)
-        found.setdefault(resource, path)
+        renamed = path.with_name(_valid_name(path))
+        fix = f"rename it to {renamed.name}"
+        findings.append(LintFinding(path, 0, 0, LintCode.FILE_NAME, violation.reason, fix))
+        resource = resource_of(renamed)
+        if resource is not None:
+            files.setdefault(resource, path)
+    findings += [_unknown_role(path) for path in language.others if path.suffix.lower() not in _NOT_RESOURCES]
+    for resource, path in files.items():
         if resource.role is Role.VOCABULARY and path.stem[0].isdigit():
-            message = f"no template can refer to <{resource.name}>, because names begin with no digit"
-            mend = f"rename it to _{path.name}, or leave it if no template is to refer to it"
-            findings.append(LintFinding(path, 0, 0, LintCode.UNUSABLE_VOCABULARY_NAME, message, mend))
-    return found
+            message = f"no template can refer to <{resource.name}>, because its name begins with a digit"
+            fix = f"rename it to _{path.name}, or leave it if no template is to refer to it"
+            findings.append(LintFinding(path, 0, 0, LintCode.UNUSABLE_VOCABULARY_NAME, message, fix))
+    return dict(sorted(files.items(), key=lambda item: (item[0].role.value, item[0].name)))
 
 
-def _resource(path: Path, findings: list[LintFinding]) -> Resource:
-    """What a file is known by, or would be if it were named rightly: what is in it is looked at in any case."""
-    try:
-        resource = resource_of(path)
-    except MalformedResource as error:
-        plain = path.with_name(_plain_name(path))
-        findings.append(LintFinding(path, 0, 0, LintCode.FILE_NAME, error.reason, f"rename it to {plain.name}"))
-        resource = resource_of(plain)
-    assert resource is not None  # noqa: S101 - it has a role
-    return resource
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
-        yield from (Path(parent, name) for name in sorted(names) if not name.startswith("."))
-
-
-def _unknown(path: Path) -> LintFinding:
+def _unknown_role(path: Path) -> LintFinding:
     suffix = path.suffix or "no extension"
     near = get_close_matches(path.suffix.lower(), [role.value for role in Role], 1)
-    mend = f"rename it to {path.stem}{near[0]}" if near else f"the extensions are {_ROLES}"
-    return LintFinding(path, 0, 0, LintCode.UNKNOWN_ROLE, f"nobody reads this file: {suffix} is no role", mend)
+    fix = f"rename it to {path.stem}{near[0]}" if near else f"the extensions are {_ROLES}"
+    message = f"Hark does not read this file: {suffix} is not the extension of a role"
+    return LintFinding(path, 0, 0, LintCode.UNKNOWN_ROLE, message, fix)
 
 
-def _plain_name(path: Path) -> str:
-    """The name of a file as the rules want it."""
+def _valid_name(path: Path) -> str:
     stem = "".join(sign if sign.isascii() and sign.isalnum() else "_" for sign in path.stem.lower()).strip("_")
     return f"{'_' if stem[:1].isdigit() else ''}{stem or 'name'}{path.suffix.lower()}"

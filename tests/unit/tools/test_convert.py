@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hark.cli.main import main
-from hark.intents.locale import Locale, Role
+from hark.intents.locale import LanguageFolder, Locale, Role
 from hark.tools.convert.files import LanguageSource, write
 from hark.tools.convert.hassil_export import to_hassil
 from hark.tools.convert.hassil_import import from_hassil
@@ -91,6 +91,10 @@ def lines(path: Path) -> list[str]:
     return [line for line in path.read_text().splitlines() if not line.startswith("#")]
 
 
+def source_of(folder: Path) -> LanguageSource:
+    return LanguageSource(LanguageFolder(folder.name, folder))
+
+
 def converted(source: Path, dest: Path, *more: str) -> Path:
     assert main(["convert", "from-hassil", str(source), str(dest), *more]) == 0
     return dest / "en"
@@ -138,7 +142,7 @@ def test_a_locale_folder_that_was_imported_is_well_formed(source: Path, tmp_path
 
 def test_there_and_back_again_gives_what_it_was(source: Path, tmp_path: Path) -> None:
     folder = converted(source, tmp_path / "locale")
-    assert to_hassil(LanguageSource(folder), ConversionReport("en")) == merged()
+    assert to_hassil(source_of(folder), ConversionReport("en")) == merged()
     assert main(["convert", "to-hassil", str(tmp_path / "locale"), str(tmp_path / "back")]) == 0
     again: dict[str, Any] = {"intents": {}}
     for path in sorted((tmp_path / "back" / "en").glob("*.yaml")):
@@ -159,7 +163,7 @@ def test_what_was_edited_meanwhile_is_exported_as_it_stands(source: Path, tmp_pa
     (folder / "skip_words.voc").write_text("please\nkindly\n")
     (folder / "fancy.voc").write_text("grand\n")
     report = ConversionReport("en")
-    data = to_hassil(LanguageSource(folder), report)
+    data = to_hassil(source_of(folder), report)
     first, second, fresh = data["intents"]["SetLight"]["data"]
     assert "Turn <all> lights {colours:colour}" not in first["sentences"]
     assert "set {area} to {bright:level}[%| percent]" not in first["sentences"]
@@ -190,7 +194,7 @@ def test_everything_that_cannot_be_said_is_reported_with_its_place(source: Path,
     assert refused == {
         ("{area} {colours:colour}", "there is no word beside the slot, two slots have no word between them", 9),
         ("{area} and {area} too", "a slot appears twice", 10),
-        ("(broken", "'(' is never closed", 11),
+        ("(broken", "a bracket is never closed", 11),
         ("<nowhere> x", "the rule <nowhere> is not defined", 12),
         ("<itself>", "the rule <itself> refers to itself", 13),
         ("<itself> again", "the rule <itself> refers to itself", 18),
@@ -200,17 +204,17 @@ def test_everything_that_cannot_be_said_is_reported_with_its_place(source: Path,
     kept = {one["reason"] for one in report["findings"] if one["verdict"] == "kept"}
     assert kept == {
         "slots with a fixed value are not filled in",
-        "a context it requires is not asked for",
-        "a context it excludes is not asked for",
-        "which response belongs to it is not said",
+        "a required context is not checked",
+        "an excluded context is not checked",
+        "its response is not selected",
         "metadata are not passed on",
         "the bounds of a range are not checked",
         "values stand for something else than their text",
         "values carry context",
         "values carry metadata",
-        "words to skip are not left out of what was said",
+        "words to skip are not skipped",
         "a response does more than fill in slots",
-        "settings mean nothing here",
+        "settings have no equivalent",
     }
     assert report["verdicts"]["lost"] == 0
     assert report["counts"]["sentences"] == 13
@@ -227,7 +231,7 @@ def test_a_locale_folder_of_our_own_comes_back_as_it_was(tmp_path: Path) -> None
     }
     write(tmp_path / "one" / "en", files, force=False)
     report = ConversionReport("en")
-    data = to_hassil(LanguageSource(tmp_path / "one" / "en"), report)
+    data = to_hassil(source_of(tmp_path / "one" / "en"), report)
     assert data["lists"]["minutes"] == {"range": {"from": 0, "to": 1000}}
     back = from_hassil("en", data, 5_000).files
     assert {name: lines_of(text) for name, text in back.items() if name != "hassil.json"} == {
@@ -253,7 +257,7 @@ def test_what_hassil_cannot_say_is_lost_and_told(tmp_path: Path) -> None:
     }
     write(tmp_path / "en", files, force=False)
     report = ConversionReport("en")
-    data = to_hassil(LanguageSource(tmp_path / "en"), report)
+    data = to_hassil(source_of(tmp_path / "en"), report)
     assert data["intents"]["odd"] == {"data": [{"sentences": ["fine"]}]}
     assert data["lists"]["odd"] == {"values": ["c"]}
     lost = {finding.text for finding in report.findings if finding.verdict is Verdict.LOST}
@@ -280,11 +284,11 @@ def test_strict_tells_by_its_exit_status_that_something_could_not_be_said(source
 @pytest.mark.parametrize(
     ("files", "arguments", "told"),
     [
-        ({}, ["from-hassil", "{source}", "{dest}"], "holds no YAML"),
+        ({}, ["from-hassil", "{source}", "{dest}"], "contains no YAML"),
         ({"a.yaml": "language: en\nintents: ]"}, ["from-hassil", "{source}", "{dest}"], "a.yaml:2"),
         ({"a.json": "{"}, ["from-hassil", "{source}", "{dest}"], "a.json:1"),
         ({"a.yaml": "intents: {}"}, ["from-hassil", "{source}", "{dest}"], "states no language"),
-        ({"a.yaml": "language: '../x'"}, ["from-hassil", "{source}", "{dest}"], "no language tag"),
+        ({"a.yaml": "language: '../x'"}, ["from-hassil", "{source}", "{dest}"], "not a language tag"),
         ({"a.yaml": "language: de"}, ["from-hassil", "{source}", "{dest}", "--lang", "en"], "no sentences in en"),
         ({"a.yaml": "language: de\nlists: {}", "b.yaml": "language: de\nlists: []"},
          ["from-hassil", "{source}", "{dest}"], "a list here and a dict elsewhere"),
@@ -292,11 +296,11 @@ def test_strict_tells_by_its_exit_status_that_something_could_not_be_said(source
         ({"a.yaml": "language: de"}, ["from-hassil", "--package", "{source}", "{dest}"], "either the folder"),
         ({"a.yaml": "language: de"}, ["from-hassil", "{source}", "{dest}", "--max-sentences", "0"], "above 0"),
         ({}, ["from-hassil", "--package", "--lang", "tlh", "{dest}"], "has no tlh"),
-        ({}, ["to-hassil", "{source}/none", "{dest}"], "no folder"),
+        ({}, ["to-hassil", "{source}/none", "{dest}"], "not a folder"),
         ({}, ["to-hassil", "{source}", "{dest}"], "no folder for any language"),
         ({"en/hassil.json": "{"}, ["to-hassil", "{source}", "{dest}"], "cannot be read"),
         ({"en/hassil.json": "{}"}, ["to-hassil", "{source}", "{dest}"], "not of format"),
-        ({"en/a.voc": "x", "en/b/a.voc": "y"}, ["to-hassil", "{source}", "{dest}"], "another a.voc"),
+        ({"en/a.voc": "x", "en/b/a.voc": "y"}, ["to-hassil", "{source}", "{dest}"], "a.voc has the same name"),
     ],
 )  # fmt: skip
 def test_mistakes_are_told_and_nothing_is_written(
@@ -339,11 +343,66 @@ def test_data_of_a_wrong_kind_are_told_and_never_raise(data: dict[str, Any], tmp
     found = from_hassil("en", {"language": "en", **data}, 5_000)
     assert found.report.findings
     write(tmp_path / "en", found.files, force=False)
-    to_hassil(LanguageSource(tmp_path / "en"), ConversionReport("en"))
+    to_hassil(source_of(tmp_path / "en"), ConversionReport("en"))
 
 
 def test_the_english_sentences_of_home_assistant_come_back_as_they_were(tmp_path: Path) -> None:
     package = pytest.importorskip("home_assistant_intents")
     assert main(["convert", "from-hassil", "--package", "--lang", "en", str(tmp_path)]) == 0
     Locale(tmp_path).language("en").check()
-    assert to_hassil(LanguageSource(tmp_path / "en"), ConversionReport("en")) == package.get_intents("en")
+    assert to_hassil(source_of(tmp_path / "en"), ConversionReport("en")) == package.get_intents("en")
+
+
+# Which folders and files are read: as by the loader and by lint.
+
+
+def exported(folder: Path, dest: Path) -> dict[str, dict[str, Any]]:
+    """What is exported, by language."""
+    assert main(["convert", "to-hassil", str(folder), str(dest)]) == 0
+    return {
+        path.name: yaml.safe_load((path / "go.yaml").read_text())["intents"]["go"]["data"] for path in dest.iterdir()
+    }
+
+
+def test_a_folder_set_aside_is_not_exported(tmp_path: Path) -> None:
+    write(tmp_path / "locale" / "en-US", {"go.intent": "go home\n"}, force=False)
+    write(tmp_path / "locale" / "_drafts", {"go.intent": "walk home\n"}, force=False)
+    assert exported(tmp_path / "locale", tmp_path / "out") == {"en-US": [{"sentences": ["go home"]}]}
+
+
+def test_names_of_folders_within_a_language_mean_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "locale" / "en-US" / "__old", {"go.intent": "go home\n"}, force=False)
+    assert exported(tmp_path / "locale", tmp_path / "out") == {"en-US": [{"sentences": ["go home"]}]}
+    write(tmp_path / "locale" / "en-US", {"go.intent": "walk home\n"}, force=False)
+    assert main(["convert", "to-hassil", str(tmp_path / "locale"), str(tmp_path / "again")]) == 2
+    assert "has the same name" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_no_language_stops_the_export_of_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "locale" / "en", {"go.intent": "go home\n"}, force=False)
+    write(tmp_path / "locale" / "english", {"go.intent": "go home\n"}, force=False)
+    arguments = ["convert", "to-hassil", str(tmp_path / "locale"), str(tmp_path / "out")]
+    assert main(arguments) == 2
+    assert "english" in capsys.readouterr().err
+    assert main([*arguments, "--lang", "en"]) == 0
+
+
+def test_signs_that_mean_something_to_hassil_only_are_escaped(tmp_path: Path) -> None:
+    write(tmp_path / "locale" / "en", {"go.intent": "go; then stop\n"}, force=False)
+    [block] = exported(tmp_path / "locale", tmp_path / "out")["en"]
+    assert block["sentences"] == [r"go\; then stop"]
+    back = converted(tmp_path / "out", tmp_path / "back")
+    assert lines(back / "go.intent") == ["go then stop"]
+
+
+def test_what_is_no_template_of_ours_is_not_exported(tmp_path: Path) -> None:
+    write(tmp_path / "en", {"go.intent": "go (home\n", "place.entity": "[x]\n", "way.voc": "<Way>\n"}, force=False)
+    report = ConversionReport("en")
+    to_hassil(source_of(tmp_path / "en"), report)
+    assert {(finding.verdict, finding.text) for finding in report.findings} >= {
+        (Verdict.LOST, "go (home"),
+        (Verdict.LOST, "[x]"),
+        (Verdict.LOST, "<Way>"),
+    }

@@ -63,17 +63,17 @@ class Fakes(VoiceSetup):
         super().__init__(listen_back=listen_back)
         self._given = engines
         self._users = users
-        self.mouths: list[ScriptLoudspeaker] = []
+        self.loudspeakers: list[ScriptLoudspeaker] = []
 
-    def aloud(self, settings: Settings, ear: ScriptMicrophone, mouth: ScriptLoudspeaker) -> VoiceConfig:
-        self.mouths.append(mouth)
+    def config(self, settings: Settings, microphone: ScriptMicrophone, loudspeaker: ScriptLoudspeaker) -> VoiceConfig:
+        self.loudspeakers.append(loudspeaker)
         kinds = {engine.kind for engine in self._given}
-        usual = [ear, mouth, *(one for one in (FakeVAD(), FakeWakeWords(), FakeSTT(), FakeVoice()))]
+        usual = [microphone, loudspeaker, *(one for one in (FakeVAD(), FakeWakeWords(), FakeSTT(), FakeVoice()))]
         engines = [*self._given, *(one for one in usual if one.kind not in kinds)]
         instead = {one.kind: [ChosenEngine(each, {}) for each in engines if each.kind == one.kind] for one in engines}
         return VoiceConfig(factory=EngineFactory(settings, installed=False), instead=instead, earcons=False)
 
-    def users(self, settings: Settings, answering: Engine | None) -> Iterator[ChosenEngine | Refusal]:
+    def user_voices(self, settings: Settings, answering: Engine | None) -> Iterator[ChosenEngine | Refusal]:
         yield from (ChosenEngine(user(), {}) for user in self._users if user is not type(answering))
 
 
@@ -169,7 +169,7 @@ async def test_who_interrupts_is_heard_at_the_same_sample_every_time() -> None:
     for _ in range(2):
         by = Fakes(listen_back=False)
         await aloud(BOTH["interrupted"], by)
-        played.append(by.mouths[0].timeline)
+        played.append(by.loudspeakers[0].timeline)
     assert played[0] == played[1]
     [cut] = [end - begin for begin, end, whole in played[0] if not whole]
     assert 0.3 < cut < 1.5  # a wake word long
@@ -177,18 +177,18 @@ async def test_who_interrupts_is_heard_at_the_same_sample_every_time() -> None:
 
 async def test_what_is_over_cannot_be_interrupted() -> None:
     told = await differs("user: say no more\nhark: fine\nuser interrupts: say no more\nhark: fine\n")
-    assert "script:4: Hark had finished talking before the wake word was over" in told
+    assert "script:4: Hark had finished speaking before the wake word was over" in told
     told = await differs("user: come back later\nuser interrupts: say no more\nhark: fine\n")
-    assert "there is nothing to interrupt: Hark says nothing" in told
+    assert "there is nothing to interrupt: Hark is silent" in told
     with pytest.raises(AssertionError, match="there is nothing to interrupt"):
         await play(f"{ENGLISH}user: come back later\nuser interrupts: say no more\nhark: fine\n", Talker)
 
 
 async def test_what_was_misheard_is_told() -> None:
     told = await differs("user: say no more\nhark: fine\n", Fakes(FakeSTT("florble")))
-    assert '"say no more" was understood as "florble"' in told
+    assert '"say no more" was recognised as "florble"' in told
     told = await differs("user: say no more\nhark: fine\n", Fakes(FakeSTT("")))
-    assert 'nothing was understood of "say no more"' in told
+    assert 'nothing was recognised of "say no more"' in told
 
 
 async def test_a_wake_word_that_is_not_heard() -> None:
@@ -199,17 +199,17 @@ async def test_a_wake_word_that_is_not_heard() -> None:
 
 async def test_what_cannot_be_said_aloud_is_a_difference() -> None:
     told = await differs("user: curse\nhark: this is unspeakable\nhark says nothing\n")
-    assert "script:3: Hark could not say it aloud" in told
+    assert "script:3: Hark could not speak it" in told
 
 
 async def test_what_is_heard_has_to_be_what_was_said() -> None:
     told = await differs("user: say no more\nhark: fine\n", Fakes(FakeSTT("say no more", "gone")))
-    assert 'script:3: what is heard of it is "gone"' in told
+    assert 'script:3: what is recognised of it is "gone"' in told
     await aloud("user: say no more\nhark: fine\n", Fakes(FakeSTT("say no more", "gone"), listen_back=False))
 
 
 async def test_there_has_to_be_another_voice() -> None:
-    with pytest.raises(NoEngine, match="no voice for the user beside the one that answers"):
+    with pytest.raises(NoEngine, match="no voice for the users beside the one that answers"):
         await aloud("user: say no more\nhark: fine\n", Fakes(users=(FakeVoice,)))
 
 

@@ -30,10 +30,10 @@ def test_devices_are_listed(
     assert listed(tmp_path, capsys, "sounddevice", "null") == (
         0,
         [
-            "to listen to:",
+            "microphones:",
             "  sounddevice: 0: Built-in",
             "  sounddevice: 1: USB",
-            "to play on:",
+            "loudspeakers:",
             "  null: 0: Built-in",
             "  null: 1: USB",
         ],
@@ -50,9 +50,9 @@ def test_the_reason_for_not_loading_is_reported(
     assert listed(tmp_path, capsys, "sounddevice", "trumpet") == (
         1,
         [
-            "to listen to:",
+            "microphones:",
             "  sounddevice: there is no PortAudio; remedy: install it",
-            "to play on:",
+            "loudspeakers:",
             "  trumpet: there is no player engine 'trumpet'; [voice] player can name: null, recorder, sounddevice; "
             "others can be installed",
         ],
@@ -62,5 +62,5 @@ def test_the_reason_for_not_loading_is_reported(
 def test_an_engine_without_devices_has_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert listed(tmp_path, capsys, "pipe", "null") == (
         1,
-        ["to listen to:", "  pipe: no device", "to play on:", "  null: no device"],
+        ["microphones:", "  pipe: no device", "loudspeakers:", "  null: no device"],
     )

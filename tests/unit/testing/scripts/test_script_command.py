@@ -110,10 +110,10 @@ def test_a_script_that_cannot_be_read_does_not_keep_others_from_being_played(
     assert told.out.endswith("1 conversation: 1 passed.\n")
 
 
-@pytest.mark.parametrize("path", ["missing.talk", "."])
-def test_no_script_is_a_mistake(folder: Path, path: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("path", "told"), [("missing.talk", "there is no "), (".", "contains no script")])
+def test_no_script_is_a_mistake(folder: Path, path: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test", path]) == 2
-    assert "there is no " in capsys.readouterr().err
+    assert told in capsys.readouterr().err
 
 
 def test_skills_are_files_or_classes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,7 +134,7 @@ def test_skills_are_files_or_classes(folder: Path, capsys: pytest.CaptureFixture
     [
         ("missing.py", "there is no "),
         ("no_such_module:Door", "cannot be imported: ModuleNotFoundError"),
-        ("pathlib:Path", "is no plugin class"),
+        ("pathlib:Path", "is not a plugin class"),
         ("broken.py", "importing it failed"),
         ("a b c", "there is no "),
     ],

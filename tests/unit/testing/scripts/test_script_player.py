@@ -111,7 +111,7 @@ async def test_time_passes_where_it_is_written() -> None:
     )
     told = await differs("user: put the kettle on\nhark: the kettle is on\nhark: the water boils\n")
     assert "Hark said nothing" in told
-    assert "write as in [1 minute later]" in told
+    assert "write for example [1 minute later]" in told
 
 
 async def test_what_is_said_of_its_own_accord() -> None:

@@ -33,6 +33,7 @@ from hark.tools.convert.template import (
     UnreadableTemplate,
     options,
     read_hassil,
+    read_locale_line,
     render,
     size,
 )
@@ -200,7 +201,10 @@ def test_what_cannot_be_said_is_set_apart_with_its_reason(template: str, reason:
         ("(a|b", "never closed"),
         ("a]", "no partner"),
         ("() x", "empty"),
-        ("{}", "names no slot"),
+        ("{}", "empty"),
+        ("{list:}", "no name"),
+        ("a) b", "no partner"),
+        ("(a|b;c)", "mixed"),
         ("a > b", "no partner"),
         ("(" * 70 + "a" + ")" * 70, "nested"),
     ],
@@ -252,3 +256,32 @@ def test_names_fit_a_locale_folder_and_never_meet() -> None:
     assert [names.of("Light"), names.of("light"), names.of("Light"), names.of("light", "other")] == [
         "light", "light_2", "light", "light_3",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("template", "tree"),
+    [
+        ("(a;b)", PermItem((Seq((TextItem("a"),)), Seq((TextItem("b"),))))),
+        ("[a;b]", AltItem((Seq((PermItem((Seq((TextItem("a"),)), Seq((TextItem("b"),)))),)),), optional=True)),
+        ("(a;b|c)", AltItem((Seq((PermItem((Seq((TextItem("a"),)), Seq((TextItem("b"),)))),)), Seq((TextItem("c"),))))),
+        ("{0..100:brightness}", SlotItem("brightness", "0..100")),
+        ("{@area}", SlotItem("area")),
+        ("<rule>", RefItem("rule")),
+    ],
+)
+def test_what_only_hassil_has_is_read(template: str, tree: Item) -> None:
+    assert read_hassil(template) == Seq((tree,))
+
+
+LOCALE_LINES = ["turn (on|off) [the] {number:room} light[s]", "[a|b] c <d>", "((a|b)|c) x", "[a b|c] d", "word"]
+
+
+@pytest.mark.parametrize("line", LOCALE_LINES)
+def test_a_line_of_a_locale_file_is_read_as_it_is_written(line: str) -> None:
+    assert render(read_locale_line(line)) == line
+
+
+@pytest.mark.parametrize("line", ["(a|b", "a {X}", "a|b", "", "(a|b " * 200 + "c" + ")" * 200])
+def test_what_is_no_line_of_a_locale_file_is_told(line: str) -> None:
+    with pytest.raises(UnreadableTemplate):
+        read_locale_line(line)

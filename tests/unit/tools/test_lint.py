@@ -182,9 +182,9 @@ BAD: list[tuple[str, Files, Places]] = [
 ]
 
 
-def test_a_good_skill_has_nothing_to_mend(tmp_path: Path) -> None:
+def test_a_good_skill_has_nothing_to_fix(tmp_path: Path) -> None:
     assert found(write(tmp_path, GOOD)) == []
-    assert as_text(check([tmp_path])) == "11 files in 2 languages: nothing to mend"
+    assert as_text(check([tmp_path])) == "11 files in 2 languages: nothing to fix"
 
 
 @pytest.mark.spec("INTENT-1/1.1.a")
@@ -252,6 +252,35 @@ def test_parity_ignores_folders_between(tmp_path: Path) -> None:
     assert codes(tmp_path, {"en/one/a.voc": "yes\n", "de/two/deep/a.voc": "ja\n"}) == []
 
 
+def test_a_sentence_with_a_slot_may_have_the_required_phrase_in_it(tmp_path: Path) -> None:
+    files = {"en/a.intent": "lights on\nswitch {thing} on\n", "en/a.required": "lights\n"}
+    assert codes(tmp_path, files) == []
+
+
+def test_a_sentence_without_a_slot_needs_a_required_phrase_whatever_the_other_lines_have(tmp_path: Path) -> None:
+    files = {"en/a.intent": "switch {thing} on\nswitch it on\nlights on\n", "en/a.required": "lights\n"}
+    assert found(write(tmp_path, files)) == [("en/a.intent", 2, 1, "L306")]
+
+
+def test_a_folder_set_aside_is_not_read_and_is_no_language(tmp_path: Path) -> None:
+    files = {"en-US/a.voc": "yes\n", "_drafts/a.voc": "(\n", "_drafts/b.voc": "<b>\n"}
+    assert found(write(tmp_path, files)) == [("_drafts", 0, 0, "L007")]
+    report = check([tmp_path])
+    assert (report.files, report.languages) == (1, ["en-US"])
+
+
+def test_a_folder_set_aside_without_resource_files_is_passed_over(tmp_path: Path) -> None:
+    assert codes(tmp_path, {"en-US/a.voc": "yes\n", "_notes/todo.md": "translate\n", "__pycache__/x.pyc": ""}) == []
+
+
+def test_names_of_folders_within_a_language_mean_nothing(tmp_path: Path) -> None:
+    files = {"en-US/a.intent": "go <b>\n", "en-US/__old/b.voc": "home\n(\n", "en-US/_new/a.intent": "leave\n"}
+    assert found(write(tmp_path, files)) == [
+        ("en-US/__old/b.voc", 2, 1, "L101"),
+        ("en-US/_new/a.intent", 0, 0, "L010"),
+    ]
+
+
 def test_a_malformed_file_is_not_missing_as_well(tmp_path: Path) -> None:
     assert codes(tmp_path, {"en/a.intent": "play {x}\n", "de/a.intent": "spiel ({x}\n"}) == ["L101"]
 
@@ -276,12 +305,12 @@ def test_findings_come_in_order(tmp_path: Path) -> None:
     assert len(places) == 4
 
 
-def test_every_finding_says_how_to_mend_it(tmp_path: Path) -> None:
+def test_every_finding_says_how_to_fix_it(tmp_path: Path) -> None:
     for number, (_, files, _) in enumerate(BAD):
         write(tmp_path / str(number), files)
     for finding in check([tmp_path]).findings:
         assert finding.message
-        assert finding.mend
+        assert finding.fix
         assert not finding.message.endswith(".")
 
 
@@ -303,7 +332,7 @@ CONTENT = st.one_of(
         max_size=6,
     )
 )
-def test_whatever_is_in_the_files_they_are_looked_over(tmp_path_factory: pytest.TempPathFactory, files: Any) -> None:
+def test_whatever_is_in_the_files_they_are_checked(tmp_path_factory: pytest.TempPathFactory, files: Any) -> None:
     folder = tmp_path_factory.mktemp("skill")
     write(folder, {f"{lang}/{name}{role}": content for (lang, name, role), content in files.items()} or GOOD)
     for finding in check([folder]).findings:
@@ -345,7 +374,7 @@ def test_a_folder_of_languages_is_a_locale_by_another_name(tmp_path: Path) -> No
     assert [finding.code for finding in check([tmp_path / "mine"]).findings] == [LintCode.UNBALANCED]
 
 
-def test_many_skills_are_looked_over_at_once(tmp_path: Path) -> None:
+def test_many_skills_are_checked_at_once(tmp_path: Path) -> None:
     write(tmp_path / "one", {"en/a.intent": "go\n"})
     write(tmp_path / "two", {"en/b.intent": "go\n"})
     report = check([tmp_path])
@@ -358,7 +387,7 @@ def test_a_python_package_may_be_called_locale(tmp_path: Path) -> None:
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
     assert [finding.code for finding in check([tmp_path]).findings] == [LintCode.UNBALANCED]
-    with pytest.raises(UserError, match="nothing to look over"):
+    with pytest.raises(UserError, match="nothing to check"):
         check([tmp_path / "src"])
 
 
@@ -371,7 +400,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int
     return status, told.out, told.err
 
 
-def test_the_exit_status_tells_whether_something_is_to_be_mended(
+def test_the_exit_status_tells_whether_something_has_to_be_fixed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good, odd, bad = (tmp_path / name for name in ("good", "odd", "bad"))
@@ -399,9 +428,9 @@ def test_nothing_to_look_at_is_a_mistake_of_usage(
 def test_text_names_place_code_and_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write(tmp_path, {"en/a.voc": "yes\n (no\n"})
     _, out, _ = run(capsys, folder)
-    first, mend, summary = out.splitlines()
+    first, fix, summary = out.splitlines()
     assert first == f"{folder}/locale/en/a.voc:2:2: error L101: '(' is never closed"
-    assert mend.startswith("    add the bracket")
+    assert fix.startswith("    add the bracket")
     assert summary == "1 file in 1 language: 1 error, 0 warnings"
 
 
@@ -422,7 +451,7 @@ def test_json_has_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         "severity": "warning",
         "parity": False,
         "message": odd["message"],
-        "mend": odd["mend"],
+        "fix": odd["fix"],
     }
 
 
