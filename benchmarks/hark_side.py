@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 import hark
-from hark.app.house import House
+from hark.app.runtime import Runtime
 from hark.app.settings import settings_from
 from hark.builtin import MATCHERS, Cancel, Normalize, TemplateMatcher
 from hark.bus import LocalBus, WireBus
@@ -89,23 +89,25 @@ class Measured:
         ]
         pipeline = [matcher.id for matcher in matchers]
         settings = settings_from({"assistant": {"pipeline": pipeline}, "trace": {"disk": False}})
-        self.house = House(settings, bus, SystemClock(), plugins, render=lambda _spoken: None, serves=lambda _id: True)
+        self.runtime = Runtime(
+            settings, bus, SystemClock(), plugins, render=lambda _spoken: None, serves=lambda _id: True
+        )
         bus.on(topics.UTTERANCE_HANDLED, self._handled)
         bus.on(topics.INTENT_UNMATCHED, lambda message: self.unmatched.append(message.session_id))
         self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def start(self) -> None:
         """Start, and wait until every registration has arrived."""
-        await self.house.start()
-        if self.house.refusals:
-            raise BenchmarkError(f"not loaded: {self.house.refusals}")
-        while len(self.house.orchestrator.manifest) < 5 * self._skills:
+        await self.runtime.start()
+        if self.runtime.refusals:
+            raise BenchmarkError(f"not loaded: {self.runtime.refusals}")
+        while len(self.runtime.orchestrator.manifest) < 5 * self._skills:
             await asyncio.sleep(0)
 
     def stages(self) -> list[str]:
         """What is loaded, read back from the running house."""
-        chained = [f"{kind}:{entry.id}" for kind, chain in self.house.chains.items() for entry in chain.deployed()]
-        return [*chained, *(f"pipeline:{name}" for name in self.house.settings.assistant.pipeline)]
+        chained = [f"{kind}:{entry.id}" for kind, chain in self.runtime.chains.items() for entry in chain.deployed()]
+        return [*chained, *(f"pipeline:{name}" for name in self.runtime.settings.assistant.pipeline)]
 
     def _handled(self, message: Message) -> None:
         self.ended.append((message.session_id, time.perf_counter()))
@@ -138,7 +140,7 @@ class Measured:
 
     def active(self) -> int:
         """How many skills of the device's own session may be offered what is said next."""
-        return len(self.house.store.current.converse_handlers)
+        return len(self.runtime.store.current.converse_handlers)
 
 
 class Noop(UtteranceTransformer):
@@ -150,7 +152,7 @@ class Noop(UtteranceTransformer):
         return utterances
 
 
-async def transformer_loop(house: House) -> dict[str, float]:
+async def transformer_loop(house: Runtime) -> dict[str, float]:
     """Seconds per utterance through the utterance chain with 0, 1, 5 and 20 no-op transformers."""
     chain = house.chains["utterance"]
     entry = Message(
@@ -235,9 +237,9 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
     result["unmatched"] = await measured.turns(unmatched(total), options.warmup, options.session)
     result["rss_end_bytes"] = resident_bytes()
     gc.collect()
-    result["transformer_loop"] = await transformer_loop(measured.house)
+    result["transformer_loop"] = await transformer_loop(measured.runtime)
     result["message"] = message_costs()
-    await measured.house.stop()
+    await measured.runtime.stop()
     await measured.bus.close()
     return result
 

@@ -229,7 +229,7 @@ def main() -> int:
     given = parser.parse_args()
     logging.getLogger("hark").addHandler(logging.NullHandler())
     logging.getLogger("hark").propagate = False
-    return min(asyncio.run(the_day(given.turns, given.house, given.together, given.seed)), 1)
+    return min(asyncio.run(the_day(given.turns, given.runtime, given.together, given.seed)), 1)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from install import InstallError, ensure  # noqa: E402
 
 from hark.app.bus_address import BusAddress  # noqa: E402
 from hark.app.processes.claims import BusMembers, until_ready  # noqa: E402
-from hark.app.settings.bus_tables import BusTable  # noqa: E402
+from hark.app.settings.tables import BusTable  # noqa: E402
 from hark.model import Message, Session, SystemClock  # noqa: E402
 from hark.spec import topics  # noqa: E402
 from workload import matched, unmatched  # noqa: E402

@@ -35,7 +35,7 @@ import msgspec
 
 from hark.app.bus_address import BusAddress
 from hark.app.processes.connection import ProcessConnection, connect
-from hark.app.settings.bus_tables import BusTable, NatsTable
+from hark.app.settings.tables import BusTable, NatsTable
 from hark.bus import RemoteBus
 from hark.bus.nats.jetstream import StoredEntry, StreamReader
 from hark.model import Message, Session, SystemClock, decode
@@ -129,7 +129,7 @@ class Case(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         what = f"{self.fault} {self.process}".strip()
-        return what if self.talk == "mixed" else f"{what}, {self.talk}"
+        return what if self.client == "mixed" else f"{what}, {self.client}"
 
     def is_alone(self, workers: int) -> bool:
         """Whether nothing else can serve while the process is away."""

@@ -17,7 +17,7 @@ from typing import Any
 import split_kills
 from hark.app.bus_address import BusAddress
 from hark.app.processes.connection import connect
-from hark.app.settings.bus_tables import BusTable
+from hark.app.settings.tables import BusTable
 from hark.bus import RemoteBus
 from hark.model import Message, Session, SystemClock
 from hark.spec import topics

@@ -19,7 +19,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from hark.app.loading import plugins
+from hark.app.plugin_set import plugins
 from hark.app.voice.sound_files import CollectingPlayer
 from hark.model import Audio, Match, Message
 from hark.plugins import (
@@ -207,7 +207,7 @@ class Bench:
         self.microphone, self.loudspeaker = Microphone(), Loudspeaker()
         self.loudspeaker.watch = watch
         extra = [made() for made in SIX] if chains else []
-        self.house = TalkingHouse(
+        self.runtime = TalkingHouse(
             *plugins(installed=False, files=[]),  # type: ignore[arg-type]
             self.reader,
             *extra,
@@ -217,7 +217,7 @@ class Bench:
         )
         self.ended: float | None = None
         self.spoke = 0.0
-        self.house.bus.tap(self._saw)
+        self.runtime.bus.tap(self._saw)
 
     def _saw(self, message: Message) -> None:
         if message.type == topics.LISTENER_RECORD_ENDED:
@@ -234,11 +234,11 @@ class Bench:
             await self.microphone.heard()
             if self.ended is not None:
                 break  # engines are to be at work one after the other, or who took what time would be a guess
-        await self.house.settled()
+        await self.runtime.settled()
         watch = self.watch
         if watch.first is None or self.ended is None:
-            raise SystemExit(f"there was no answer to this:\n{self.house.why()}")
-        self.house.messages.clear()
+            raise SystemExit(f"there was no answer to this:\n{self.runtime.why()}")
+        self.runtime.messages.clear()
         return Row(watch.first - self.ended - watch.seconds, watch.seconds, watch.first - self.spoke)
 
 
@@ -276,7 +276,7 @@ async def fixed(turns: int, stt: float, tts: float, chains: bool) -> bool:
     ]
     bench = Bench(watch, engines, {}, chains)
     sound = Scene().says("read to me").silence(1.0).samples
-    async with bench.house:
+    async with bench.runtime:
         rows = [await bench.turn(sound) for _ in range(turns + 5)][5:]
     with_chains = "six chains at work" if chains else "no plugins in the chains"
     return told(f"fixed {stt * 1000:.0f} + {tts * 1000:.0f} ms, {with_chains}", rows)
@@ -301,7 +301,7 @@ async def real(turns: int, model: str) -> bool:
         timed(NanoTTS(), watch, "synthesize"),
     ]
     bench = Bench(watch, engines, {"engine": {"faster-whisper": {"model": model, "threads": 1}}})
-    async with bench.house:
+    async with bench.runtime:
         rows = [await bench.turn(sound) for _ in range(turns + 2)][2:]
     return told("faster-whisper, silero, nanotts, six chains", rows)
 
@@ -311,7 +311,7 @@ async def long_answers(tts: float) -> None:
     engines = [timed(FixedSTT(0.0), watch, "transcribe"), timed(FixedTTS(tts), watch, "synthesize")]
     bench = Bench(watch, engines, {}, chains=False)
     sound = Scene().says("read to me").silence(1.0).samples
-    async with bench.house:
+    async with bench.runtime:
         for size in SIZES:
             bench.reader.sentences = size
             rows = [await bench.turn(sound) for _ in range(7)]

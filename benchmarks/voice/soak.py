@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 
-from hark.app.loading import plugins
+from hark.app.plugin_set import plugins
 from hark.app.settings import settings_from
 from hark.model import Audio, Message
 from hark.model.resample import resample_mono
@@ -153,7 +153,7 @@ class Soak:
             from hark.builtin.engines.silero import Silero
 
             ears = [Silero(), MicroWakeWord()]
-        self.house = TalkingHouse(
+        self.runtime = TalkingHouse(
             *plugins(installed=False, files=[]),  # type: ignore[arg-type]
             Talker(),
             self.moody,
@@ -162,7 +162,7 @@ class Soak:
             wakes=True,
             matchers=(),
         )
-        self.house.bus.tap(self._saw)
+        self.runtime.bus.tap(self._saw)
         self.topics: Counter[str] = Counter()
         self.heard = 0.0
         """Seconds of sound."""
@@ -182,8 +182,8 @@ class Soak:
     async def hear(self, *sounds: bytes) -> None:
         for sound in sounds:
             self.heard += len(sound) / (2 * SAMPLE_RATE)
-            self.house.microphone.give(sound)
-        await self.house.microphone.heard()
+            self.runtime.microphone.give(sound)
+        await self.runtime.microphone.heard()
 
     async def command(self, text: str) -> None:
         self.stt.next = self.spare.next = text
@@ -192,7 +192,7 @@ class Soak:
     async def answered(self) -> None:
         self.stt.fails, self.tts.fails = self.dice.random() < 0.05, self.dice.random() < 0.05
         await self.command(self.dice.choice(QUESTIONS))
-        await self.house.settled()
+        await self.runtime.settled()
         self.stt.fails = self.tts.fails = False
 
     async def asked(self) -> None:
@@ -204,37 +204,37 @@ class Soak:
             await asyncio.sleep(0.001)
         self.stt.next = self.spare.next = "the large one"
         await self.hear(silence(0.2), self.sounds.of("the large one"), silence(1.2))
-        await self.house.settled()
+        await self.runtime.settled()
 
     async def interrupted(self) -> None:
         await self.command("tell a story")
         await self.command("what time is it")
-        await self.house.settled()
+        await self.runtime.settled()
 
     async def silent(self) -> None:
         await self.hear(self.sounds.of(WAKE), silence(6.5))
-        await self.house.settled()
+        await self.runtime.settled()
 
     async def unclear(self) -> None:
         await self.command("what time is it")
         self.stt.next = self.spare.next = ""
-        await self.house.settled()
+        await self.runtime.settled()
 
     async def cancelled(self) -> None:
         self.moody.cancels = True
         await self.command("what time is it")
-        await self.house.settled()
+        await self.runtime.settled()
         self.moody.cancels = False
 
     async def run(self, hours: float, minutes: float) -> Iterator[str]:
         """Until so much was heard, or so much time has gone by."""
         began, lines, share = monotonic(), [], 0.0
-        async with self.house:
+        async with self.runtime:
             while share < 1.0:
                 await self.dice.choice(self.deeds)()
-                self.house.messages.clear()
-                self.house.shown.clear()
-                self.house.following.heard.clear()
+                self.runtime.messages.clear()
+                self.runtime.shown.clear()
+                self.runtime.following.heard.clear()
                 before, share = share, max(self.heard / 3600 / hours, (monotonic() - began) / 60 / minutes)
                 for mark in (0.1, 0.5, 1.0):
                     if before < mark <= share:

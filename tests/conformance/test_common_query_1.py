@@ -579,7 +579,7 @@ async def test_an_answer_may_take_its_time(assistant: MakeAssistant) -> None:
 async def test_the_plugin_costs_the_next_utterance_nothing(assistant: MakeAssistant) -> None:
     async with assistant(knows("wiki")) as hark:
         await hark.hears(QUESTION)
-        assert ids(hark.house.store.current, "converse_handlers") == ["common_query"]
+        assert ids(hark.runtime.store.current, "converse_handlers") == ["common_query"]
         began = hark.clock.monotonic()
         await heard(hark, "mumble")
         assert hark.clock.monotonic() == began

@@ -21,7 +21,7 @@ def assistant(assistant: MakeAssistant) -> MakeAssistant:
 
 def kept(hark: Assistant, session: str | None) -> dict[str, Any]:
     """What the session remembers after the last turn, as its keeper has it."""
-    last = hark.house.store.current if session is None else turn_of(hark)[-1].session
+    last = hark.runtime.store.current if session is None else turn_of(hark)[-1].session
     return dict(last.intent_context)
 
 
@@ -100,7 +100,7 @@ async def test_an_entry_of_nobody_is_not_written_at_all(
     async with assistant() as hark:
         hark.bus.emit(Message(topics.CONTEXT_SET, {"key": "k", "skill_id": "somebody"}))
         await settle()
-        assert hark.house.store.current.intent_context == {}
+        assert hark.runtime.store.current.intent_context == {}
     assert "cannot be told" in caplog.text
 
 
@@ -110,7 +110,7 @@ async def test_the_topics_can_be_switched_off(assistant: MakeAssistant) -> None:
 
     async with assistant(claims(handler=handler), settings={"assistant": {"context_topics": False}}) as hark:
         await hark.hears("hello")
-        assert hark.house.store.current.intent_context == {}
+        assert hark.runtime.store.current.intent_context == {}
 
 
 async def test_a_message_with_another_sessions_map_changes_nothing(assistant: MakeAssistant) -> None:
@@ -119,7 +119,7 @@ async def test_a_message_with_another_sessions_map_changes_nothing(assistant: Ma
         data = {"key": "k", "scope": "shared"}
         hark.bus.emit(Message(topics.CONTEXT_SET, data, {"utterance_id": "no such turn"}, Session("x")))
         await settle()
-        assert hark.house.store.current.intent_context == {}
+        assert hark.runtime.store.current.intent_context == {}
 
 
 @sessions

@@ -258,7 +258,7 @@ async def test_what_a_handler_forgets_is_gone(assistant: MakeAssistant, named: b
         await hark.hears("hello", session=session)
         assert set(left(turn_of(hark)[-1].session)) == {"other:mine", "mine"}
         if not named:
-            assert set(left(hark.house.store.current)) == {"other:mine", "mine"}
+            assert set(left(hark.runtime.store.current)) == {"other:mine", "mine"}
 
 
 @pytest.mark.spec("CONTEXT-1/2.f")
@@ -400,7 +400,7 @@ async def test_an_entry_has_the_timers_its_writer_gave_it_and_no_others(assistan
 
     async with assistant(claims(handler=handler)) as hark:
         await hark.hears("hello")
-        for session in (turn_of(hark)[-1].session, hark.house.store.current):
+        for session in (turn_of(hark)[-1].session, hark.runtime.store.current):
             timers = {key: (e.turns_remaining, e.expires_at) for key, e in session.intent_context.items()}
             assert timers == {
                 "claims:plain": (None, None),

@@ -26,7 +26,7 @@ def assistant(assistant: MakeAssistant) -> MakeAssistant:
 
 def capped(hark: Assistant, **options: Any) -> None:
     """Give the assistant other options."""
-    hark.house.orchestrator.adopt(Options(**{"pipeline": ("stop", "converse", "by-name"), **options}))
+    hark.runtime.orchestrator.adopt(Options(**{"pipeline": ("stop", "converse", "by-name"), **options}))
 
 
 def by_name() -> Any:
@@ -70,7 +70,7 @@ async def test_who_is_called_is_at_the_head_once_with_the_time_of_the_call(assis
 @pytest.mark.parametrize("name", ["a:b", ":", "a.skill:converse"])
 async def test_an_id_with_a_colon_never_gets_into_the_list(assistant: MakeAssistant, name: str) -> None:
     async with assistant(skill(name, go=silent), claims("m:n")) as hark:
-        assert {refusal.name for refusal in hark.house.refusals} == {name, "m:n"}
+        assert {refusal.name for refusal in hark.runtime.refusals} == {name, "m:n"}
 
 
 @pytest.mark.spec("CONVERSE-1/2.1.e")

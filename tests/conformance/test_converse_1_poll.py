@@ -306,7 +306,7 @@ async def test_a_plugin_that_has_just_started_decides_as_one_that_has_not(assist
     async with assistant(chatty("a.skill"), chatty("b.skill")) as hark:
         session = listed("a.skill", "b.skill")
         first = await hark.hears("hello", session=session)
-        hark.house.pipeline.get(Converse.id).plugin.silent.clear()
+        hark.runtime.pipeline.get(Converse.id).plugin.silent.clear()
         for _ in range(3):
             await hark.hears("something else", session=listed("b.skill", session_id="y"))
         assert await hark.hears("hello", session=session) == first
@@ -326,7 +326,7 @@ async def test_the_plugin_claims_for_others_and_calls_nobody_itself(
         def note(message: Message) -> None:
             sent.append(message.type)
 
-        monkeypatch.setattr(hark.house.pipeline.get(Converse.id).plugin.host, "send", note)
+        monkeypatch.setattr(hark.runtime.pipeline.get(Converse.id).plugin.host, "send", note)
         await hark.hears("hello", session=listed("a.skill"))
         assert sent == []
         [matched] = hark.of(topics.INTENT_MATCHED)

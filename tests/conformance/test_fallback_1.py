@@ -557,7 +557,7 @@ async def test_the_method_that_wanted_it_gets_it(assistant: MakeAssistant) -> No
 async def test_who_took_it_can_be_stopped(assistant: MakeAssistant) -> None:
     async with assistant(takes("one")) as hark:
         await hark.hears("mumble")
-        assert ids(hark.house.store.current) == ["one"]
+        assert ids(hark.runtime.store.current) == ["one"]
         await hark.hears("stop")
         assert dispatched(hark)[-1] == "one:stop"
 

@@ -76,7 +76,7 @@ def announced(hark: Assistant, topic: str) -> list[Mapping[str, Any]]:
 
 def listed(hark: Assistant) -> list[tuple[str, str, str, str]]:
     """What is registered: skill, intent, language and method."""
-    entries = [definition.key for definition in hark.house.orchestrator.manifest]
+    entries = [definition.key for definition in hark.runtime.orchestrator.manifest]
     return sorted((key.skill_id, key.intent_name, key.lang, key.method) for key in entries)
 
 
@@ -221,7 +221,7 @@ async def test_an_engine_takes_definitions_of_its_method_and_no_others(
 @pytest.mark.spec("INTENT-3/3.a")
 async def test_two_skills_cannot_have_one_id(assistant: MakeAssistant) -> None:
     async with assistant(Lamp(), Lamp()) as hark:
-        [refusal] = hark.house.refusals
+        [refusal] = hark.runtime.refusals
         assert "'lamp.skill' already" in str(refusal)
 
 

@@ -192,7 +192,7 @@ async def test_a_reserved_name_is_indexed_by_nobody(
         with caplog.at_level(logging.WARNING, "hark"):
             register(hark, intent_name=name)
         assert await slots(hark, "send robot") is None
-        assert list(hark.house.orchestrator.manifest) == []
+        assert list(hark.runtime.orchestrator.manifest) == []
     assert {record.name for record in caplog.records} == {"hark.manifest", "hark.plugin.keyword"}
 
 
@@ -313,6 +313,6 @@ async def test_one_setting_says_for_everybody_whether_skills_are_protected(
         hark.bus.emit(Message(topics.REGISTER_TEMPLATE, {**IDENTITY, "samples": ["robot away"]}))
         hark.bus.emit(Message(topics.SKILL_DEREGISTER, {"skill_id": ROBOT}, {"skill_id": "vandal.skill"}))
         await settle()
-        assert len(hark.house.orchestrator.manifest) == (2 if protected else 0)
+        assert len(hark.runtime.orchestrator.manifest) == (2 if protected else 0)
         assert (await slots(hark, "send robot") is not None) is protected
         assert (await slots(hark, "robot away") is not None) is protected

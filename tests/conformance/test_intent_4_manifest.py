@@ -134,7 +134,7 @@ async def test_nothing_is_answered(skills: Registering) -> None:
 @pytest.mark.spec("INTENT-4/2.b")
 async def test_the_manifest_does_not_stand_between_a_claim_and_its_handler(assistant: MakeAssistant) -> None:
     async with assistant(claims()) as hark:
-        assert len(hark.house.orchestrator.manifest) == 0
+        assert len(hark.runtime.orchestrator.manifest) == 0
         assert await hark.hears("hello") == ["hello"], "an intent nobody registered"
         identity = {"skill_id": "claims", "intent_name": "go"}
         hark.bus.emit(Message(topics.REGISTER_TEMPLATE, {**identity, "lang": "en-US", "samples": ["x"]}))

@@ -727,9 +727,9 @@ async def test_a_skill_announces_itself_and_withdraws_itself(assistant: MakeAssi
 async def test_a_withdrawn_skill_is_neither_matched_nor_called(assistant: MakeAssistant) -> None:
     async with assistant(Lamp()) as hark:
         assert await matched(hark, "lamp quiet") == "lamp.skill:quiet"
-        [entry] = [entry for entry in hark.house.skills if entry.id == "lamp.skill"]
-        await hark.house.residents.stop(entry)
-        hark.house.skills.remove(entry.id)
+        [entry] = [entry for entry in hark.runtime.skills if entry.id == "lamp.skill"]
+        await hark.runtime.plugin_set.stop(entry)
+        hark.runtime.skills.remove(entry.id)
         await settle()
         assert await listed(hark) == {}
         assert await matched(hark, "lamp quiet") is None

@@ -371,13 +371,13 @@ async def test_a_malformed_frame_becomes_no_message_and_the_next_good_one_is_han
     good = b'{"type": "ovos.utterance.handle", "data": {"utterances": ["hello"]}}'
     async with assistant(claims()) as house:
         house.messages.clear()
-        before = house.house.store.current
+        before = house.runtime.store.current
         for frame in BAD_FRAMES:
             with pytest.raises(MalformedMessage):
                 house.bus.emit(decode(frame))
         await settle()
         assert house.messages == []
-        assert house.house.store.current is before
+        assert house.runtime.store.current is before
         house.bus.emit(decode(good))
         await settle()
         assert house.of(topics.UTTERANCE_SPEAK)[0].data["utterance"] == "hello"

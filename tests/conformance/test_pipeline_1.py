@@ -74,8 +74,8 @@ async def test_a_plugin_with_a_malformed_id_is_not_loaded(
 ) -> None:
     with caplog.at_level(logging.WARNING, "hark.hosting"):
         async with assistant(claims(plugin_id)) as hark:
-            assert [entry.id for entry in hark.house.pipeline] == ["template"]
-            assert [refusal.kind for refusal in hark.house.refusals] == ["pipeline plugin"]
+            assert [entry.id for entry in hark.runtime.pipeline] == ["template"]
+            assert [refusal.kind for refusal in hark.runtime.refusals] == ["pipeline plugin"]
             await hark.hears("hello")
             assert public(turn_of(hark)) == UNMATCHED
     assert "is not loaded" in caplog.text
@@ -87,8 +87,8 @@ async def test_a_plugin_with_a_malformed_id_is_not_loaded(
 async def test_the_second_of_two_plugins_with_one_id_is_refused(assistant: MakeAssistant) -> None:
     first = claims("twin", lambda turn: "first")
     async with assistant(first, claims("twin", lambda turn: "second"), skill("twin", go=silent)) as hark:
-        assert hark.house.pipeline.get("twin").plugin is first
-        assert [refusal.name for refusal in hark.house.refusals] == ["twin", "twin"]
+        assert hark.runtime.pipeline.get("twin").plugin is first
+        assert [refusal.name for refusal in hark.runtime.refusals] == ["twin", "twin"]
         assert await hark.hears("hello") == ["first"]
 
 
@@ -362,7 +362,7 @@ async def test_an_empty_updated_session_on_the_default_session_deletes_everythin
         session = hark.of("claims:go")[0].session
         assert session.persona_id is None
         assert session.blacklisted_skills == ("x",)
-        assert hark.house.store.current.persona_id is None
+        assert hark.runtime.store.current.persona_id is None
 
 
 @pytest.mark.spec("PIPELINE-1/4.2.c")
@@ -465,7 +465,7 @@ async def test_a_late_claim_is_never_dispatched(assistant: MakeAssistant) -> Non
         await reached(gone)
         await settle()
         assert hark.of("late:go") == []
-        assert hark.house.store.current.persona_id is None
+        assert hark.runtime.store.current.persona_id is None
         assert public(turn_of(hark)) == MATCHED
 
 

@@ -29,7 +29,7 @@ def lights(**handlers: Any) -> Any:
 
 
 def template(hark: Assistant) -> TemplateMatcher:
-    loaded = hark.house.pipeline.get("template")
+    loaded = hark.runtime.pipeline.get("template")
     assert loaded is not None
     assert isinstance(loaded.plugin, TemplateMatcher)
     return loaded.plugin

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flow.stage import MakeAssistant, claims, declines, matcher, silent, skill, transformer, turn_of
-from hark.app.talk import Talk
+from hark.app.client import Client
 from hark.builtin import ClockSkill
 from hark.bus import LocalBus
 from hark.model import Match, Message, Session, decode, encode
@@ -110,10 +110,10 @@ async def test_an_utterance_that_carries_one_leaves_the_default_session_and_the_
 ) -> None:
     async with assistant(claims()) as hark:
         await hark.hears("hello", session=Session(persona_id="butler"))
-        before = hark.house.store.current
+        before = hark.runtime.store.current
         hark.bus.emit(broken(topics.UTTERANCE_HANDLE, "text"))
         await settle()
-        assert hark.house.store.current == before
+        assert hark.runtime.store.current == before
         assert await hark.hears("hello again") == ["hello again"]
 
 
@@ -205,7 +205,7 @@ async def test_the_language_of_a_payload_is_no_session_field(assistant: MakeAssi
             assert {key for key in carrier_of(message) if "lang" in key} == {"lang"}
             assert message.session.lang == "en-US"
         await hark.hears("hallo", lang="de-DE")
-        assert hark.house.store.current.lang is None
+        assert hark.runtime.store.current.lang is None
 
 
 @pytest.mark.spec("SESSION-1/3.2.3.c")
@@ -224,7 +224,7 @@ async def test_what_is_said_names_the_language_it_is_in(assistant: MakeAssistant
     assert spoken == ["en-US", "de-DE"]
     rendered: list[Any] = []
     async with assistant(claims(), transformer("dialog", "translate", translate)) as hark:
-        hark.house.speaker.render = rendered.append
+        hark.runtime.speaker.render = rendered.append
         await hark.hears("hello", session="x")
     assert [(spoken.text, spoken.lang, spoken.message.data["lang"]) for spoken in rendered] == [
         ("en français", "fr-FR", "fr-FR")
@@ -327,7 +327,7 @@ async def test_the_devices_own_client_states_neither_a_session_nor_a_language(bu
     await bus.open()
     emitted: list[Message] = []
     bus.tap(emitted.append)
-    talk = Talk(bus, FakeClock(), lambda text: None)
+    talk = Client(bus, FakeClock(), lambda text: None)
     asking = asyncio.ensure_future(talk.ask("hello", lambda text: None))
     await settle()
     asking.cancel()

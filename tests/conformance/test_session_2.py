@@ -80,8 +80,8 @@ async def test_nothing_of_a_named_session_is_left_after_its_marker(assistant: Ma
         assert turn_of(hark)[-1].session.persona_id == "butler"
         await hark.hears("two", session=Session("x"))
         assert seen[1] == Session("x")
-        assert hark.house.store.current == Session()
-        assert hark.house.orchestrator.open_turns == 0
+        assert hark.runtime.store.current == Session()
+        assert hark.runtime.orchestrator.open_turns == 0
 
 
 @pytest.mark.spec("SESSION-2/2.4.a")
@@ -144,7 +144,7 @@ async def test_a_present_field_replaces_and_leaves_the_others_alone(assistant: M
 async def test_the_store_takes_what_an_utterance_carries_whatever_was_meant(assistant: MakeAssistant) -> None:
     async with assistant(declines()) as hark:
         await hark.hears("one", session=Session(lang="de-DE"), context={"source": "a bus client that says so always"})
-        assert hark.house.store.current.lang == "de-DE"
+        assert hark.runtime.store.current.lang == "de-DE"
 
 
 @pytest.mark.spec("SESSION-2/5.1.b")
@@ -170,9 +170,9 @@ async def test_no_other_message_reaches_the_store_or_a_turn_under_way(assistant:
         await settle()
         assert hearing.markers == 1
         ended = turn_of(hark)[-1].session
-        assert ended.persona_id == hark.house.store.current.persona_id == "butler"
+        assert ended.persona_id == hark.runtime.store.current.persona_id == "butler"
         assert "stray" not in ended.intent_context
-        assert "stray" not in hark.house.store.current.intent_context
+        assert "stray" not in hark.runtime.store.current.intent_context
 
 
 @pytest.mark.spec("SESSION-1/4.d")
@@ -220,7 +220,7 @@ async def test_what_transformers_matchers_and_handlers_change_reaches_the_store(
     )
     async with assistant(*plugins) as hark:
         await hark.hears("one")
-        store = hark.house.store.current
+        store = hark.runtime.store.current
     assert (store.site_id, store.persona_id, store.secondary_langs) == ("kitchen", "butler", ("fr-FR",))
     assert store.intent_context["city"].value == "Rome"
     assert store.active_handlers == (Handler("m", NOON),)
@@ -241,7 +241,7 @@ async def test_changes_reach_the_store_however_the_turn_ends(assistant: MakeAssi
     plugin = claims(handler=handler) if outcome == "error" else declines()
     async with assistant(transformer("metadata", "t", change), plugin) as hark:
         await hark.hears("one")
-        store = hark.house.store.current
+        store = hark.runtime.store.current
     assert store.site_id == "kitchen"
     assert ("claims:city" in store.intent_context) == (outcome == "error")
 
@@ -257,7 +257,7 @@ async def test_an_updated_session_is_the_whole_of_it(assistant: MakeAssistant) -
     )
     async with assistant(matcher("m", match, go=remembering())) as hark:
         await hark.hears("one", session=before)
-        dispatched, store = hark.of("m:go")[0].session, hark.house.store.current
+        dispatched, store = hark.of("m:go")[0].session, hark.runtime.store.current
     for session in (dispatched, store):
         assert session.response_mode is None
         assert session.site_id is None
@@ -269,7 +269,7 @@ async def test_matching_in_another_language_leaves_the_sessions_language(assista
     async with assistant(claims(lang="de-DE")) as hark:
         await hark.hears("hallo", session=Session(lang="en-US"))
         assert hark.of("claims:go")[0].data["lang"] == "de-DE"
-        assert hark.house.store.current.lang == "en-US"
+        assert hark.runtime.store.current.lang == "en-US"
 
 
 @pytest.mark.spec("SESSION-2/5.1.j")
@@ -281,7 +281,7 @@ async def test_context_is_merged_into_the_store_entry_by_entry(assistant: MakeAs
     async with assistant(declines()) as hark:
         await hark.hears("one", session=first)
         await hark.hears("two", session=second)
-        context = hark.house.store.current.intent_context
+        context = hark.runtime.store.current.intent_context
     assert {key: entry.value for key, entry in context.items()} == {"kept": "1", "replaced": "new"}
     assert context["replaced"].turns_remaining is None, "written whole: the old timer is gone"
 
@@ -289,7 +289,7 @@ async def test_context_is_merged_into_the_store_entry_by_entry(assistant: MakeAs
 @pytest.mark.spec("SESSION-2/5.2.a")
 async def test_without_anything_restored_the_store_starts_empty(assistant: MakeAssistant) -> None:
     async with assistant(declines()) as hark:
-        assert hark.house.store.current == Session()
+        assert hark.runtime.store.current == Session()
 
 
 @pytest.mark.spec("SESSION-2/5.2.b")
@@ -359,11 +359,11 @@ async def test_a_handler_may_write_these(assistant: MakeAssistant, field: str, n
         assert written.get(field) is not None
         assert turn_of(hark)[-2].session == written
         if not named:
-            assert hark.house.store.current.get(field) == written.get(field)
+            assert hark.runtime.store.current.get(field) == written.get(field)
         resumed = written.replace(pipeline=["claims"]) if field == "pipeline" else written
         await hark.hears("remove", session=resumed)
         assert turn_of(hark)[-1].session.get(field) is None
-        assert hark.house.store.current.get(field) is None
+        assert hark.runtime.store.current.get(field) is None
 
 
 @pytest.mark.spec("SESSION-2/2.6.e")
@@ -386,7 +386,7 @@ async def test_a_handler_may_not_write_those(assistant: MakeAssistant, field: st
     async with assistant(claims(handler=handler)) as hark:
         await hark.hears("hello")
         ended = turn_of(hark)[-1].session
-        assert ended.get(field) is hark.house.store.current.get(field) is None
+        assert ended.get(field) is hark.runtime.store.current.get(field) is None
         assert ended.persona_id == "pirate"
 
 
@@ -432,7 +432,7 @@ async def test_the_marker_carries_the_session_as_the_turn_left_it(assistant: Mak
     async with assistant(claims(handler=remembering(city="Rome"))) as hark:
         await hark.hears("one")
         marker = hark.of(topics.UTTERANCE_HANDLED)[0]
-        assert marker.session == hark.house.store.current
+        assert marker.session == hark.runtime.store.current
 
 
 # Traps 6 and 15: rounds side by side on one store.
@@ -466,11 +466,11 @@ async def test_a_long_handler_brings_back_only_what_it_changed_itself(assistant:
         await hark.hears("setup", session=Session(
             intent_context={"answered": {"value": "x"}}, persona_id="butler",
             response_mode={"skill_id": "claims", "expires_at": 9}))  # fmt: skip
-        hark.house.store.current = hark.house.store.current.replace(
+        hark.runtime.store.current = hark.runtime.store.current.replace(
             intent_context={"answered": {"value": "x"}}, response_mode={"skill_id": "claims", "expires_at": 9}
         )
         await two_at_once(hark, go_on)
-        store = hark.house.store.current
+        store = hark.runtime.store.current
         assert turn_of(hark)[-1].session == store
     assert set(store.intent_context) == {"slow", "quick"}
     assert store.response_mode is None, "an answered question does not come back"
@@ -488,9 +488,9 @@ async def test_a_long_handler_does_not_bring_back_what_was_counted_down_meanwhil
 
     before = Session(intent_context={"counted": {"value": "x", "turns_remaining": 3}})
     async with assistant(claims(handler=handler)) as hark:
-        hark.house.store.current = before
+        hark.runtime.store.current = before
         await two_at_once(hark, go_on)
-        context = hark.house.store.current.intent_context
+        context = hark.runtime.store.current.intent_context
     assert context["counted"].turns_remaining == 1
     assert context["other"].value == "1"
 
@@ -512,7 +512,7 @@ async def test_a_nested_round_gives_two_markers_each_with_its_session(assistant:
         await hark.hears("outer")
         markers = hark.of(topics.UTTERANCE_HANDLED)
         assert len(markers) == 2
-        assert set(hark.house.store.current.intent_context) == {"outer", "inner"}
+        assert set(hark.runtime.store.current.intent_context) == {"outer", "inner"}
 
 
 @pytest.mark.spec("SESSION-2/2.7.b")

@@ -49,7 +49,7 @@ async def test_nobody_asks_for_a_session_at_the_start(assistant: MakeAssistant) 
         assert started
         assert all(not carrier_of(message) for message in started)
         assert not [m for m in started if m.type.startswith("ovos.session.")]
-        assert hark.house.store.current == Session()
+        assert hark.runtime.store.current == Session()
 
 
 @pytest.mark.spec("SESSION-2/2.7.c")

@@ -545,7 +545,7 @@ async def test_a_skill_that_fails_to_stop_stays_off_the_list(assistant: MakeAssi
         await hark.hears("play music")
         await hark.hears("stop")
         assert hark.of(topics.HANDLER_ERROR)[-1].data["intent_name"] == "stop"
-        assert ids(hark.house.store.current) == []
+        assert ids(hark.runtime.store.current) == []
 
 
 @pytest.mark.spec("STOP-1/4.4.a")
@@ -751,11 +751,11 @@ async def test_who_waits_for_an_answer_is_let_go_when_it_is_stopped(assistant: M
     async with assistant(asker) as hark:
         asking = hark.say("ask me")
         await settle()
-        assert hark.house.store.current.response_mode is not None
+        assert hark.runtime.store.current.response_mode is not None
         hark.say(text)
         await settle()
         assert asker.ended == ["over"]
         assert asking.markers == 1
-        assert hark.house.store.current.response_mode is None
+        assert hark.runtime.store.current.response_mode is None
         assert await hark.hears("something else") == []
         assert hark.of(topics.INTENT_UNMATCHED)

@@ -83,8 +83,8 @@ def _frozen(kind: str, artifact: Any) -> Any:
 @pytest.mark.spec("TRANSFORM-1/1.1.a")
 async def test_one_id_may_be_used_in_every_chain(assistant: MakeAssistant) -> None:
     async with assistant(*(link(kind, "same") for kind in SIX), claims()) as hark:
-        assert all("same" in hark.house.transformers[kind] for kind in SIX)
-        assert hark.house.refusals == []
+        assert all("same" in hark.runtime.transformers[kind] for kind in SIX)
+        assert hark.runtime.refusals == []
         assert await hark.hears("hello") == ["hello"]
 
 
@@ -330,7 +330,7 @@ async def test_the_language_is_written_back_to_the_response(
         return text
 
     async with assistant(transformer("dialog", "t", translate)) as hark:
-        hark.house.speaker.render = rendered.append
+        hark.runtime.speaker.render = rendered.append
         data = {"utterance": "hello", "listen": True, **({} if stated is None else {"lang": stated})}
         hark.bus.emit(Message(topics.UTTERANCE_SPEAK, data))
         await settle()
@@ -1004,7 +1004,7 @@ async def test_stale_keys_on_a_response_do_not_cancel_it(assistant: MakeAssistan
     forged = {"canceled": True, "cancel_reason": "other", "cancel_by": "nobody"}
     rendered: list[Any] = []
     async with assistant(link("dialog", "innocent")) as hark:
-        hark.house.speaker.render = rendered.append
+        hark.runtime.speaker.render = rendered.append
         hark.bus.emit(Message(topics.UTTERANCE_SPEAK, {"utterance": "hello"}, forged))
         await settle()
         assert hark.of(topics.UTTERANCE_CANCELLED) == []

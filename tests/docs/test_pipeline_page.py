@@ -50,10 +50,10 @@ def test_the_page_has_its_blocks() -> None:
 async def test_every_block_can_be_loaded_and_every_stage_is_there(number: int) -> None:
     settings = settings_from(BLOCKS[number])
     async with Assistant(settings=settings) as hark:
-        assert hark.house.refusals == []
+        assert hark.runtime.refusals == []
         options = settings.understanding()
         for name in settings.assistant.pipeline:
-            assert hark.house.pipeline.get(options.entry(name).plugin) is not None, name
+            assert hark.runtime.pipeline.get(options.entry(name).plugin) is not None, name
 
 
 def test_the_first_block_is_the_default() -> None:

@@ -10,12 +10,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from flow.stage import MakeAssistant
-from hark.app.dev.changes import Change
-from hark.app.dev.edits import Edits
-from hark.app.dev.mode import DevMode
-from hark.app.dev.sources import made_by
-from hark.app.dev.watching import GONE, SETTLED
-from hark.app.loading import plugin_files
+from hark.app.plugin_set import plugin_files
+from hark.app.reload.changes import Change
+from hark.app.reload.mode import DevMode
+from hark.app.reload.reload_group import plugins_from
+from hark.app.reload.watch import GONE, SETTLED, FileWatcher
 from hark.app.settings import read_settings
 from hark.hosting import PluginFile, Refusal
 from hark.model import Clock
@@ -67,14 +66,14 @@ class Desk:
         """The assistant, with the plugins in the files and these."""
         settings = read_settings(self.settings, named=True)
         sources: list[PluginFile] = [PluginFile(path) for path in plugin_files(settings, self.settings)]
-        edits = Edits(sources, self.settings)
-        made = list(made_by(sources))
+        edits = FileWatcher(sources, self.settings)
+        made = list(plugins_from(sources))
         loaded = [plugin for plugin in made if isinstance(plugin, Plugin)]
         async with self._make(*loaded, *plugins, settings=settings, clock=clock) as self.assistant:
-            house = self.assistant.house
+            house = self.assistant.runtime
             for refusal in made:
                 if isinstance(refusal, Refusal):
-                    house.residents.add(refusal)
+                    house.plugin_set.add(refusal)
             self.dev = DevMode(house, edits, lambda: read_settings(self.settings, named=True), self.told.append)
             try:
                 yield self.assistant

@@ -129,7 +129,7 @@ class Listening:
 
 def ears_of(assistant: Assistant, **options: Any) -> FakeEars:
     """A listener on the bus of an assistant."""
-    house = assistant.house
+    house = assistant.runtime
     return FakeEars(house.bus, house.runner, house.chains["audio"], house.traces, **options)
 
 

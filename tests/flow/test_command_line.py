@@ -73,7 +73,7 @@ def test_the_last_line_needs_no_line_break_and_blank_ones_say_nothing(world: Wor
 def test_what_nobody_claims_is_said_and_can_be_asked_about_afterwards(world: World) -> None:
     done = world.hark("run", said="frobnicate the widget\nsay hello\n")
     unclaimed, answer = done.stdout.splitlines()
-    ask = re.fullmatch(r"\(nobody claimed this; ask why with: hark why (\S+)\)", unclaimed)
+    ask = re.fullmatch(r"Sorry, I did not understand that\. \(Details: hark why (\S+)\)", unclaimed)
     assert ask is not None
     assert (done.returncode, answer) == (0, "hello")
     story = world.hark("why", ask[1])
@@ -87,15 +87,15 @@ def test_a_cancelled_utterance_and_a_handler_that_fails_are_said_in_words(world:
     world.install("probe", PROBE, "skill: Fails")
     done = world.hark("run", said="never mind\nbreak something\nsay still here\n")
     cancelled, failed, answer = done.stdout.splitlines()
-    assert cancelled == "(cancelled by cancel: stop_word)"
-    assert failed.startswith("(something went wrong in fails.skill:fall_over: ZeroDivisionError: on purpose and more")
-    assert "; ask why with: hark why " in failed
+    assert cancelled == "Cancelled by cancel: stop_word."
+    assert failed.startswith("The skill fails.skill:fall_over failed: ZeroDivisionError: on purpose and more")
+    assert " (Details: hark why " in failed
     assert (done.returncode, answer) == (0, "still here")
 
 
 def test_a_line_that_is_not_utf8_is_passed_over(world: World) -> None:
     done = world.hark("run", said=b"\xff\xfe\nsay hello\n")
-    assert done.stdout == "(this line is not UTF-8 and was passed over)\nhello\n"
+    assert done.stdout == "This line is not UTF-8; it was ignored.\nhello\n"
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -120,7 +120,7 @@ def test_say_talks_to_the_assistant_that_runs_in_a_session_of_its_own(world: Wor
         assert '"say hello world"  session say-1' in story
         unclaimed = world.hark("say", "frobnicate")
         assert unclaimed.returncode == 1
-        assert unclaimed.stdout.startswith("(nobody claimed this; ask why with: hark why ")
+        assert unclaimed.stdout.startswith("Sorry, I did not understand that. (Details: hark why ")
         foreign = world.hark("say", "bonjour", "--lang", "fr-FR")
         assert (foreign.returncode, foreign.stdout) == (2, "")
         assert foreign.stderr == "hark: this assistant does not understand fr-FR; it understands en-US\n"
@@ -290,7 +290,7 @@ def test_a_settings_file_that_is_named_has_to_be_there(world: World) -> None:
     missing = world.home / "mine.toml"
     done = world.hark("run", "--settings", str(missing), said="say hello\n")
     assert done.returncode == 2
-    assert done.stderr == f'hark: {missing}: there is no such file; "hark settings" prints one to begin with\n'
+    assert done.stderr == f'hark: {missing}: there is no such file; "hark settings" prints one to start with\n'
     missing.write_text("[assistant]\npipeline = ['tempalte']\n")
     done = world.hark("run", "--settings", str(missing))
     assert done.returncode == 0
@@ -332,7 +332,7 @@ def test_in_a_terminal_it_is_a_conversation_that_ctrl_d_ends(world: World) -> No
         hark.until("\nhello world\r\n")
         hark.until("> ")
         hark.write("frobnicate")
-        hark.until("(nobody claimed this; ask why with: hark why ")
+        hark.until("Sorry, I did not understand that. (Details: hark why ")
         hark.until("> ")
         hark.press("\x04")
         status, errors = hark.end()

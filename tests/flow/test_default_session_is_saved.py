@@ -17,7 +17,7 @@ async def test_after_each_marker_the_default_session_is_saved(assistant: MakeAss
         turn.remember(turn.utterance, "x", shared=True)
 
     async with assistant(claims(handler=handler)) as hark:
-        hark.house.store._save = saved.append
+        hark.runtime.store._save = saved.append
         await hark.hears("one")
         await hark.hears("named", session="x")
         await hark.hears("two")
@@ -32,7 +32,7 @@ async def test_a_save_that_fails_does_not_cost_the_marker(
         raise OSError("the disk is full")
 
     async with assistant(claims()) as hark:
-        hark.house.store._save = fail
+        hark.runtime.store._save = fail
         assert await hark.hears("one") == ["one"]
         assert await hark.hears("two") == ["two"]
     assert "the disk is full" in caplog.text

@@ -14,9 +14,9 @@ import pytest
 
 from flow.dev_rig import WEATHER, Desk
 from flow.stage import MakeAssistant
-from hark.app.dev.changes import Adopted, Postponed, Refused, Reloaded, Unloaded, Unreadable
-from hark.app.dev.editions import current, install
-from hark.app.dev.edits import Edits
+from hark.app.reload.changes import Reloaded, ReloadRefused, RestartNeeded, SettingsApplied, Unloaded, UnreadableFile
+from hark.app.reload.module_versions import current_modules, install_modules
+from hark.app.reload.watch import FileWatcher
 from hark.hosting import PluginFile
 from hark.model import Message
 from hark.plugins import Ctx, UtteranceTransformer
@@ -84,7 +84,7 @@ async def test_a_broken_edit_leaves_the_old_plugin_and_is_told_once(desk: Desk, 
     breaking, place = BROKEN[what]
     async with desk.open() as hark:
         changes = await desk.edit("weather.py", breaking)
-        assert all(isinstance(change, Refused) for change in changes)
+        assert all(isinstance(change, ReloadRefused) for change in changes)
         assert len(desk.told) == 1
         assert desk.told[0].startswith("weather.skill not reloaded: ")
         assert desk.told[0].endswith("the old one stays in service")
@@ -94,7 +94,7 @@ async def test_a_broken_edit_leaves_the_old_plugin_and_is_told_once(desk: Desk, 
         desk.save("weather.py", WEATHER.replace("Sunny", "Mended"))
         await desk.scan()
         assert await hark.hears(HOW) == ["Mended."]
-        assert hark.house.refusals == []
+        assert hark.runtime.refusals == []
 
 
 async def test_a_wrong_signature_leaves_the_old_transformer(desk: Desk) -> None:
@@ -150,7 +150,7 @@ async def test_a_file_that_is_gone_for_long_is_reported_and_the_plugin_stays(des
         path.unlink()
         assert await desk.scan() == []
         [change] = await desk.scan_long()
-        assert isinstance(change, Refused)
+        assert isinstance(change, ReloadRefused)
         assert "there is no such file" in desk.told[0]
         assert await hark.hears(HOW) == ["Sunny."]
 
@@ -227,7 +227,7 @@ async def test_a_plugin_that_does_not_start_takes_its_package_back_with_it(packa
         assert len(package.told) == 1
         assert await hark.hears("is it raining") == ["Wet."]
         assert await hark.hears("is it sunny") == ["Dry."]
-        assert sorted(entry.id for entry in hark.house.skills) == ["rain.skill", "sun.skill"]
+        assert sorted(entry.id for entry in hark.runtime.skills) == ["rain.skill", "sun.skill"]
 
 
 async def test_another_id_takes_the_place_of_the_old_one(desk: Desk) -> None:
@@ -237,7 +237,7 @@ async def test_another_id_takes_the_place_of_the_old_one(desk: Desk) -> None:
         assert desk.told[0].startswith("loaded sky.skill (1 intent) in ")
         assert desk.told[1] == "unloaded weather.skill"
         assert await hark.hears(HOW) == ["Sunny."]
-        assert list(hark.house.ids()) == ["template", "sky.skill"]
+        assert list(hark.runtime.ids()) == ["template", "sky.skill"]
 
 
 async def test_two_plugins_of_one_id_are_refused_together(desk: Desk) -> None:
@@ -253,7 +253,7 @@ async def test_the_place_of_a_plugin_among_the_others_is_kept(desk: Desk) -> Non
     desk.set(["weather.py", "other.py"])
     async with desk.open() as hark:
         await desk.edit("weather.py", lambda text: text.replace("Sunny", "Rainy"))
-        assert [entry.id for entry in hark.house.skills] == ["weather.skill", "other.skill"]
+        assert [entry.id for entry in hark.runtime.skills] == ["weather.skill", "other.skill"]
 
 
 SLOW = """
@@ -369,8 +369,8 @@ async def test_every_turn_of_a_busy_assistant_ends_once_while_plugins_are_exchan
 
 MATCHER = """
 from hark.plugins import Match, PipelinePlugin
-from hark.app.dev.editions import current, install
-from hark.app.dev.edits import Edits
+from hark.app.reload.module_versions import current, install
+from hark.app.reload.watch import Edits
 from hark.hosting import PluginFile
 from hark.model import Message
 from hark.plugins import Ctx, UtteranceTransformer
@@ -448,14 +448,14 @@ async def test_two_hundred_reloads_leave_nothing_behind(desk: Desk) -> None:
         before = _weight(hark)
         editions = []
         for number in range(200):
-            module = type(hark.house.skills.get("greedy.skill").plugin).__module__
+            module = type(hark.runtime.skills.get("greedy.skill").plugin).__module__
             editions.append(weakref.ref(sys.modules[module]))
-            assert isinstance(await hark.house.reload("greedy.skill"), Reloaded), number
+            assert isinstance(await hark.runtime.reload("greedy.skill"), Reloaded), number
         await desk.edit("greedy.py", lambda _text: GREEDY.replace("NUMBER", "last"))
         assert await hark.hears("count") == ["last"]
         await settle()
         assert _weight(hark) == before
-        assert hark.house.runner.threads.count <= 4
+        assert hark.runtime.runner.threads.count <= 4
         gc.collect()
         assert [edition() for edition in editions] == [None] * 200
 
@@ -483,7 +483,7 @@ async def test_a_plugin_that_was_refused_for_its_settings_comes_with_better_ones
         desk.set(["greedy.py"], '[plugins."greedy.skill"]\nnumber = 4\n')
         await desk.scan()
         assert await hark.hears("count") == ["NUMBER"]
-        assert hark.house.refusals == []
+        assert hark.runtime.refusals == []
 
 
 async def test_a_file_that_the_settings_name_anew_appears_and_one_they_name_no_more_goes(desk: Desk) -> None:
@@ -499,31 +499,31 @@ async def test_a_file_that_the_settings_name_anew_appears_and_one_they_name_no_m
         desk.set(["greedy.py", "nowhere.py"])
         await desk.scan()
         assert "there is no such file" in desk.told[-1]
-        assert [refusal.name for refusal in hark.house.refusals] == ["nowhere.py"]
+        assert [refusal.name for refusal in hark.runtime.refusals] == ["nowhere.py"]
         desk.save("nowhere.py", WEATHER)
         await desk.scan()
         assert await hark.hears(HOW) == ["Sunny."]
-        assert hark.house.refusals == []
+        assert hark.runtime.refusals == []
 
 
 async def test_a_plugin_that_was_broken_from_the_start_comes_when_it_is_mended(desk: Desk) -> None:
     desk.save("weather.py", WEATHER.replace("Skill)", "Skill"))
     async with desk.open() as hark:
-        assert len(hark.house.refusals) == 1
+        assert len(hark.runtime.refusals) == 1
         desk.save("weather.py", WEATHER)
         await desk.scan()
         assert await hark.hears(HOW) == ["Sunny."]
-        assert hark.house.refusals == []
+        assert hark.runtime.refusals == []
 
 
 async def test_malformed_settings_leave_the_old_ones(desk: Desk) -> None:
     async with desk.open() as hark:
-        before = hark.house.settings
+        before = hark.runtime.settings
         desk.save("hark.toml", "[assistant\n")
         [change] = await desk.scan()
-        assert isinstance(change, Unreadable)
+        assert isinstance(change, UnreadableFile)
         assert f"{desk.settings}:1" in desk.told[0]
-        assert hark.house.settings is before
+        assert hark.runtime.settings is before
         assert await hark.hears(HOW) == ["Sunny."]
 
 
@@ -548,9 +548,9 @@ class Twice(DialogTransformer):
         assert await hark.hears(HOW) == ["SUNNY. sunny."]
         desk.set(files, '[transformers]\ndialog = ["twice", "loud"]\n[limits]\nmatch = 3.5\nfailures = 1\n')
         [change] = await desk.scan()
-        assert change == Adopted(("[transformers] dialog", "[limits] match", "[limits] failures"))
+        assert change == SettingsApplied(("[transformers] dialog", "[limits] match", "[limits] failures"))
         assert await hark.hears(HOW) == ["SUNNY. SUNNY."]
-        assert hark.house.pipeline.get("template").limit == 3.5
+        assert hark.runtime.pipeline.get("template").limit == 3.5
         desk.set(files, '[deny]\nskills = ["weather.skill"]\n')
         await desk.scan()
         assert await hark.hears(HOW) == []
@@ -566,7 +566,7 @@ class Twice(DialogTransformer):
 async def test_what_cannot_change_while_it_runs_is_said_to_need_a_restart(desk: Desk) -> None:
     async with desk.open():
         desk.set(["weather.py"], "[trace]\nsize = 7\ndisk = false\n")
-        assert await desk.scan() == [Postponed(("[trace] size", "[trace] disk"))]
+        assert await desk.scan() == [RestartNeeded(("[trace] size", "[trace] disk"))]
         assert desk.told == ["[trace] size, [trace] disk need a restart: they cannot change while the assistant runs"]
 
 
@@ -597,22 +597,22 @@ async def test_to_stop_while_a_reload_waits_for_a_turn_changes_nothing(desk: Des
         hearing = hark.say("take your time")
         await settle()
         assert await go_on(hark, hearing) == ["Old."]
-        assert isinstance(await asyncio.wait_for(hark.house.reload("slow.skill"), 5), Reloaded)
+        assert isinstance(await asyncio.wait_for(hark.runtime.reload("slow.skill"), 5), Reloaded)
 
 
 async def test_a_reload_without_files_says_what_came_of_it(desk: Desk) -> None:
     async with desk.open() as hark:
-        answer = await hark.house.reload("nobody.skill")
-        assert isinstance(answer, Refused)
+        answer = await hark.runtime.reload("nobody.skill")
+        assert isinstance(answer, ReloadRefused)
         assert "nothing of this id is loaded" in str(answer)
         desk.save("weather.py", WEATHER.replace("Sunny", "Rainy"))
-        answer = await hark.house.reload("weather.skill")
+        answer = await hark.runtime.reload("weather.skill")
         assert isinstance(answer, Reloaded)
         assert (answer.plugin_id, answer.what, answer.new) == ("weather.skill", "1 intent", False)
         assert await hark.hears(HOW) == ["Rainy."]
         desk.save("weather.py", "def (:")
-        answer = await hark.house.reload("weather.skill")
-        assert isinstance(answer, Refused)
+        answer = await hark.runtime.reload("weather.skill")
+        assert isinstance(answer, ReloadRefused)
         assert answer.in_service == ("weather.skill",)
         assert await hark.hears(HOW) == ["Rainy."]
 
@@ -622,24 +622,24 @@ async def test_a_class_that_cannot_be_imported_cannot_be_reloaded(desk: Desk) ->
         id = "local.skill"
 
     async with desk.open(Local()) as hark:
-        answer = await hark.house.reload("local.skill")
-        assert isinstance(answer, Refused)
+        answer = await hark.runtime.reload("local.skill")
+        assert isinstance(answer, ReloadRefused)
         assert "write it at the top of a module" in str(answer)
 
 
 async def test_plugins_that_come_with_hark_can_be_reloaded_too(desk: Desk) -> None:
-    before = current("hark.builtin")
+    before = current_modules("hark.builtin")
     try:
         async with desk.open() as hark:
-            old = hark.house.pipeline.get("template")
-            assert isinstance(await hark.house.reload("template"), Reloaded)
-            new = hark.house.pipeline.get("template")
+            old = hark.runtime.pipeline.get("template")
+            assert isinstance(await hark.runtime.reload("template"), Reloaded)
+            new = hark.runtime.pipeline.get("template")
             assert new is not None
             assert old is not None
             assert type(new.plugin) is not type(old.plugin)
             assert await hark.hears(HOW) == ["Sunny."]
     finally:
-        install("hark.builtin", before)
+        install_modules("hark.builtin", before)
 
 
 async def test_an_import_that_does_not_end_is_given_up_and_leaves_the_old_plugin(desk: Desk) -> None:
@@ -666,7 +666,7 @@ async def test_an_exchange_that_has_begun_is_finished_though_it_is_cancelled(des
         start = '    async def start(self) -> None:\n        self.host.emit("test.starting")\n'
         start += "        await self.host.clock.sleep(5)\n"
         desk.save("weather.py", f"{WEATHER.replace('Sunny', 'Rainy')}\n{start}")
-        reloading = asyncio.create_task(hark.house.reload("weather.skill"))
+        reloading = asyncio.create_task(hark.runtime.reload("weather.skill"))
         await desk.until(lambda: bool(hark.of("test.starting")))
         reloading.cancel()
         await hark.clock.advance(5)
@@ -709,11 +709,11 @@ async def test_an_old_plugin_that_does_not_start_again_is_told_as_lost(desk: Des
         assert "OSError: no net" in desk.told[0]
         assert "stays in service" not in desk.told[0]
         assert "skill weather.skill is not loaded: it did not start: RuntimeError: only once" in desk.told[1]
-        assert [refusal.name for refusal in hark.house.refusals] == ["weather.skill"]
+        assert [refusal.name for refusal in hark.runtime.refusals] == ["weather.skill"]
         desk.save("weather.py", WEATHER)
         await desk.scan()
         assert await hark.hears(HOW) == ["Sunny."]
-        assert hark.house.refusals == []
+        assert hark.runtime.refusals == []
 
 
 async def test_a_fault_of_ours_does_not_end_the_watch(
@@ -721,7 +721,7 @@ async def test_a_fault_of_ours_does_not_end_the_watch(
 ) -> None:
     async with desk.open() as hark, desk.dev:
         with monkeypatch.context() as broken:
-            broken.setattr(Edits, "changed", lambda *_: 1 / 0)
+            broken.setattr(FileWatcher, "changed", lambda *_: 1 / 0)
             for _ in range(1_000):
                 await hark.clock.advance(0.1)
                 if "the files could not be looked at" in caplog.text:
@@ -736,7 +736,7 @@ async def test_a_fault_of_ours_does_not_end_the_watch(
 
 
 async def test_what_a_save_while_it_was_being_loaded_left_is_noticed(desk: Desk) -> None:
-    edits = Edits([PluginFile(desk.folder / "weather.py")], desk.settings)
+    edits = FileWatcher([PluginFile(desk.folder / "weather.py")], desk.settings)
     desk.save("weather.py", WEATHER.replace("Sunny", "Rainy"))
     seen = [edits.changed(edits.see()) for _ in range(2)]
     assert [len(changed) for changed in seen] == [0, 1]
@@ -758,10 +758,10 @@ async def test_a_turn_that_is_about_to_be_dispatched_is_waited_for_as_well(desk:
         hearing = hark.say("take your time")
         await settle()
         desk.save("slow.py", SLOW.replace("Old.", "New."))
-        reloading = asyncio.create_task(hark.house.reload("slow.skill"))
-        await desk.until(lambda: hark.house.standing_still)
+        reloading = asyncio.create_task(hark.runtime.reload("slow.skill"))
+        await desk.until(lambda: hark.runtime.is_quiesced)
         decide.set()
-        await desk.until(lambda: not hark.house.standing_still)
+        await desk.until(lambda: not hark.runtime.is_quiesced)
         assert not reloading.done()
         assert await go_on(hark, hearing) == ["Old."]
         assert isinstance(await reloading, Reloaded)
@@ -769,18 +769,18 @@ async def test_a_turn_that_is_about_to_be_dispatched_is_waited_for_as_well(desk:
 
 async def test_two_reloads_of_one_plugin_at_once_follow_each_other(desk: Desk) -> None:
     async with desk.open() as hark:
-        answers = await asyncio.gather(*(hark.house.reload("weather.skill") for _ in range(5)))
+        answers = await asyncio.gather(*(hark.runtime.reload("weather.skill") for _ in range(5)))
         assert all(isinstance(answer, Reloaded) for answer in answers)
         assert await hark.hears(HOW) == ["Sunny."]
-        assert list(hark.house.ids()).count("weather.skill") == 1
+        assert list(hark.runtime.ids()).count("weather.skill") == 1
 
 
 async def test_a_folder_that_is_named_before_it_is_there_comes_when_it_is(desk: Desk) -> None:
     desk.set(["sky"])
     async with desk.open() as hark:
-        assert len(hark.house.refusals) == 1
+        assert len(hark.runtime.refusals) == 1
         for name, text in PACKAGE.items():
             desk.save(f"sky/{name}", text)
         await desk.scan()
         assert await hark.hears("is it raining") == ["Wet."]
-        assert hark.house.refusals == []
+        assert hark.runtime.refusals == []

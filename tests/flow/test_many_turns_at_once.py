@@ -86,9 +86,9 @@ async def test_a_thousand_sessions_with_nested_turns_among_them(assistant: MakeA
                 assert hearing.spoken == [f"heard plain {n} in s{n} (s{n})"]
         assert all(len(sessions) == 1 for sessions in sessions_by_turn(hark).values())
         assert len(hark.of(topics.HANDLER_COMPLETE)) == len(hark.of(topics.UTTERANCE_HANDLED)) == MANY + MANY // 4
-        assert hark.house.orchestrator.open_turns == 0
-        assert len(hark.house.orchestrator._dispatches) == 0
-        assert hark.house.speaker.pending == 0
+        assert hark.runtime.orchestrator.open_turns == 0
+        assert len(hark.runtime.orchestrator._dispatches) == 0
+        assert hark.runtime.speaker.pending == 0
 
 
 async def test_a_thousand_turns_end_each_in_its_own_way(assistant: MakeAssistant) -> None:
@@ -145,7 +145,7 @@ async def test_two_hundred_turns_on_the_default_session_do_not_undo_each_other(a
         first = Session(intent_context={"shared": {"value": "x"}, "kept": {"value": "y"}})
         said = [hark.say(f"note {n}", session=first if n == 0 else None) for n in range(count)]
         await over(*said)
-        remembered = hark.house.store.current.intent_context
+        remembered = hark.runtime.store.current.intent_context
         assert [hearing.spoken for hearing in said] == [[f"note {n}"] for n in range(count)]
     assert set(remembered) == {"kept", *(f"claims:note-{n}" for n in range(count))}
 

@@ -244,7 +244,7 @@ CARRIERS = ["x", 7, True, ["x"], 1.5]
 async def test_a_malformed_session_carrier_gets_the_marker_alone(assistant: MakeAssistant, carrier: Any) -> None:
     async with assistant(claims()) as hark:
         await hark.hears("before", session=Session(lang="en-US"))
-        stored = hark.house.store.current
+        stored = hark.runtime.store.current
         entry = {"type": topics.UTTERANCE_HANDLE, "data": {"utterances": ["x"]}, "context": {"session": carrier}}
         hark.bus.emit(decode(json.dumps(entry)))
         await settle()
@@ -256,7 +256,7 @@ async def test_a_malformed_session_carrier_gets_the_marker_alone(assistant: Make
             "msg_type": topics.UTTERANCE_HANDLE,
             "reason": "malformed_carrier",
         }
-        assert hark.house.store.current is stored, "a refused utterance does not touch the default session"
+        assert hark.runtime.store.current is stored, "a refused utterance does not touch the default session"
         assert await hark.hears("after") == ["after"]
 
 
@@ -404,7 +404,7 @@ async def test_shutdown_ends_the_rest_with_an_error(assistant: MakeAssistant) ->
     async with assistant(claims(handler=handler)) as hark:
         hearings = [hark.say("go", session=f"s{n}") for n in range(20)]
         await settle()
-        assert hark.house.orchestrator.open_turns == 20
+        assert hark.runtime.orchestrator.open_turns == 20
     assert all(hearing.markers == 1 for hearing in hearings)
     assert len(hark.of(topics.HANDLER_ERROR)) == 20
     assert {m.data["exception"] for m in hark.of(topics.HANDLER_ERROR)} == {"the assistant was shut down"}
@@ -492,19 +492,19 @@ def break_intake(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
 
 
 def break_store(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.house.store, "open", explode)
+    patch.setattr(hark.runtime.store, "open", explode)
 
 
 def break_utterance_chain(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.house.chains["utterance"], "run", explode)
+    patch.setattr(hark.runtime.chains["utterance"], "run", explode)
 
 
 def break_metadata_chain(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.house.chains["metadata"], "run", explode)
+    patch.setattr(hark.runtime.chains["metadata"], "run", explode)
 
 
 def break_intent_chain(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.house.chains["intent"], "run", explode)
+    patch.setattr(hark.runtime.chains["intent"], "run", explode)
 
 
 def break_language(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
@@ -512,11 +512,11 @@ def break_language(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
 
 
 def break_match_round(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.house.orchestrator._deciding._round, "run", explode)
+    patch.setattr(hark.runtime.orchestrator._deciding._round, "run", explode)
 
 
 def break_backstop(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.house.orchestrator.manifest.registrations, "objection", explode)
+    patch.setattr(hark.runtime.orchestrator.manifest.registrations, "objection", explode)
 
 
 def break_activation(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
@@ -524,15 +524,15 @@ def break_activation(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
 
 
 def break_dispatch(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.house.orchestrator._dispatches, "expect", explode)
+    patch.setattr(hark.runtime.orchestrator._dispatches, "expect", explode)
 
 
 def break_completion(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.house.orchestrator._endings, "handled", explode)
+    patch.setattr(hark.runtime.orchestrator._endings, "handled", explode)
 
 
 def break_the_end(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.house.traces, "ended", explode)
+    patch.setattr(hark.runtime.traces, "ended", explode)
 
 
 @pytest.mark.parametrize(
@@ -561,7 +561,7 @@ async def test_a_turn_that_breaks_inside_still_gets_its_marker(
             hearing = hark.say("hello")
             await settle()
         assert hearing.markers == 1
-        assert hark.house.orchestrator.open_turns == 0
+        assert hark.runtime.orchestrator.open_turns == 0
         assert await hark.hears("next") == ["next"]
 
 

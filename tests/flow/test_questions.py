@@ -49,7 +49,7 @@ async def test_500_sessions_in_the_middle_of_a_question_each_get_their_own_answe
     async with assistant(words(greet=greet)) as hark:
         for name in names:
             assert await hark.hears("greet me", session=name) == ["who are you?"]
-        assert hark.house.orchestrator.open_turns == 500
+        assert hark.runtime.orchestrator.open_turns == 500
         answers = {name: hark.say(f"the one of {name}", session=name) for name in order}
         async with asyncio.timeout(60):
             for name in order:
@@ -59,7 +59,7 @@ async def test_500_sessions_in_the_middle_of_a_question_each_get_their_own_answe
         assert {name: hearing.spoken for name, hearing in answers.items()} == {
             name: [f"{name} is the one of {name}"] for name in names
         }
-        assert hark.house.orchestrator.open_turns == 0
+        assert hark.runtime.orchestrator.open_turns == 0
         assert errors(hark) == []
 
 
@@ -195,7 +195,7 @@ async def test_a_stop_releases_a_handler_that_waits(assistant: MakeAssistant, se
         await settle()
         assert ended == ["cancelled"]
         assert first.over.is_set()
-        assert hark.house.orchestrator.open_turns == 0
+        assert hark.runtime.orchestrator.open_turns == 0
         assert await hark.hears("go", session=session) == ["gone"], "the next utterance is nobody's answer"
 
 
@@ -247,7 +247,7 @@ async def test_a_long_game_keeps_what_it_and_others_remember(assistant: MakeAssi
 async def test_a_foreign_handler_that_sends_its_old_session_again_opens_nothing(assistant: MakeAssistant) -> None:
     """One that is hosted elsewhere, by somebody who does not know that its question was answered."""
     async with assistant(words(foreign=silent, go=lambda turn: "gone")) as hark:
-        hark.house.handlers.detach("words")
+        hark.runtime.handlers.detach("words")
         held: list[Message] = []
 
         def note(dispatch: Message) -> None:
@@ -270,7 +270,7 @@ async def test_a_foreign_handler_that_sends_its_old_session_again_opens_nothing(
         await settle()
         hark.bus.emit(asking.forward("hark.handler.done", Frozen(topic="words:foreign")))
         await settle()
-        assert hark.house.store.current.response_mode is None
+        assert hark.runtime.store.current.response_mode is None
         hark.say("go")
         await hark.clock.advance(0.5)  # nobody answers for it in the poll
         assert dispatched(hark)[2:] == ["words:go"]
@@ -333,7 +333,7 @@ async def test_whatever_is_said_when_every_turn_ends_once_and_answers_stay_in_th
             if chance.random() < 0.7:
                 await settle()
         await hark.clock.advance(600.0)
-        assert hark.house.orchestrator.open_turns == 0
+        assert hark.runtime.orchestrator.open_turns == 0
         assert all(text.endswith(f"in {session_id}") for session_id, text in heard if not text.startswith("stop"))
         assert len(heard) > 5
         for session in (None, "kitchen", "bath"):
@@ -343,9 +343,9 @@ async def test_whatever_is_said_when_every_turn_ends_once_and_answers_stay_in_th
 async def test_an_open_question_does_not_keep_the_house_from_closing(assistant: MakeAssistant) -> None:
     async with assistant(words(ask=asks(timeout=600.0))) as hark:
         await hark.hears("ask")
-        assert hark.house.settings.limits.grace > 1.0
+        assert hark.runtime.settings.limits.grace > 1.0
         before = hark.clock.monotonic()
-        await asyncio.wait_for(hark.house.orchestrator.close(), 5)
+        await asyncio.wait_for(hark.runtime.orchestrator.close(), 5)
         assert hark.clock.monotonic() == before, "whoever could answer is turned away by now"
         await settle()
         assert errors(hark) == ["the assistant was shut down"]

@@ -84,14 +84,14 @@ def test_a_conversation_at_a_pipe_answers_questions_line_by_line(world: World) -
 def test_a_handler_that_fails_after_the_answer_is_told_of(world: World) -> None:
     done = world.hark("run", said="guess my number\n3\nboom\n")
     *_, last = done.stdout.splitlines()
-    assert last.startswith("(something went wrong in game.skill:guess: ValueError: boom")
+    assert last.startswith("The skill game.skill:guess failed: ValueError: boom")
 
 
 def test_one_utterance_alone_leaves_its_question_open_and_says_so(world: World) -> None:
     done = world.hark("say", "guess my number")
     assert done.stdout.splitlines() == [
         "which number?",
-        "(this question is left open; answer questions in a conversation, with: hark run)",
+        "This question stays open. To answer questions, start a conversation: hark run",
     ]
     assert done.returncode == 1
     with world.running("run") as hark:

@@ -90,7 +90,7 @@ async def test_a_translation_is_told_with_its_language(assistant: MakeAssistant)
         return {"hello": "olá"}.get(text, text)
 
     async with assistant(transformer("dialog", "translate", translate), claims()) as hark:
-        hark.house.speaker.render = rendered.append
+        hark.runtime.speaker.render = rendered.append
         hark.say("hello")
         await settle()
         [spoken] = rendered
@@ -103,7 +103,7 @@ async def test_a_skill_may_speak_outside_any_turn(assistant: MakeAssistant) -> N
     rendered: list[Any] = []
     kettle = skill("kettle.skill", quick=True)
     async with assistant(kettle) as hark:
-        hark.house.speaker.render = rendered.append
+        hark.runtime.speaker.render = rendered.append
         kettle.host.speak("tea is ready")
         kettle.host.after(60.0, lambda: kettle.host.speak("tea is cold", session=Session("kitchen"), lang="en-GB"))
         await hark.clock.advance(61.0)
@@ -138,7 +138,7 @@ async def test_what_is_said_goes_back_the_way_the_utterance_came(assistant: Make
 @asynccontextmanager
 async def loud(hark: Assistant, *engines: Engine, **options: Any) -> AsyncIterator[FakePlayer]:
     """Give an assistant a voice, and a loudspeaker on which every sound lasts a second."""
-    house: Any = hark.house
+    house: Any = hark.runtime
     if isinstance(house, SplitHouse):
         house = house.houses["speak"]
     player = FakePlayer(1.0)

@@ -16,7 +16,7 @@ import pytest
 
 from flow.hark_process import PATIENCE, Running, World, eventually, free_port, processes
 from hark.app.bus_address import BusAddress
-from hark.app.settings.bus_tables import BusTable
+from hark.app.settings.tables import BusTable
 from hark.bus import RemoteBus
 from hark.model import Message, Session, SystemClock
 from hark.spec import DEFAULT_SESSION_ID, topics

@@ -150,7 +150,7 @@ async def test_each_turn_has_its_own_trace_even_when_they_overlap(assistant: Mak
         go_on.set()
         for hearing in said:
             await asyncio.wait_for(hearing.over.wait(), 10)
-        for n, trace in enumerate(hark.house.traces):
+        for n, trace in enumerate(hark.runtime.traces):
             assert trace.utterances == (f"text {n}",)
             assert trace.session_id == f"s{n}"
             assert [step.stage for step in trace.steps] == ["match", "handler", "speak"]
@@ -160,7 +160,7 @@ async def test_the_ring_of_traces_is_bounded(assistant: MakeAssistant) -> None:
     async with assistant(claims(), settings={"trace": {"size": 5}}) as hark:
         for n in range(12):
             await hark.hears(f"text {n}")
-        assert [trace.utterances[0] for trace in hark.house.traces] == [f"text {n}" for n in range(7, 12)]
+        assert [trace.utterances[0] for trace in hark.runtime.traces] == [f"text {n}" for n in range(7, 12)]
 
 
 async def test_a_trace_can_be_written_down_whatever_plugins_said(assistant: MakeAssistant) -> None:
@@ -189,5 +189,5 @@ async def test_what_another_house_has_no_part_in_is_not_traced(assistant: MakeAs
     async with assistant(skill("some.skill", quick=True, go=echo)) as hark:
         hark.bus.emit(Message("some.skill:go", {"lang": "en-US", "utterance": "x", "slots": {}}))
         await settle()
-        assert len(hark.house.traces) == 0
+        assert len(hark.runtime.traces) == 0
         assert hark.of(topics.HANDLER_DONE)

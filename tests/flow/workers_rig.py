@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from hark.app.house import House
+from hark.app.runtime import Runtime
 from hark.app.services import ServiceName
 from hark.app.settings import settings_from
 from hark.builtin import MATCHERS
@@ -83,7 +83,7 @@ class Workers:
         self.clock = clock
         self.messages: list[Message] = []
         self.links: dict[str, NetworkLink] = {}
-        self.houses: dict[str, House] = {}
+        self.houses: dict[str, Runtime] = {}
         self.carriers: dict[str, NatsCarrier] = {}
         self._prefix = prefix
         self._stack = stack
@@ -102,17 +102,17 @@ class Workers:
         """As the onlooker has them."""
         return self.carriers["onlooker"].streams
 
-    async def worker(self, name: str) -> House:
+    async def worker(self, name: str) -> Runtime:
         """Start a process that understands."""
         return await self._house(name, [matcher() for matcher in MATCHERS], "understand")
 
-    async def host(self, name: str, *skills: Plugin) -> House:
+    async def host(self, name: str, *skills: Plugin) -> Runtime:
         """Start a process that has skills."""
         return await self._house(name, skills, "act")
 
-    async def _house(self, name: str, plugins: list[Plugin] | tuple[Plugin, ...], service: ServiceName) -> House:
+    async def _house(self, name: str, plugins: list[Plugin] | tuple[Plugin, ...], service: ServiceName) -> Runtime:
         bus = await self.connect(name)
-        house = self.houses[name] = House(
+        house = self.houses[name] = Runtime(
             settings_from({"assistant": {"pipeline": PIPELINE}}),
             bus,
             self.clock,

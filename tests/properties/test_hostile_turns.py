@@ -83,7 +83,7 @@ async def say_all(visit: Visit, day: Day, rng: random.Random) -> None:
 def nobody_is_unnamed(visit: Visit) -> None:
     """Whoever misbehaved in a turn is in its trace."""
     for animal_id, utterance_id in visit.cage.misdeeds:
-        trace = visit.house.traces.of(utterance_id)
+        trace = visit.runtime.traces.of(utterance_id)
         if trace is not None:
             assert any(step.who.partition(":")[0] == animal_id for step in trace.steps), f"{animal_id}: {trace.steps}"
 

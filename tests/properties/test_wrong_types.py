@@ -477,7 +477,7 @@ class Exposed:
         assert None not in markers
         for message in self.assistant.messages:
             check_emitted(message)
-        assert self.assistant.house.orchestrator.open_turns == 0
+        assert self.assistant.runtime.orchestrator.open_turns == 0
         assert asyncio.all_tasks() == self.at_rest, "a task is left"
 
 
@@ -498,7 +498,7 @@ async def test_the_table_is_right() -> None:
         for topic in MESSAGES:
             assert decode(json.dumps(right(topic))).type == topic
             await exposed.withstands([((), right(topic))])
-        assert exposed.assistant.house.orchestrator.manifest.skills
+        assert exposed.assistant.runtime.orchestrator.manifest.skills
 
 
 def spoilt(tree: Tree) -> Iterator[tuple[Where, Tree]]:

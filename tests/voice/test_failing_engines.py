@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hark.app.doctor.examine import examine
+from hark.app.diagnostics.examine import examine
 from hark.app.voice.engines import NoEngine
 from hark.model import Audio
 from hark.plugins import Turn
@@ -173,7 +173,7 @@ async def test_the_doctor_tells_what_could_not_be_loaded(
     async with TalkingHouse(Door(), engines=[one, good()]) as house:
         await house.hears(QUESTION)
         assert house.shown == ["It is open."]
-        [missing] = examine(house.house, "no file").missing
+        [missing] = examine(house.runtime, "no file").missing
         assert missing.name == one.id
         told = {"missing": ("its model is not there", "download it"), "broken": ("the model is no model", "")}[how]
         assert told[0] in missing.reason
@@ -219,7 +219,7 @@ async def test_a_microphone_that_fails_during_speech() -> None:
         await house.settled()
         assert house.shown == ["It is open."]
         assert "ended by microphone lost" in house.why()
-        assert house.house.listener.microphone == spare.id
+        assert house.runtime.listener.microphone == spare.id
         spare.give(QUESTION)
         spare.give(Scene().silence(1.0))
         await spare.heard()

@@ -119,14 +119,14 @@ async def test_a_turn_that_broke_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
 
     async with Visit() as visit:
         with monkeypatch.context() as patch:
-            patch.setattr(visit.house.chains["metadata"], "run", explode)
+            patch.setattr(visit.runtime.chains["metadata"], "run", explode)
             told = await failure_of(visit)
     assert "the turn ended 'broken'" in told
 
 
 async def test_a_plugin_that_was_not_asked_is_noticed() -> None:
     async with Visit() as visit:
-        chain: Any = visit.house.chains["utterance"]
+        chain: Any = visit.runtime.chains["utterance"]
         chain.effective = lambda *_arguments: ()
         told = await failure_of(visit)
     assert "utterance transformer tame-utterance was not asked" in told
@@ -160,7 +160,7 @@ async def test_a_harmed_default_session_is_noticed() -> None:
     async with Visit() as visit:
 
         def forget() -> None:
-            visit.house.store.current = Session()
+            visit.runtime.store.current = Session()
 
         assert "the default session lost its ticket" in await failure_of(visit, forget)
 

@@ -62,7 +62,7 @@ async def test_a_hundred_handlers_that_hang_keep_no_transformer_waiting() -> Non
 
     plugins = (transformer("utterance", "shout", shout, quick=False), claims(handler=hang, quick=False))
     async with Assistant(*plugins) as hark:
-        hark.house.runner.threads._max = 3
+        hark.runtime.runner.threads._max = 3
         hearings = [hark.say("hang", session=f"s{n}") for n in range(100)]
         for _ in hearings:
             assert await asyncio.to_thread(began.acquire, timeout=20)
@@ -84,7 +84,7 @@ async def test_a_response_whose_task_is_cancelled_before_it_began_is_said(assist
 
     async with assistant(claims(handler=handler)) as hark:
         await hark.hears("warm up")
-        speaker = hark.house.speaker
+        speaker = hark.runtime.speaker
         hark.bus.emit(Message(topics.UTTERANCE_SPEAK, {"utterance": "said all the same"}, session=Session("x")))
         [task] = speaker.tasks
         task.cancel()
@@ -120,7 +120,7 @@ async def test_a_turn_that_is_cancelled_before_its_task_began_gets_its_marker(as
         task.cancel()
         await settle()
         assert hearing.markers == 1
-        assert hark.house.orchestrator.open_turns == 0
+        assert hark.runtime.orchestrator.open_turns == 0
 
 
 @pytest.mark.one_process
@@ -267,7 +267,7 @@ async def test_signs_of_life_from_strangers_are_not_remembered(assistant: MakeAs
     async with assistant(declines()) as hark:
         for number in range(100):
             hark.bus.emit(Message(topics.HOST_ALIVE, {"host": f"stranger {number}"}))
-        assert len(hark.house.orchestrator._dispatches._beats) == 0
+        assert len(hark.runtime.orchestrator._dispatches._beats) == 0
 
 
 # Sessions.
@@ -286,9 +286,9 @@ async def test_a_turn_that_is_moved_to_the_device_costs_its_session_nothing(
     else:
         mover = transformer(kind, "mover", lambda artifact, ctx: move(artifact, ctx))
     async with assistant(mover, claims()) as hark:
-        hark.house.store.current = Session(lang="de-DE", persona_id="kept", kept="yes")
+        hark.runtime.store.current = Session(lang="de-DE", persona_id="kept", kept="yes")
         await hark.hears("hello", session=Session("x", lang="pt-BR", persona_id="other", kept="no"))
-        stored = hark.house.store.current
+        stored = hark.runtime.store.current
         assert (stored.lang, stored.get("persona_id"), stored.get("kept")) == ("de-DE", "kept", "yes")
         assert turn_of(hark)[-1].session_id == "default"
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from hark.app.settings import Settings
-from hark.app.settings.bus_tables import BusTable, NatsTable
+from hark.app.settings.tables import BusTable, NatsTable
 from hark.bus import RemoteBus
 from hark.errors import UserError
 from hark.model import Clock

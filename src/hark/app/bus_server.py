@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from pathlib import Path
 
-from hark.app.settings.bus_tables import BusTable
+from hark.app.settings.tables import BusTable
 from hark.app.tokens import Token, TokenFile
 from hark.bus import Bus
 from hark.bus.websocket import Credential, Endpoint, EndpointError, Permissions, ServerLimits, WebSocketServer

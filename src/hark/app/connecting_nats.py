@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from hark.app.settings.bus_tables import NatsTable
+from hark.app.settings.tables import NatsTable
 from hark.bus import RemoteBus
 from hark.bus.nats import NatsCarrier, NatsOptions, NoBroker
 from hark.errors import UserError

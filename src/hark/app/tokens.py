@@ -67,7 +67,7 @@ class TokenFile:
         try:
             return self.read()
         except TokenError as error:
-            log.error("%s; nobody is let in with a token", error)
+            log.error("%s; no token is accepted", error)
             self._tokens, self._seen = (), self._stamp()
             return ()
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from hark.app.places import tokens_file
+from hark.app.paths import tokens_file
 from hark.app.settings import read_settings
-from hark.app.settings.bus_tables import BusTable
+from hark.app.settings.tables import BusTable
 from hark.app.signals import on_stop_signal
 from hark.app.tokens import TokenFile
 from hark.bus import LocalBus

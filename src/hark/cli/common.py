@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from hark.app.places import settings_file, state_directory
+from hark.app.paths import settings_file, state_directory
 
 OK: Final = 0
 FAILED: Final = 1

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Iterator
 from typing import Final
 
+from hark.app.text import one_line
 from hark.app.voice.engines import ChosenEngine, EngineFactory
-from hark.app.words import one_line
 from hark.cli.common import FAILED, OK
 from hark.cli.options import add_lang, add_settings
 from hark.cli.startup import load_settings

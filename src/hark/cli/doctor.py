@@ -8,10 +8,10 @@ from typing import Final
 
 import msgspec
 
-from hark.app.control.client import Silent, connect
+from hark.app.control.client import NoAnswer, connect
 from hark.app.control.protocol import Examine, Examined
-from hark.app.doctor.render import render
-from hark.app.doctor.report import Report
+from hark.app.diagnostics.render import render
+from hark.app.diagnostics.report import DoctorReport
 from hark.cli.common import FAILED, OK, print_note, settings_path, state_path
 from hark.cli.options import add_bus, add_settings, add_state
 from hark.errors import UserError
@@ -43,7 +43,7 @@ def doctor(options: argparse.Namespace) -> int:
     return OK if report.healthy else FAILED
 
 
-def _of_the_running(options: argparse.Namespace) -> Report | None:
+def _of_the_running(options: argparse.Namespace) -> DoctorReport | None:
     is_here = not (options.alone or options.voice or options.bus is not None)
     connection = connect(state_path(options)) if is_here else None
     if connection is None:
@@ -53,12 +53,12 @@ def _of_the_running(options: argparse.Namespace) -> Report | None:
             for answer in connection.ask(Examine()):
                 if isinstance(answer, Examined):
                     return answer.report
-        except Silent as silent:
+        except NoAnswer as silent:
             print_note(f"the running assistant does not answer ({silent}); this is how one would start now")
     return None
 
 
-def _elsewhere(options: argparse.Namespace) -> Report | None:
+def _elsewhere(options: argparse.Namespace) -> DoctorReport | None:
     if options.bus is not None and (options.alone or options.voice):
         raise UserError("--alone and --voice examine this machine, so they do not go with --bus")
     if options.alone or options.voice:
@@ -69,11 +69,11 @@ def _elsewhere(options: argparse.Namespace) -> Report | None:
     return place.examine() if place is not None else None
 
 
-def _alone(options: argparse.Namespace) -> Report:
+def _alone(options: argparse.Namespace) -> DoctorReport:
     # Only now: asking a running assistant takes a fraction of the time of starting one.
-    from hark.app.doctor.examine import examine
-    from hark.app.household import Household
-    from hark.app.loading import plugin_files, plugins, wanted_by
+    from hark.app.diagnostics.examine import examine
+    from hark.app.local_assistant import LocalAssistant
+    from hark.app.plugin_set import plugin_files, plugins, wanted_by
     from hark.app.settings import read_settings
     from hark.cli.startup import mute_refusal_log
     from hark.model import SystemClock
@@ -81,12 +81,12 @@ def _alone(options: argparse.Namespace) -> Report:
     path, named = settings_path(options)
     settings = read_settings(path, named=named)
 
-    async def look() -> Report:
+    async def look() -> DoctorReport:
         loaded = plugins(installed=options.plugins, files=plugin_files(settings, path), wanted=wanted_by(settings))
-        household = Household(settings, loaded, SystemClock(), lambda _text: None)
+        household = LocalAssistant(settings, loaded, SystemClock(), lambda _text: None)
         mute_refusal_log()
         async with household:
-            report = examine(household.house, str(path))
+            report = examine(household.runtime, str(path))
         if not options.voice:
             return report
         from hark.app.voice.engine_report import with_engines

@@ -10,14 +10,14 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
 from hark.app.bus_address import BusAddress
-from hark.app.doctor.report import Report
+from hark.app.diagnostics.report import DoctorReport
 from hark.app.processes.claims import Members
 from hark.app.processes.connection import ProcessConnection, connect
 from hark.app.processes.remote_view import REACH, RemoteView
-from hark.app.screen import Screen
 from hark.app.settings import Settings, read_settings
 from hark.cli.common import USER_ERROR, print_note, settings_path
 from hark.cli.say import print_ending
+from hark.cli.terminal import Screen
 from hark.errors import UserError
 from hark.model import MalformedMessage, SystemClock
 from hark.trace import TraceRecord, render
@@ -40,11 +40,11 @@ class RemoteAssistant:
         """Say something and print the answer; the exit status."""
         return self._run(self._say(options))
 
-    def story(self, prefix: str) -> TraceRecord | None:
+    def find_trace(self, prefix: str) -> TraceRecord | None:
         """The turn with this `utterance_id`, else the last one whose id begins so."""
         return self._run(self._story(prefix))
 
-    def examine(self) -> Report:
+    def examine(self) -> DoctorReport:
         """What is loaded in all of its processes."""
         return self._run(self._examine())
 
@@ -59,24 +59,24 @@ class RemoteAssistant:
         screen = Screen(sys.stdout, lambda: None)
         async with self._view() as (view, _):
             try:
-                async with view.talking() as talk:
-                    text, name = " ".join(options.text), f"{view.visitors}-1"
+                async with view.open_client() as talk:
+                    text, name = " ".join(options.text), f"{view.session_prefix}-1"
                     asked = await talk.ask(text, screen.show, lang=options.lang, session_id=name)
             except MalformedMessage as error:
                 print_note(f"this cannot be said: {error}")
                 return USER_ERROR
             story = None
             if options.why:
-                record = await view.story(asked.utterance_id)
+                record = await view.find_trace(asked.utterance_id)
                 story = render(record) if record is not None else "the assistant has forgotten this turn"
         return print_ending(asked.outcome, asked.detail, asked.utterance_id, options, story)
 
     async def _story(self, prefix: str) -> TraceRecord | None:
         async with self._view() as (view, members):
             await _check_present(members)
-            return await view.story(prefix)
+            return await view.find_trace(prefix)
 
-    async def _examine(self) -> Report:
+    async def _examine(self) -> DoctorReport:
         async with self._view() as (view, members):
             await _check_present(members)
             return await view.examine()

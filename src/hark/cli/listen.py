@@ -8,16 +8,16 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from hark.app.screen import Screen
 from hark.app.settings import Settings
-from hark.app.state.keeping import State
+from hark.app.state.store import State
+from hark.app.text import lines_of, one_line, remark, why_command
 from hark.app.voice.engines import ChosenEngine, EngineFactory, VoiceConfig
 from hark.app.voice.follower import VoiceFollower
 from hark.app.voice.sound_files import CollectingPlayer, RecordedMicrophone, progress, save
-from hark.app.words import lines_of, one_line, remark, why_command
 from hark.cli.common import FAILED, OK, print_note, settings_path
 from hark.cli.options import add_lang, add_settings, add_state
 from hark.cli.startup import load_settings, make_assistant, mute_refusal_log, open_state, report_problems
+from hark.cli.terminal import Screen
 from hark.errors import UserError
 from hark.model import Audio
 from hark.model.wav import MalformedWav, read_wav
@@ -78,7 +78,7 @@ async def _answer(options: argparse.Namespace, settings: Settings, state: State 
     screen = Screen(words, lambda: None)
     mute_refusal_log()
     async with make_assistant(options, settings, state, screen.show, aloud) as household:
-        house = household.house
+        house = household.runtime
         report_problems(house, settings_path(options)[0])
         following = VoiceFollower(house.bus)
         recorded.go.set()

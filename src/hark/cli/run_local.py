@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING
 
 from hark import __version__
 from hark.app.control.server import listening
-from hark.app.conversation import Conversation
-from hark.app.house import House
-from hark.app.household import Household
-from hark.app.line_reader import Descriptor, LineReader
-from hark.app.loading import plugin_files, plugins, wanted_by
-from hark.app.screen import Screen
+from hark.app.local_assistant import LocalAssistant
+from hark.app.plugin_set import plugin_files, plugins, wanted_by
+from hark.app.runtime import Runtime
 from hark.app.settings import Settings
 from hark.app.signals import on_stop_signal
-from hark.app.state.directory import Held, StateError
-from hark.app.state.keeping import State
-from hark.app.terminal import Terminal
+from hark.app.state.directory import Locked, StateError
+from hark.app.state.store import State
 from hark.cli.common import OK, print_note, settings_path, state_path
+from hark.cli.conversation import TerminalConversation
 from hark.cli.startup import load_settings, mute_refusal_log, report_problems
+from hark.cli.terminal import DescriptorReader, LineReader, Screen, Terminal
 from hark.hosting import Refusal
 from hark.model import SystemClock
 from hark.plugins import Plugin
@@ -36,7 +34,7 @@ def run_local(options: argparse.Namespace, settings: Settings) -> int:
     """Run an assistant until the input ends or a signal stops it."""
     try:
         state = State(state_path(options), SystemClock(), traces=settings.trace.disk)
-    except Held as held:
+    except Locked as held:
         raise StateError(f"{held}; talk to that one with: hark say, or choose another with --state") from None
     with closing(state), suppress(asyncio.CancelledError):
         asyncio.run(_live(options, settings, state))
@@ -60,27 +58,27 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
         path = settings_path(options)[0]
         loaded, development = _loading(options, settings, screen.show if terminal.is_interactive else print_note)
         attending = _attending(settings, options)
-        household = Household(
+        household = LocalAssistant(
             settings,
             loaded,
             clock,
             screen.show if attending is None else attending.show,
             state=state,
-            door=door,
+            control_socket=door,
             settings_file=str(path),
             aloud=None if attending is None else attending.config,
         )
-        async with household, development(household.house):
+        async with household, development(household.runtime):
             starting = None
-            report_problems(household.house, path)
+            report_problems(household.runtime, path)
             if attending is not None:
-                await attending.run(household.house, stop)
+                await attending.run(household.runtime, stop)
                 return
             if terminal.is_interactive:
-                _greet(household.house, settings)
-            reader = LineReader(terminal.read if terminal.is_interactive else Descriptor(sys.stdin.fileno()))
-            conversation = Conversation(household.talk, clock, reader, screen, options.state)
-            await conversation.go_on(stop, patient=not terminal.is_interactive)
+                _greet(household.runtime, settings)
+            reader = LineReader(terminal.read if terminal.is_interactive else DescriptorReader(sys.stdin.fileno()))
+            conversation = TerminalConversation(household.client, clock, reader, screen, options.state)
+            await conversation.run(stop, patient=not terminal.is_interactive)
             if options.stay:
                 await stop.wait()
 
@@ -95,7 +93,7 @@ def _attending(settings: Settings, options: argparse.Namespace) -> VoiceTerminal
 
 def _loading(
     options: argparse.Namespace, settings: Settings, tell: Callable[[str], None]
-) -> tuple[Iterable[Plugin | Refusal], Callable[[House], AbstractAsyncContextManager[object]]]:
+) -> tuple[Iterable[Plugin | Refusal], Callable[[Runtime], AbstractAsyncContextManager[object]]]:
     """The plugins, and what follows their files while the house is open."""
     path = settings_path(options)[0]
     files = plugin_files(settings, path)
@@ -103,16 +101,16 @@ def _loading(
         loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings))
         return loaded, lambda _house: nullcontext()
     # Only here: who does not develop does not pay for it.
-    from hark.app.dev.edits import Edits
-    from hark.app.dev.mode import DevMode
-    from hark.app.dev.sources import made_by, sources
+    from hark.app.reload.mode import DevMode
+    from hark.app.reload.reload_group import plugin_sources, plugins_from
+    from hark.app.reload.watch import FileWatcher
 
-    found = list(sources(installed=options.plugins, files=files, wanted=wanted_by(settings)))
-    edits = Edits(found, path)
-    return made_by(found), lambda house: DevMode(house, edits, lambda: load_settings(options), tell)
+    found = list(plugin_sources(installed=options.plugins, files=files, wanted=wanted_by(settings)))
+    edits = FileWatcher(found, path)
+    return plugins_from(found), lambda house: DevMode(house, edits, lambda: load_settings(options), tell)
 
 
-def _greet(house: House, settings: Settings) -> None:
+def _greet(house: Runtime, settings: Settings) -> None:
     transformers = sum(map(len, house.transformers.values()))
     counts = {"skill": len(house.skills), "matcher": len(house.pipeline), "transformer": transformers}
     loaded = ", ".join(f"{number} {what}{'s' * (number != 1)}" for what, number in counts.items())

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from hark.app.bus_address import BusAddress
-from hark.app.control.door import Door
-from hark.app.loading import plugin_files, plugins, wanted_by
+from hark.app.control.server import ControlSocket
+from hark.app.plugin_set import plugin_files, plugins, wanted_by
 from hark.app.processes.claims import ProcessInfo
 from hark.app.processes.connection import connect
 from hark.app.processes.parent_watch import ParentWatch
@@ -20,8 +20,8 @@ from hark.app.processes.service_process import ServiceProcess
 from hark.app.services.names import ServiceName
 from hark.app.settings import Settings
 from hark.app.signals import on_stop_signal
-from hark.app.state.directory import Held, Lock, StateError, make_directory
-from hark.app.state.keeping import State
+from hark.app.state.directory import Lock, Locked, StateError, make_directory
+from hark.app.state.store import State
 from hark.cli.common import OK, USER_ERROR, print_note, settings_path, state_path
 from hark.cli.startup import mute_refusal_log, report_problems
 from hark.errors import UserError
@@ -47,7 +47,7 @@ def run_services(options: argparse.Namespace, settings: Settings) -> int:
         if "edge" in options.service:
             return process.run_edge()
         return process.run()
-    except Held as held:
+    except Locked as held:
         raise StateError(f"{held}; processes that share {directory} need different services: see --state") from None
 
 
@@ -98,11 +98,11 @@ class _Process:
             settings_file=str(path),
             aloud=_aloud(settings, options),
             # A supervisor has the control socket itself.
-            door=Door(state.directory) if options.parent_watch is None else None,
+            door=ControlSocket(state.directory) if options.parent_watch is None else None,
         )
         async with process:
             started()
-            report_problems(process.house, path)
+            report_problems(process.runtime, path)
             await stop.wait()
 
     async def _serve_edge(self) -> None:

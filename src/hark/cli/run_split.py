@@ -13,23 +13,21 @@ from typing import Any, Final
 import msgspec
 
 from hark.app.bus_address import BusAddress
-from hark.app.control.door import Door
-from hark.app.conversation import Conversation
-from hark.app.line_reader import Descriptor, LineReader
+from hark.app.control.server import ControlSocket
 from hark.app.processes.connection import ProcessConnection, connect
 from hark.app.processes.managed_process import ManagedProcess
 from hark.app.processes.nats_server import LocalBroker, is_worth_reporting
 from hark.app.processes.queries import EDGE
 from hark.app.processes.remote_front import RemoteFront
 from hark.app.processes.supervisor import Supervisor
-from hark.app.screen import Screen
 from hark.app.services.names import ALL_SERVICES
 from hark.app.settings import Settings
 from hark.app.signals import on_stop_signal
-from hark.app.state.directory import Held, Lock, StateError, make_directory
-from hark.app.terminal import Terminal
+from hark.app.state.directory import Lock, Locked, StateError, make_directory
 from hark.cli.common import OK, USER_ERROR, print_note, settings_path, state_path
+from hark.cli.conversation import TerminalConversation
 from hark.cli.run_services import MARGIN
+from hark.cli.terminal import DescriptorReader, LineReader, Screen, Terminal
 from hark.errors import UserError
 from hark.model import SystemClock
 
@@ -46,11 +44,11 @@ def run_split(options: argparse.Namespace, settings: Settings) -> int:
     _check_extras()
     directory = state_path(options)
     make_directory(directory)
-    door = Door(directory)
+    door = ControlSocket(directory)
     try:
         lock = Lock(directory, ("supervisor",))
         door.take()
-    except Held as held:
+    except Locked as held:
         raise StateError(f"{held}; talk to that one with: hark say, or choose another with --state") from None
     try:
         broker = None
@@ -76,7 +74,7 @@ class _Split:
         self,
         options: argparse.Namespace,
         settings: Settings,
-        door: Door,
+        door: ControlSocket,
         address: BusAddress,
         broker: LocalBroker | None,
     ) -> None:
@@ -133,9 +131,9 @@ class _Split:
             await front.ready()
             if terminal.is_interactive:
                 print_note("all services are ready; Ctrl-D leaves")
-            reader = LineReader(terminal.read if terminal.is_interactive else Descriptor(sys.stdin.fileno()))
-            conversation = Conversation(front.talk, self._clock, reader, screen, options.state)
-            await conversation.go_on(self._stop, patient=not terminal.is_interactive)
+            reader = LineReader(terminal.read if terminal.is_interactive else DescriptorReader(sys.stdin.fileno()))
+            conversation = TerminalConversation(front.client, self._clock, reader, screen, options.state)
+            await conversation.run(self._stop, patient=not terminal.is_interactive)
             if options.stay:
                 await self._stop.wait()
 

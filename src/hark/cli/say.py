@@ -6,9 +6,9 @@ import argparse
 import sys
 from typing import Final
 
-from hark.app.control.client import Connection, Silent, connect
-from hark.app.control.protocol import Ended, Explained, Heard, Refused, Say, Spoken, Why
-from hark.app.words import lines_of, one_line, remark, why_command
+from hark.app.control.client import Connection, NoAnswer, connect
+from hark.app.control.protocol import Accepted, Ended, Explained, RequestRefused, Say, SpokenText, Why
+from hark.app.text import lines_of, one_line, remark, why_command
 from hark.cli.common import FAILED, OK, USER_ERROR, print_note, state_path
 from hark.cli.options import add_bus, add_lang, add_settings, add_state
 from hark.errors import UserError
@@ -49,7 +49,7 @@ def say(options: argparse.Namespace) -> int:
         with connection:
             try:
                 return _say_to(connection, options)
-            except Silent as silent:
+            except NoAnswer as silent:
                 print_note(f"the running assistant does not answer: {silent}")
     # Only now: where an assistant runs, none has to be loaded.
     from hark.cli.elsewhere import elsewhere
@@ -66,17 +66,17 @@ def _say_to(connection: Connection, options: argparse.Namespace) -> int:
     heard = False
     try:
         for answer in connection.ask(Say(" ".join(options.text), options.lang)):
-            if isinstance(answer, Heard):
+            if isinstance(answer, Accepted):
                 heard = True
-            elif isinstance(answer, Spoken):
+            elif isinstance(answer, SpokenText):
                 print(one_line(answer.text), flush=True)
-            elif isinstance(answer, Refused):
+            elif isinstance(answer, RequestRefused):
                 print_note(answer.reason)
                 return USER_ERROR
             elif isinstance(answer, Ended):
                 story = _story(connection, answer, options)
                 return print_ending(answer.outcome, answer.detail, answer.utterance_id, options, story)
-    except Silent:
+    except NoAnswer:
         if not heard:
             raise
         # Another assistant is not asked: this one may have done it already.

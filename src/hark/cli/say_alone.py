@@ -7,12 +7,12 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING
 
-from hark.app.screen import Screen
 from hark.app.settings import Settings
-from hark.app.state.keeping import State
+from hark.app.state.store import State
 from hark.cli.common import USER_ERROR, print_note, settings_path
 from hark.cli.say import print_ending
 from hark.cli.startup import load_settings, make_assistant, mute_refusal_log, open_state, report_problems
+from hark.cli.terminal import Screen
 from hark.model import MalformedMessage
 from hark.trace import render
 
@@ -34,15 +34,15 @@ async def _turn(options: argparse.Namespace, settings: Settings, state: State | 
     recorder, voice = (None, None) if options.to is None else _voice(options, settings)
     mute_refusal_log()
     async with make_assistant(options, settings, state, screen.show, voice) as assistant:
-        report_problems(assistant.house, settings_path(options)[0])
+        report_problems(assistant.runtime, settings_path(options)[0])
         try:
-            asked = await assistant.talk.ask(" ".join(options.text), screen.show)
+            asked = await assistant.client.ask(" ".join(options.text), screen.show)
         except MalformedMessage as error:
             print_note(f"this cannot be said: {error}")
             return USER_ERROR
         if recorder is not None:
             _save(recorder, options.to)
-        trace = assistant.house.traces.find(asked.utterance_id)
+        trace = assistant.runtime.traces.find(asked.utterance_id)
         story = render(trace.record()) if options.why and trace is not None else None
         return print_ending(asked.outcome, asked.detail, asked.utterance_id, options, story)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from hark.app.loading import plugins
+from hark.app.plugin_set import plugins
 from hark.app.settings.document import document
 from hark.cli.common import OK
 from hark.cli.options import add_plugins

@@ -9,13 +9,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hark.app.advice import advice
-from hark.app.house import House
-from hark.app.household import Household
-from hark.app.loading import plugin_files, plugins, wanted_by
+from hark.app.diagnostics.examine import advice
+from hark.app.local_assistant import LocalAssistant
+from hark.app.plugin_set import plugin_files, plugins, wanted_by
+from hark.app.runtime import Runtime
 from hark.app.settings import Settings, read_settings
-from hark.app.state.directory import Held
-from hark.app.state.keeping import State
+from hark.app.state.directory import Locked
+from hark.app.state.store import State
 from hark.cli.common import print_note, settings_path, state_path
 from hark.hosting import Refusal
 from hark.model import SystemClock
@@ -36,7 +36,7 @@ def open_state(options: argparse.Namespace, settings: Settings) -> Iterator[Stat
     """The state of the device; none, with a note to the user, if another process has it."""
     try:
         state = State(state_path(options), SystemClock(), traces=settings.trace.disk)
-    except Held as held:
+    except Locked as held:
         print_note(f"{held}; this command runs without it and stores nothing")
         yield None
         return
@@ -50,11 +50,11 @@ def make_assistant(
     state: State | None,
     show: Callable[[str], None],
     aloud: VoiceConfig | None = None,
-) -> Household:
+) -> LocalAssistant:
     """An assistant with all its plugins, not yet started."""
     files = plugin_files(settings, settings_path(options)[0])
     loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings))
-    return Household(settings, loaded, SystemClock(), show, state=state, aloud=aloud)
+    return LocalAssistant(settings, loaded, SystemClock(), show, state=state, aloud=aloud)
 
 
 def mute_refusal_log() -> None:
@@ -62,7 +62,7 @@ def mute_refusal_log() -> None:
     logging.getLogger("hark.hosting").addFilter(_is_no_refusal)
 
 
-def report_problems(house: House, settings: Path) -> None:
+def report_problems(house: Runtime, settings: Path) -> None:
     """Print which plugins are not loaded and why, and which settings have no effect."""
     refusals = house.refusals
     if refusals:

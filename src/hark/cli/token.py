@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Final
 
-from hark.app.places import tokens_file
+from hark.app.paths import tokens_file
 from hark.app.settings import read_settings
 from hark.app.tokens import Token, TokenFile
 from hark.cli.common import OK, settings_path, state_path

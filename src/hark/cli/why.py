@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from hark.app.control.client import Connection, Silent, connect
+from hark.app.control.client import Connection, NoAnswer, connect
 from hark.app.control.protocol import Explained, Why
-from hark.app.words import lines_of
+from hark.app.text import lines_of
 from hark.cli.common import FAILED, OK, print_note, state_path
 from hark.errors import UserError
 
@@ -56,7 +56,7 @@ def _asked(connection: Connection, wanted: str) -> str | None:
             for answer in connection.ask(Why(wanted)):
                 if isinstance(answer, Explained):
                     return answer.text
-        except Silent as silent:
+        except NoAnswer as silent:
             print_note(f"the running assistant does not answer ({silent}); this is from disk")
     return None
 
@@ -88,4 +88,4 @@ def _asked_elsewhere(options: argparse.Namespace) -> TraceRecord | None:
     from hark.cli.elsewhere import elsewhere
 
     place = elsewhere(options)
-    return place.story(options.id) if place is not None else None
+    return place.find_trace(options.id) if place is not None else None

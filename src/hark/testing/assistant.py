@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from hark.app.house import House
-from hark.app.open_questions import OpenQuestions, is_question
+from hark.app.client import OpenQuestions, is_question
+from hark.app.runtime import Runtime
 from hark.app.settings import Settings, settings_from
 from hark.builtin import MATCHERS
 from hark.bus import Carrier, LocalBus
@@ -30,7 +30,7 @@ _TELLING: Final = (topics.UTTERANCE_SPEAK, topics.UTTERANCE_HANDLED)
 
 _FIRST: Final = ("stop", "converse")
 
-CLOSING: Final = "closing the house"
+CLOSING: Final = "closing the assistant"
 """The name of the task that closes the house, for whoever looks at all of them."""
 
 
@@ -69,16 +69,16 @@ class Assistant:
         """Named sessions, each as it was last told: whoever speaks in one sends it along (SESSION-2)."""
         self.messages: list[Message] = []
         """Every Message on the bus, in order."""
-        self.house: House | SplitHouse
+        self.runtime: Runtime | SplitHouse
 
     @property
     def bus(self) -> LocalBus:
         """The bus everything runs on."""
-        return self.house.bus
+        return self.runtime.bus
 
     async def __aenter__(self) -> Assistant:
         if self._layout != "one process":
-            self.house = await SplitHouse.build(
+            self.runtime = await SplitHouse.build(
                 self._settings,
                 self.clock,
                 self._plugins,
@@ -91,7 +91,7 @@ class Assistant:
             bus = self._bus_type()
             await bus.open()
             bus.tap(self._saw)
-            self.house = House(
+            self.runtime = Runtime(
                 self._settings,
                 bus,
                 self.clock,
@@ -100,13 +100,13 @@ class Assistant:
                 serves=lambda _id: True,
                 data_root=self._data_root,
             )
-        await self.house.start()
+        await self.runtime.start()
         return self
 
     async def __aexit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        closing = asyncio.create_task(self.house.stop(), name=CLOSING)
+        closing = asyncio.create_task(self.runtime.stop(), name=CLOSING)
         while not closing.done():
             # Grace periods of the shutdown are time too.
             if isinstance(self.clock, FakeClock):
@@ -169,7 +169,7 @@ class Assistant:
 
     def trace(self, utterance_id: str = "") -> TurnTrace:
         """The trace of the last turn, or of the one with this id."""
-        trace = self.house.traces.find(utterance_id)
+        trace = self.runtime.traces.find(utterance_id)
         if trace is None:
             raise LookupError("no turn has begun")
         return trace

@@ -8,7 +8,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from hark.app.house import House
+from hark.app.runtime import Runtime
 from hark.app.services import ALL_SERVICES, ServiceName
 from hark.app.settings import Settings
 from hark.bus import Carrier, LocalBus, RemoteBus
@@ -29,19 +29,19 @@ Layout = Literal["one process", "services"]
 
 _STARTS: Final[tuple[ServiceName, ...]] = ("act", "hear", "speak", "understand")
 """Skills before those who match them: what they announce is heard all the same."""
-_WHERE: Final[dict[str, ServiceName]] = {"skills": "act", "handlers": "act", "residents": "act", "speaker": "speak"}
+_WHERE: Final[dict[str, ServiceName]] = {"skills": "act", "handlers": "act", "plugin_set": "act", "speaker": "speak"}
 
 
 class SplitHouse:
-    """A house for each service, and a bus of its own for each house. It can be asked for what a `House` can, and knows
+    """A house for each service, and a bus of its own for each house. It can be asked for what a `Runtime` can, and knows
     in which of them it is. At NATS there are two workers that understand.
     """
 
-    def __init__(self, bus: LocalBus, houses: dict[ServiceName, House]) -> None:
+    def __init__(self, bus: LocalBus, houses: dict[ServiceName, Runtime]) -> None:
         self.bus = bus
         """One more bus at the same broker, for whoever looks on."""
         self.houses = houses
-        self.second: House | None = None
+        self.second: Runtime | None = None
         """Another worker beside the one that understands."""
         self._order: dict[str, int] = {}
         """The turns of both, in the order in which they were first seen."""
@@ -64,7 +64,7 @@ class SplitHouse:
         """Build all of them at one broker, in memory unless there are other ways to one."""
         carrier = carrier or MemoryBroker().carrier
         onlooker = await _bus(carrier())
-        houses: dict[ServiceName, House] = {}
+        houses: dict[ServiceName, Runtime] = {}
         made = cls(onlooker, houses)
         onlooker.tap(made._note_order)
         onlooker.tap(watch)
@@ -77,10 +77,10 @@ class SplitHouse:
             everybody = [*houses.values(), *([] if made.second is None else [made.second])]
             return [late for _ in range(2) for one in everybody for late in await one.bus.settled()]
 
-        async def house(room: ServiceName, plugins: Sequence[Plugin], worker: int = 0) -> House:
+        async def house(room: ServiceName, plugins: Sequence[Plugin], worker: int = 0) -> Runtime:
             own = await _bus(carrier(), worker)
             nats = made._keep(own)
-            return House(
+            return Runtime(
                 settings,
                 own,
                 clock,
@@ -139,32 +139,32 @@ class SplitHouse:
 
     @property
     def refusals(self) -> list[Refusal]:
-        """As of `House`."""
+        """As of `Runtime`."""
         return [refusal for house in self.houses.values() for refusal in house.refusals]
 
     def ids(self) -> Iterator[str]:
-        """As of `House`."""
+        """As of `Runtime`."""
         return (plugin_id for room in ("understand", *ALL_SERVICES[2:]) for plugin_id in self.houses[room].ids())
 
     @property
     def chains(self) -> dict[TransformerType, Any]:
-        """As of `House`."""
+        """As of `Runtime`."""
         return {kind: chain for house in self.houses.values() for kind, chain in house.chains.items()}
 
     @property
     def transformers(self) -> dict[TransformerType, Any]:
-        """As of `House`."""
+        """As of `Runtime`."""
         return {kind: registry for house in self.houses.values() for kind, registry in house.transformers.items()}
 
     @property
     def traces(self) -> JoinedTraces:
-        """As of `House`."""
+        """As of `Runtime`."""
         stores: dict[str, TraceStore] = {room: house.traces for room, house in self.houses.items()}
         return JoinedTraces(stores, self.second.traces if self.second is not None else None, self._order)
 
     @property
     def orchestrator(self) -> Orchestrator | JoinedOrchestrators:
-        """As of `House`."""
+        """As of `Runtime`."""
         first = self.houses["understand"].orchestrator
         return first if self.second is None else JoinedOrchestrators((first, self.second.orchestrator))
 

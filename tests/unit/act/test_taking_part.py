@@ -130,7 +130,7 @@ async def test_what_is_not_hosted_any_more_is_not_answered_for(assistant: MakeAs
 
     async with assistant(Both()) as hark:
         assert [await hark.hears(text) for text in ("mumble", "what is it")] == [["taken"], ["known"]]
-        await hark.house.residents.move_out(hark.house.skills.get("both"))  # type: ignore[arg-type]
+        await hark.runtime.plugin_set.unload(hark.runtime.skills.get("both"))  # type: ignore[arg-type]
         await settle()
         assert [(await heard(hark, text)).spoken for text in ("mumble", "what is it")] == [[], []]
         for topic in (topics.FALLBACK_PING, topics.COMMON_QUERY_PING, topics.CONVERSE_PING, topics.STOP_PING):
@@ -152,7 +152,7 @@ async def test_only_the_last_thousand_claims_are_kept_in_mind(assistant: MakeAss
             return "taken"
 
     async with assistant(Takes()) as hark:
-        polls = hark.house.handlers._polls
+        polls = hark.runtime.handlers._polls
         for number in range(1_010):
             data = {"utterances": ["a"], "lang": "en-US"}
             hark.bus.emit(Message(topics.FALLBACK_PING, data, {"utterance_id": str(number)}))

@@ -9,7 +9,7 @@ import pytest
 from hark.app.bus_address import BusAddress
 from hark.app.bus_server import start_server
 from hark.app.settings import settings_from
-from hark.app.settings.bus_tables import BusTable
+from hark.app.settings.tables import BusTable
 from hark.app.tokens import TokenFile
 from hark.bus import LocalBus
 from hark.errors import UserError

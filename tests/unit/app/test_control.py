@@ -13,15 +13,14 @@ import msgspec
 import pytest
 
 from hark.app.control import client
-from hark.app.control.address import NAME
-from hark.app.control.client import Silent, connect
-from hark.app.control.protocol import Ended, Explained, Heard, Ping, Pong, Say, Spoken, Why
+from hark.app.control.client import NoAnswer, connect
+from hark.app.control.protocol import NAME, Accepted, Ended, Explained, Ping, Pong, Say, SpokenText, Why
 from hark.app.control.server import listening
-from hark.app.household import Household
-from hark.app.loading import plugins
+from hark.app.local_assistant import LocalAssistant
+from hark.app.plugin_set import plugins
 from hark.app.settings import settings_from
 from hark.app.state.directory import StateError
-from hark.app.state.keeping import State
+from hark.app.state.store import State
 from hark.model import SystemClock
 from hark.spec import topics
 
@@ -29,12 +28,12 @@ SETTINGS = settings_from({"assistant": {"langs": ["de-DE"]}})
 
 
 @asynccontextmanager
-async def assistant(directory: Path) -> AsyncIterator[Household]:
+async def assistant(directory: Path) -> AsyncIterator[LocalAssistant]:
     state = State(directory, SystemClock(), traces=False)
     try:
         with listening(directory) as door:
-            household = Household(
-                SETTINGS, plugins(installed=False), SystemClock(), lambda _: None, state=state, door=door
+            household = LocalAssistant(
+                SETTINGS, plugins(installed=False), SystemClock(), lambda _: None, state=state, control_socket=door
             )
             async with household:
                 yield household
@@ -68,7 +67,7 @@ async def test_the_three_requests(tmp_path: Path) -> None:
     async with assistant(tmp_path):
         assert isinstance(*await asyncio.to_thread(asked, tmp_path, Ping()), Pong)
         heard, *spoken, ended = await asyncio.to_thread(asked, tmp_path, Say("say hello world"))
-        assert (heard, spoken) == (Heard(), [Spoken("hello world")])
+        assert (heard, spoken) == (Accepted(), [SpokenText("hello world")])
         assert isinstance(ended, Ended)
         assert ended.outcome == "complete"
         (explained,) = await asyncio.to_thread(asked, tmp_path, Why(ended.utterance_id))
@@ -79,9 +78,9 @@ async def test_the_three_requests(tmp_path: Path) -> None:
 async def test_every_utterance_has_a_session_of_its_own(tmp_path: Path) -> None:
     async with assistant(tmp_path) as household:
         await exchange(tmp_path, b'{"do": "say", "utterance": "help"}', b'{"do": "say", "utterance": "frobnicate"}')
-        traces = list(household.house.traces)
+        traces = list(household.runtime.traces)
         assert [trace.session_id for trace in traces] == ["say-1", "say-2"]
-        assert household.house.store.current.active_handlers == ()
+        assert household.runtime.store.current.active_handlers == ()
 
 
 async def test_an_unknown_turn_or_language_is_said_to_be_unknown(tmp_path: Path) -> None:
@@ -94,8 +93,8 @@ async def test_an_unknown_turn_or_language_is_said_to_be_unknown(tmp_path: Path)
             b'{"do": "say", "utterance": "hallo", "lang": "de-de"}',
         )
     assert [answer.get("reason", "") for answer in answers] == [
-        "this assistant had no turn yet",
-        "this assistant had no turn whose id begins with zz",
+        "this assistant has had no turn yet",
+        "this assistant has had no turn whose id begins with zz",
         "this assistant does not understand fr; it understands de-DE, en-US",
         "",
         "",
@@ -147,7 +146,7 @@ async def test_half_a_request_is_nothing(tmp_path: Path) -> None:
 async def test_a_client_that_goes_away_leaves_the_turn_to_its_end(tmp_path: Path) -> None:
     async with assistant(tmp_path) as household:
         ended = asyncio.Semaphore(0)
-        household.house.bus.on(topics.UTTERANCE_HANDLED, lambda _: ended.release())
+        household.runtime.bus.on(topics.UTTERANCE_HANDLED, lambda _: ended.release())
         for _ in range(20):
             channel = socket.socket(socket.AF_UNIX)
             channel.connect(str(tmp_path / NAME))
@@ -157,7 +156,7 @@ async def test_a_client_that_goes_away_leaves_the_turn_to_its_end(tmp_path: Path
         async with asyncio.timeout(20):
             for _ in range(20):
                 await ended.acquire()
-    assert {trace.outcome for trace in household.house.traces} == {"complete"}
+    assert {trace.outcome for trace in household.runtime.traces} == {"complete"}
 
 
 async def test_a_client_that_never_reads_hinders_nobody(tmp_path: Path) -> None:
@@ -182,7 +181,9 @@ async def test_who_connects_early_is_answered_when_the_assistant_is_ready(tmp_pa
     state = State(tmp_path, SystemClock(), traces=False)
     door = listening(tmp_path)
     early = asyncio.create_task(asyncio.to_thread(asked, tmp_path, Ping()))
-    household = Household(SETTINGS, plugins(installed=False), SystemClock(), lambda _: None, state=state, door=door)
+    household = LocalAssistant(
+        SETTINGS, plugins(installed=False), SystemClock(), lambda _: None, state=state, control_socket=door
+    )
     async with household:
         assert isinstance((await early)[0], Pong)
     state.close()
@@ -218,7 +219,7 @@ async def test_a_path_longer_than_a_socket_address_works_all_the_same(tmp_path: 
 
 def test_a_socket_that_cannot_be_made_is_trouble_with_a_remedy(tmp_path: Path) -> None:
     (tmp_path / NAME).mkdir()
-    with pytest.raises(StateError, match=f"the control socket {tmp_path / NAME} cannot be made.*--state"):
+    with pytest.raises(StateError, match=f"the control socket {tmp_path / NAME} cannot be created.*--state"):
         listening(tmp_path)
 
 
@@ -229,7 +230,7 @@ def test_an_assistant_that_hangs_counts_as_silent_after_a_while(
     with listening(tmp_path):
         connection = connect(tmp_path)
         assert connection is not None
-        with connection, pytest.raises(Silent, match="timed out"):
+        with connection, pytest.raises(NoAnswer, match="timed out"):
             list(connection.ask(Ping()))
 
 
@@ -240,8 +241,8 @@ def test_an_assistant_that_does_not_keep_to_the_protocol_counts_as_silent(tmp_pa
         with connection:
             peer, _ = door.accept()
             peer.sendall(b"what?\n")
-            with pytest.raises(Silent):
+            with pytest.raises(NoAnswer):
                 list(connection.ask(Ping()))
             peer.close()
-            with pytest.raises(Silent):
+            with pytest.raises(NoAnswer):
                 list(connection.ask(Ping()))

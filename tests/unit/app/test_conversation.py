@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from hark.app.conversation import Conversation
-from hark.app.household import Household
-from hark.app.line_reader import Descriptor, LineReader
-from hark.app.loading import plugins
-from hark.app.screen import Screen
+from hark.app.client import PendingTurn
+from hark.app.local_assistant import LocalAssistant
+from hark.app.plugin_set import plugins
 from hark.app.settings import settings_from
-from hark.app.talk import Asked
+from hark.cli.conversation import TerminalConversation
+from hark.cli.terminal import DescriptorReader, LineReader, Screen
 from hark.model import SystemClock
 from hark.testing import FakeClock
 
@@ -42,10 +41,10 @@ def told(*lines: str | Exception) -> list[str]:
 
     async def talk() -> None:
         settings = settings_from({"limits": {"grace": 0.0}})
-        async with Household(settings, plugins(installed=False), SystemClock(), screen.show) as household:
-            conversation = Conversation(household.talk, SystemClock(), Lines(*lines), screen, "here")  # type: ignore[arg-type]
+        async with LocalAssistant(settings, plugins(installed=False), SystemClock(), screen.show) as household:
+            conversation = TerminalConversation(household.client, SystemClock(), Lines(*lines), screen, "here")  # type: ignore[arg-type]
             async with asyncio.timeout(20):
-                await conversation.go_on(asyncio.Event(), patient=True)
+                await conversation.run(asyncio.Event(), patient=True)
 
     out = io.StringIO()
     screen = Screen(out, lambda: None)
@@ -63,16 +62,16 @@ def test_blank_lines_say_nothing() -> None:
 
 def test_nobody_claiming_it_is_said_with_the_way_to_ask_why() -> None:
     (line,) = told("frobnicate the widget")
-    assert line.startswith("(nobody claimed this; ask why with: hark why ")
+    assert line.startswith("Sorry, I did not understand that. (Details: hark why ")
     assert line.endswith(" --state here)")
 
 
 def test_a_line_that_is_no_text_is_passed_over_and_said_to_be() -> None:
     bad = UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
     first, second, third = told(bad, "say hello", "\udcff")
-    assert first == "(this line is not UTF-8 and was passed over)"
+    assert first == "This line is not UTF-8; it was ignored."
     assert second == "hello"
-    assert third.startswith("(this cannot be said: text holds a lone surrogate")
+    assert third.startswith("This cannot be said: text holds a lone surrogate")
 
 
 class SlowTalk:
@@ -82,20 +81,20 @@ class SlowTalk:
         self.asked: list[str] = []
         self.answer = asyncio.Event()
 
-    async def ask(self, text: str, hear: Callable[[str], None]) -> Asked:
+    async def ask(self, text: str, hear: Callable[[str], None]) -> PendingTurn:
         self.asked.append(text)
         await self.answer.wait()
         hear(f"about {text}")
-        asked = Asked(hear)
+        asked = PendingTurn(hear)
         asked.outcome = "complete"
         return asked
 
 
 async def test_a_person_may_go_on_when_an_answer_takes_long() -> None:
     talk, clock, out = SlowTalk(), FakeClock(), io.StringIO()
-    conversation = Conversation(talk, clock, Lines("one", "two", ends=False), Screen(out, lambda: None), None)  # type: ignore[arg-type]
+    conversation = TerminalConversation(talk, clock, Lines("one", "two", ends=False), Screen(out, lambda: None), None)  # type: ignore[arg-type]
     stop = asyncio.Event()
-    going = asyncio.create_task(conversation.go_on(stop, patient=False))
+    going = asyncio.create_task(conversation.run(stop, patient=False))
     await clock.advance(4.9)
     assert talk.asked == ["one"]
     await clock.advance(0.2)
@@ -104,29 +103,29 @@ async def test_a_person_may_go_on_when_an_answer_takes_long() -> None:
     await clock.advance(0)
     stop.set()
     await going
-    assert out.getvalue().splitlines() == ["(this takes a while; you may go on meanwhile)", "about one", "about two"]
+    assert out.getvalue().splitlines() == ["This takes a while. You can go on meanwhile.", "about one", "about two"]
 
 
 class BrokenTalk:
     """An assistant that cannot be talked to."""
 
-    async def ask(self, text: str, hear: Callable[[str], None]) -> Asked:
-        raise LookupError("nobody home")
+    async def ask(self, text: str, hear: Callable[[str], None]) -> PendingTurn:
+        raise LookupError("not connected")
 
 
 async def test_an_assistant_that_cannot_be_talked_to_is_said_to_be_broken(caplog: pytest.LogCaptureFixture) -> None:
     out = io.StringIO()
-    conversation = Conversation(BrokenTalk(), FakeClock(), Lines("one", "two"), Screen(out, lambda: None), None)  # type: ignore[arg-type]
-    await conversation.go_on(asyncio.Event(), patient=True)
-    assert out.getvalue().splitlines() == ["(this turn broke: LookupError: nobody home)"] * 2
+    conversation = TerminalConversation(BrokenTalk(), FakeClock(), Lines("one", "two"), Screen(out, lambda: None), None)  # type: ignore[arg-type]
+    await conversation.run(asyncio.Event(), patient=True)
+    assert out.getvalue().splitlines() == ["This turn failed: LookupError: not connected"] * 2
     assert "an utterance could not be put to the assistant" in caplog.text
 
 
 async def test_a_pipe_waits_for_each_answer_however_long_it_takes_unless_stopped() -> None:
     talk, clock = SlowTalk(), FakeClock()
-    conversation = Conversation(talk, clock, Lines("one", "two"), Screen(io.StringIO(), lambda: None), None)  # type: ignore[arg-type]
+    conversation = TerminalConversation(talk, clock, Lines("one", "two"), Screen(io.StringIO(), lambda: None), None)  # type: ignore[arg-type]
     stop = asyncio.Event()
-    going = asyncio.create_task(conversation.go_on(stop, patient=True))
+    going = asyncio.create_task(conversation.run(stop, patient=True))
     await clock.advance(10_000)
     assert talk.asked == ["one"]
     stop.set()
@@ -143,7 +142,7 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 async def test_lines_are_read_whole_however_they_arrive(pipe: tuple[int, int]) -> None:
     reading, writing = pipe
-    reader = LineReader(Descriptor(reading))
+    reader = LineReader(DescriptorReader(reading))
     os.write(writing, b"one\ntw")
     assert await reader.line() == "one"
     second = asyncio.create_task(reader.line())
@@ -158,7 +157,7 @@ async def test_lines_are_read_whole_however_they_arrive(pipe: tuple[int, int]) -
 
 async def test_a_line_that_is_not_utf8_costs_no_other(pipe: tuple[int, int]) -> None:
     reading, writing = pipe
-    reader = LineReader(Descriptor(reading))
+    reader = LineReader(DescriptorReader(reading))
     os.write(writing, b"\xff\nfine\n")
     os.close(writing)
     with pytest.raises(UnicodeDecodeError):

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hark.app.dev.editions import Printing, current, install
-from hark.app.dev.sources import Offer, source_of, sources
-from hark.app.dev.units import Unit, root_of, units_of
+from hark.app.reload.module_versions import ModuleImport, current_modules, install_modules
+from hark.app.reload.reload_group import EntryPointSource, ReloadGroup, groups_of, plugin_sources, root_of, source_of
 from hark.builtin import ClockSkill, Normalize, TemplateMatcher
 from hark.hosting import PluginFile, Refusal
 
@@ -36,8 +35,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del sys.modules[name]
 
 
-def printing(root: str, *modules: str) -> Printing:
-    return Printing(root, modules, Unit(root, []).spec)
+def printing(root: str, *modules: str) -> ModuleImport:
+    return ModuleImport(root, modules, ReloadGroup(root, []).spec)
 
 
 def test_a_new_edition_is_beside_the_old_one_until_it_is_installed(site: Path) -> None:
@@ -47,14 +46,14 @@ def test_a_new_edition_is_beside_the_old_one_until_it_is_installed(site: Path) -
     assert sys.modules["ed_pack"] is old
     assert old.part.value == 1
     assert set(edition) == {"ed_pack", "ed_pack.part"}
-    install("ed_pack", edition)
+    install_modules("ed_pack", edition)
     assert importlib.import_module("ed_pack.part").value == 2
     assert sys.modules["ed_pack.part"] is edition["ed_pack"].part
 
 
 def test_what_fails_is_kept_and_the_old_edition_with_it(site: Path) -> None:
     importlib.import_module("ed_pack")
-    before = current("ed_pack")
+    before = current_modules("ed_pack")
     (site / "ed_pack" / "part.py").write_text("raise KeyboardInterrupt\n")
     work = printing("ed_pack", "ed_pack", "ed_pack.part")
     work.run()
@@ -62,23 +61,23 @@ def test_what_fails_is_kept_and_the_old_edition_with_it(site: Path) -> None:
         "ed_pack": KeyboardInterrupt,
         "ed_pack.part": KeyboardInterrupt,
     }
-    assert current("ed_pack") == before
+    assert current_modules("ed_pack") == before
 
 
 def test_one_that_is_given_up_before_it_began_changes_nothing(site: Path) -> None:
     importlib.import_module("ed_pack")
-    before, finders = current("ed_pack"), list(sys.meta_path)
+    before, finders = current_modules("ed_pack"), list(sys.meta_path)
     work = printing("ed_pack", "ed_pack")
     work.give_up()
     assert work.run() == {}
-    assert (current("ed_pack"), sys.meta_path) == (before, finders)
+    assert (current_modules("ed_pack"), sys.meta_path) == (before, finders)
 
 
 def test_the_package_above_leads_to_the_edition_that_is_installed(site: Path) -> None:
     theirs = importlib.import_module("ed_shared.theirs")
     edition = printing("ed_shared.theirs", "ed_shared.theirs").run()
     assert sys.modules["ed_shared"].theirs is theirs
-    install("ed_shared.theirs", edition)
+    install_modules("ed_shared.theirs", edition)
     assert sys.modules["ed_shared"].theirs is edition["ed_shared.theirs"] is not theirs
 
 
@@ -120,25 +119,25 @@ def test_the_root_is_the_outermost_package_of_the_author(site: Path, module: str
 
 
 def test_the_places_of_a_unit_are_its_files_and_the_locale_folder_beside_a_module(site: Path) -> None:
-    assert Unit("ed_pack", []).places == (site / "ed_pack",)
-    assert Unit("ed_module", []).places == (site / "ed_module.py", site / "locale")
-    assert Unit("no_such_module", []).places == ()
-    assert Unit("sys", []).places == ()
+    assert ReloadGroup("ed_pack", []).places == (site / "ed_pack",)
+    assert ReloadGroup("ed_module", []).places == (site / "ed_module.py", site / "locale")
+    assert ReloadGroup("no_such_module", []).places == ()
+    assert ReloadGroup("sys", []).places == ()
     file = PluginFile(site / "ed_module.py")
-    assert Unit(file.module, [file]).places == (site / "ed_module.py", site / "locale")
+    assert ReloadGroup(file.module, [file]).places == (site / "ed_module.py", site / "locale")
     to_come = PluginFile(site / "folder")
-    assert Unit(to_come.module, [to_come]).places == (site / "folder",)
+    assert ReloadGroup(to_come.module, [to_come]).places == (site / "folder",)
 
 
 def test_plugins_of_ours_are_watched_only_where_somebody_edits_them(monkeypatch: pytest.MonkeyPatch) -> None:
     import hark.builtin
 
-    [place] = Unit("hark.builtin", []).places
+    [place] = ReloadGroup("hark.builtin", []).places
     assert place == Path(hark.builtin.__file__).parent
     spec = hark.builtin.__spec__
     assert spec is not None
     monkeypatch.setattr(spec, "submodule_search_locations", ["/usr/lib/python3/site-packages/hark/builtin"])
-    assert Unit("hark.builtin", []).places == ()
+    assert ReloadGroup("hark.builtin", []).places == ()
 
 
 @pytest.mark.parametrize("made", [ClockSkill, Normalize, TemplateMatcher])
@@ -148,9 +147,9 @@ def test_a_class_is_made_again_as_if_an_entry_point_named_it(made: type) -> None
 
 
 def test_the_sources_are_those_of_an_ordinary_start(tmp_path: Path) -> None:
-    found = list(sources(installed=False, files=[tmp_path / "a.py"]))
+    found = list(plugin_sources(installed=False, files=[tmp_path / "a.py"]))
     assert not any(isinstance(source, Refusal) for source in found)
     *ours, file = found
-    assert all(isinstance(source, Offer) for source in ours)
+    assert all(isinstance(source, EntryPointSource) for source in ours)
     assert isinstance(file, PluginFile)
-    assert list(units_of(ours)) == ["hark.builtin"]  # type: ignore[arg-type]
+    assert list(groups_of(ours)) == ["hark.builtin"]  # type: ignore[arg-type]

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from hark.app.dev.watching import GONE, SETTLED, Watched, stamps_of
+from hark.app.reload.watch import GONE, SETTLED, ChangeDetector, stamps_of
 
 
-def looks(watched: Watched, place: Path, times: int) -> list[bool]:
+def looks(watched: ChangeDetector, place: Path, times: int) -> list[bool]:
     return [watched.look(stamps_of([place])) for _ in range(times)]
 
 
 def test_a_change_counts_once_when_it_is_at_rest(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_text("1")
-    watched = Watched(stamps_of([file]))
+    watched = ChangeDetector(stamps_of([file]))
     assert looks(watched, file, 3) == [False] * 3
     file.write_text("22")
     assert looks(watched, file, SETTLED + 3) == [False] * (SETTLED - 1) + [True] + [False] * 3
@@ -24,7 +24,7 @@ def test_a_change_counts_once_when_it_is_at_rest(tmp_path: Path) -> None:
 def test_a_file_that_is_still_being_written_is_not_at_rest(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_text("")
-    watched = Watched(stamps_of([file]))
+    watched = ChangeDetector(stamps_of([file]))
     for length in range(1, 10):
         file.write_text("x" * length)
         assert looks(watched, file, 1) == [False]
@@ -36,7 +36,7 @@ def test_a_file_that_is_still_being_written_is_not_at_rest(tmp_path: Path) -> No
 def test_a_missing_file_is_waited_for(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_text("1")
-    watched = Watched(stamps_of([file]))
+    watched = ChangeDetector(stamps_of([file]))
     file.unlink()
     assert looks(watched, file, GONE - 1) == [False] * (GONE - 1)
     assert looks(watched, file, 1) == [True]
@@ -46,7 +46,7 @@ def test_a_change_that_was_taken_back_does_not_count(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_text("1")
     before = file.stat()
-    watched = Watched(stamps_of([file]))
+    watched = ChangeDetector(stamps_of([file]))
     file.write_text("22")
     looks(watched, file, 1)
     file.write_text("1")
@@ -59,7 +59,7 @@ def test_another_file_in_its_place_is_a_change_though_it_looks_the_same(tmp_path
     file.write_text("1")
     other.write_text("2")
     os.utime(other, ns=(file.stat().st_atime_ns, file.stat().st_mtime_ns))
-    watched = Watched(stamps_of([file]))
+    watched = ChangeDetector(stamps_of([file]))
     other.rename(file)
     assert looks(watched, file, SETTLED)[-1]
 

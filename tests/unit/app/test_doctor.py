@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from hark.app.doctor.examine import examine
-from hark.app.doctor.render import render
-from hark.app.doctor.report import Report
-from hark.app.house import House
+from hark.app.diagnostics.examine import examine
+from hark.app.diagnostics.render import render
+from hark.app.diagnostics.report import DoctorReport
+from hark.app.runtime import Runtime
 from hark.app.settings import settings_from
 from hark.builtin import TemplateMatcher
 from hark.bus import LocalBus
@@ -57,9 +57,9 @@ class BadSignature(UtteranceTransformer):
         return utterances
 
 
-async def look(*plugins: Plugin | Refusal, **tables: Any) -> Report:
+async def look(*plugins: Plugin | Refusal, **tables: Any) -> DoctorReport:
     bus = LocalBus()
-    house = House(settings_from(tables), bus, SystemClock(), plugins, render=lambda _: None, serves=lambda _: True)
+    house = Runtime(settings_from(tables), bus, SystemClock(), plugins, render=lambda _: None, serves=lambda _: True)
     await house.start()
     try:
         return examine(house, "hark.toml")

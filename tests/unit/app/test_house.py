@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from hark.app.advice import advice
-from hark.app.house import House
+from hark.app.diagnostics.examine import advice
+from hark.app.runtime import Runtime, StoppableClock
 from hark.app.settings import settings_from
-from hark.app.stoppable import StoppableClock
 from hark.builtin import MATCHERS, ParrotSkill, TemplateMatcher
 from hark.bus import LocalBus
 from hark.hosting import Refusal
@@ -23,8 +22,8 @@ from hark.spec import topics
 from hark.testing import FakeClock, settle
 
 
-def house(*plugins: Plugin | Refusal, **tables: Any) -> House:
-    return House(
+def house(*plugins: Plugin | Refusal, **tables: Any) -> Runtime:
+    return Runtime(
         settings_from(tables), LocalBus(), SystemClock(), plugins, render=lambda _: None, serves=lambda _: True
     )
 
@@ -218,7 +217,7 @@ async def test_settings_that_name_nothing_are_pointed_out() -> None:
 
 async def test_an_empty_pipeline_is_pointed_out() -> None:
     assert await advised(assistant={"pipeline": []}) == [
-        "[assistant] pipeline is empty: nobody is asked to claim what is said"
+        "[assistant] pipeline is empty: no plugin is asked to match what is said"
     ]
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hark.app import loading
-from hark.app.loading import plugins
+from hark.app import plugin_set as loading
+from hark.app.plugin_set import plugins
 from hark.builtin import DEFAULT_PLUGINS
 from hark.hosting import Refusal
 from hark.plugins import Plugin

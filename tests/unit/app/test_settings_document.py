@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from hark.app.settings import Settings, settings_from
-from hark.app.settings.docs import field_docs
-from hark.app.settings.document import document
+from hark.app.settings.document import document, field_docs
 from hark.app.settings.tables import TABLES
 from hark.builtin import DEFAULT_PLUGINS
 from hark.plugins import Plugin
@@ -41,7 +40,7 @@ def test_it_shows_every_key_of_every_table_with_its_documentation() -> None:
         for key in shape.__struct_fields__:
             assert key in docs, f"[{name}] {key} has no docstring"
             assert " ".join(docs[key].split()) in flat
-            assert f"#{key} = " in table or f"# {key} is not set unless you do" in table
+            assert f"#{key} = " in table or f"# {key} is not set by default" in table
 
 
 def test_plugins_are_shown_with_what_they_can_be_told() -> None:
@@ -82,10 +81,10 @@ def test_a_third_partys_plugin_is_documented_by_its_docstrings() -> None:
 # demanding.one: Wants to know things.
 #[plugins."demanding.one"]
 # Has no default.
-# where is not set unless you do
+# where is not set by default
 #names = ["a", "b\\""]
 # Is none by default.
-# limit is not set unless you do
+# limit is not set by default
 """
     )
     assert settings_from(tomllib.loads(switched_on(text))).plugins == {"demanding.one": {"names": ["a", 'b"']}}

@@ -34,7 +34,7 @@ DENIES = (
 )
 SECONDS = "is not a number of seconds above 0"
 BELOW = "and its keys below it"
-HANDED = "an entry is configured with text, numbers, true, false, and lists and tables of these"
+HANDED = "an entry may hold text, numbers, true, false, and lists and tables of these"
 NO_TOML = "this is not TOML"
 
 MISTAKES = {
@@ -42,15 +42,15 @@ MISTAKES = {
     "\n[zoo]": f"2: [zoo]: there is no such table; t{TABLES[1:]}",
     "[assistant]\nlnag = 'de'": "2: [assistant] lnag: there is no such key; did you mean lang? "
     "The keys are: lang, langs, pipeline, protect_skills, context_topics, files",
-    "lang = 'de'": "1: lang: a key cannot stand outside of every table; put it below [assistant]",
+    "lang = 'de'": "1: lang: a key has to be below a table; put it below [assistant]",
     "limits = 3": f"1: limits: 3 is not a table; write [limits] {BELOW}",
     '[limits]\nmatch = "ten"': f'2: [limits] match: "ten" {SECONDS}; the default is 10.0',
     "[limits]\n\n# a comment\nmatch = -1": f"4: [limits] match: -1 {SECONDS}; the default is 10.0",
     "[limits]\ngrace = nan": "2: [limits] grace: nan is not a number of seconds, 0 or more; the default is 5.0",
     "[limits]\nstart = inf": f"2: [limits] start: inf {SECONDS}; the default is 30.0",
     "[limits]\nfailures = 0": "2: [limits] failures: 0 is not a whole number, 1 or more; the default is 5",
-    "[limits]\nhandler = 0": f"2: [limits] handler: 0 {SECONDS}; leave the key out to have none",
-    "[limits.plugins]\nslow = -2": f"2: [limits.plugins] slow: -2 {SECONDS}; leave it out for what holds without it",
+    "[limits]\nhandler = 0": f"2: [limits] handler: 0 {SECONDS}; remove the key to leave it unset",
+    "[limits.plugins]\nslow = -2": f"2: [limits.plugins] slow: -2 {SECONDS}; remove it to use the general limit",
     "[limits]\nplugins = 2": "2: [limits] plugins: 2 is not a table of seconds by plugin id such as "
     "{ template = 20.0 }; the default is {}",
     "[trace]\ndisk = 1": "2: [trace] disk: 1 is not true or false; the default is true",
@@ -60,11 +60,11 @@ MISTAKES = {
     "the default is []",
     "[assistant]\npipeline = 'a'": '2: [assistant] pipeline: "a" is not a list of ids such as ["one", "another"]; '
     'the default is ["stop", "converse", "template", "keyword", "common_query...',
-    "[transformers]\ntts = [1]": "2: [transformers] tts: 1 is not an id in quotes; leave the key out to have none",
+    "[transformers]\ntts = [1]": "2: [transformers] tts: 1 is not an id in quotes; remove the key to leave it unset",
     "[deny]\nskils = []": f"2: [deny] skils: there is no such key; did you mean skills? {DENIES}",
     "[pipeline]\na = 1": f"2: [pipeline] a: 1 is not a table; write [pipeline.a] {BELOW}",
     "[pipeline.a]\nplugin = 1": "2: [pipeline.a] plugin: 1 is not an id in quotes; name a pipeline plugin",
-    "[pipeline.a]\nday = 2026-01-01": f"2: [pipeline.a] day: 2026-01-01 cannot be handed to a plugin; {HANDED}",
+    "[pipeline.a]\nday = 2026-01-01": f"2: [pipeline.a] day: 2026-01-01 cannot be passed to a plugin; {HANDED}",
     "[plugins]\na = 1": f"2: [plugins] a: 1 is not a table; write [plugins.a] {BELOW}",
     "[a]\nb 'c'": f"2:3: {NO_TOML}: expected '=' after a key in a key/value pair; the line reads: b 'c'",
     '[a]\nb = "c': f'2: {NO_TOML}: unterminated string; the line reads: b = "c',

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from hark.app.settings.lines import Lines
+from hark.app.settings.document import Lines
 
 TEXT = dedent(
     '''\

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hark.app.places import NoPlace, settings_file, state_directory
-from hark.app.state.directory import Held, Lock, StateError, make_directory
-from hark.app.state.keeping import State
+from hark.app.paths import NoHomeDirectory, settings_file, state_directory
+from hark.app.state.directory import Lock, Locked, StateError, make_directory
+from hark.app.state.store import State
 from hark.model import Session, SystemClock
 
 
@@ -42,7 +42,7 @@ def test_a_place_that_is_no_directory_is_refused(tmp_path: Path) -> None:
 
 def test_a_lock_that_is_held_says_who_holds_it(tmp_path: Path) -> None:
     lock = Lock(tmp_path)
-    with pytest.raises(Held, match=f"{tmp_path} is in use by the assistant with process id {os.getpid()}"):
+    with pytest.raises(Locked, match=f"{tmp_path} is in use by the assistant with process id {os.getpid()}"):
         Lock(tmp_path)
     lock.release()
     Lock(tmp_path).release()
@@ -68,14 +68,14 @@ def test_without_any_home_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -
         raise RuntimeError
 
     monkeypatch.setattr(Path, "home", no_home)
-    with pytest.raises(NoPlace, match="name a place with --state"):
+    with pytest.raises(NoHomeDirectory, match="name a path with --state"):
         state_directory({})
 
 
 def test_workers_share_a_directory_and_the_session_in_it(tmp_path: Path) -> None:
     one = State(tmp_path, SystemClock(), traces=False, parts=["understand"], worker="understand-1")
     two = State(tmp_path, SystemClock(), traces=False, parts=["understand"], worker="understand-2")
-    with pytest.raises(Held):
+    with pytest.raises(Locked):
         State(tmp_path, SystemClock(), traces=False, parts=["understand"], worker="understand-2")
     assert one.plugin_data != two.plugin_data
     assert one.turns is two.turns is None, "the broker has them"

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from hark.app.state.keeping import State
 from hark.app.state.session_file import SessionFile
+from hark.app.state.store import BATCH, RETRY, SYNC, State, Writer
 from hark.app.state.trace_file import TraceFile, find
-from hark.app.state.writer import BATCH, RETRY, SYNC, Writer
 from hark.model import Session, SystemClock
 from hark.testing import FakeClock
 from hark.trace import TurnTrace

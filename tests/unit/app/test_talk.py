@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from hark.app.household import Household
+from hark.app.local_assistant import LocalAssistant
 from hark.app.settings import Settings, settings_from
 from hark.builtin import Converse
 from hark.hosting import Refusal
@@ -102,24 +102,24 @@ class Listener:
         self.claims = Claims()
         self.asides: list[str] = []
         plugins = [Converse(), self.claims, Censor(), *more]
-        self.household = Household(settings, plugins, SystemClock(), self.asides.append)
+        self.assistant = LocalAssistant(settings, plugins, SystemClock(), self.asides.append)
 
     async def ask(self, text: str, session_id: str = "default") -> tuple[list[str], str, str]:
         heard: list[str] = []
         async with asyncio.timeout(20):
-            asked = await self.household.talk.ask(text, heard.append, session_id=session_id)
+            asked = await self.assistant.client.ask(text, heard.append, session_id=session_id)
         return heard, asked.outcome, asked.detail
 
 
 async def test_answers_are_heard_in_order_and_the_end_comes_last() -> None:
     listener = Listener()
-    async with listener.household:
+    async with listener.assistant:
         assert await listener.ask("greet") == (["hello", "world"], "complete", "")
 
 
 async def test_every_end_is_told_with_its_reason() -> None:
     listener = Listener()
-    async with listener.household:
+    async with listener.assistant:
         assert await listener.ask("frobnicate") == ([], "unmatched", "")
         heard, outcome, detail = await listener.ask("fail")
         assert (heard, outcome) == ([], "error")
@@ -128,19 +128,19 @@ async def test_every_end_is_told_with_its_reason() -> None:
 
 async def test_a_response_that_is_cancelled_does_not_make_the_turn_cancelled() -> None:
     listener = Listener()
-    async with listener.household:
+    async with listener.assistant:
         assert await listener.ask("whisper") == ([], "complete", "")
 
 
 async def test_speech_that_cannot_be_rendered_is_not_waited_for() -> None:
     listener = Listener()
-    async with listener.household:
+    async with listener.assistant:
         assert await listener.ask("mumble") == ([], "complete", "")
 
 
 async def test_speech_outside_of_a_turn_goes_aside_and_is_heard_before_the_house_closes() -> None:
     listener = Listener()
-    async with listener.household:
+    async with listener.assistant:
         assert await listener.ask("aside") == (["sure"], "complete", "")
         listener.claims.host.speak("goodbye")
         listener.claims.host.speak("not here", session=Session("elsewhere"))
@@ -149,21 +149,21 @@ async def test_speech_outside_of_a_turn_goes_aside_and_is_heard_before_the_house
 
 async def test_each_asker_hears_only_their_own_answer() -> None:
     listener = Listener()
-    async with listener.household:
+    async with listener.assistant:
         slow = asyncio.create_task(listener.ask("wait", "one"))
         await listener.claims.waiting.wait()
         assert await listener.ask("where", "two") == (["two"], "complete", "")
         assert not slow.done()
         listener.claims.go.set()
         assert await slow == (["done"], "complete", "")
-        assert listener.household.talk.serves("default")
-        assert not listener.household.talk.serves("one")
+        assert listener.assistant.client.serves("default")
+        assert not listener.assistant.client.serves("one")
     assert listener.asides == []
 
 
 async def test_what_cannot_be_an_utterance_is_refused_before_it_is_said() -> None:
     listener = Listener()
-    async with listener.household:
+    async with listener.assistant:
         with pytest.raises(MalformedMessage, match="lone surrogate"):
             await listener.ask("\ud800")
         assert await listener.ask("greet") == (["hello", "world"], "complete", "")
@@ -171,7 +171,7 @@ async def test_what_cannot_be_an_utterance_is_refused_before_it_is_said() -> Non
 
 async def test_a_turn_that_is_open_at_the_end_ends_with_the_house() -> None:
     listener = Listener()
-    async with listener.household:
+    async with listener.assistant:
         slow = asyncio.create_task(listener.ask("wait"))
         await listener.claims.waiting.wait()
     _, outcome, detail = await slow
@@ -182,19 +182,19 @@ async def test_a_turn_that_is_open_at_the_end_ends_with_the_house() -> None:
 @pytest.mark.parametrize("session_id", ["default", "kitchen"])
 async def test_a_question_comes_back_at_once_and_whoever_answers_hears_what_follows(session_id: str) -> None:
     listener = Listener()
-    async with listener.household:
+    async with listener.assistant:
         assert await listener.ask("choose", session_id) == (["which one?"], "asked", "")
-        assert listener.household.talk.serves(session_id)
+        assert listener.assistant.client.serves(session_id)
         assert await listener.ask("both", session_id) == (["and?"], "asked", "")
         assert await listener.ask("neither", session_id) == (["both and neither it is"], "complete", "")
         assert await listener.ask("greet", session_id) == (["hello", "world"], "complete", "")
-        assert listener.household.talk.serves(session_id) is (session_id == "default")
+        assert listener.assistant.client.serves(session_id) is (session_id == "default")
     assert listener.asides == []
 
 
 async def test_how_the_handler_ends_after_the_answer_is_told_to_whoever_answered() -> None:
     listener = Listener()
-    async with listener.household:
+    async with listener.assistant:
         await listener.ask("choose")
         heard, outcome, detail = await listener.ask("nothing")
         assert (heard, outcome) == ([], "error")
@@ -203,7 +203,7 @@ async def test_how_the_handler_ends_after_the_answer_is_told_to_whoever_answered
 
 async def test_an_answer_in_another_session_is_none() -> None:
     listener = Listener()
-    async with listener.household:
+    async with listener.assistant:
         await listener.ask("choose", "kitchen")
         assert await listener.ask("where", "bath") == (["bath"], "complete", "")
         assert await listener.ask("this", "kitchen") == (["this it is"], "complete", "")
@@ -219,8 +219,8 @@ async def test_what_is_said_when_nobody_answered_is_still_heard() -> None:
         if text == "None it is":
             said.set()
 
-    async with listener.household:
-        asked = await listener.household.talk.ask("choose quickly", hear, session_id="kitchen")
+    async with listener.assistant:
+        asked = await listener.assistant.client.ask("choose quickly", hear, session_id="kitchen")
         assert asked.outcome == "asked"
         async with asyncio.timeout(20):
             await said.wait()
@@ -229,7 +229,7 @@ async def test_what_is_said_when_nobody_answered_is_still_heard() -> None:
 
 async def test_a_named_session_goes_on_from_turn_to_turn() -> None:
     listener = Listener()
-    async with listener.household:
+    async with listener.assistant:
         for number in range(3):
             assert await listener.ask("note", "kitchen") == ([f"{number} so far"], "complete", "")
         assert await listener.ask("note", "bath") == (["0 so far"], "complete", "")
@@ -237,7 +237,7 @@ async def test_a_named_session_goes_on_from_turn_to_turn() -> None:
 
 async def test_of_very_many_sessions_those_are_kept_that_spoke_last() -> None:
     listener = Listener()
-    async with listener.household:
+    async with listener.assistant:
         for number in range(101):
             await listener.ask("note", f"session-{number}")
         assert await listener.ask("note", "session-100") == (["1 so far"], "complete", "")

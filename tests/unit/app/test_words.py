@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hark.app.words import lines_of, one_line, remark, why_command
+from hark.app.text import lines_of, one_line, remark, why_command
 
 
 @pytest.mark.parametrize(
@@ -35,15 +35,15 @@ def test_the_way_to_ask_why_can_be_typed_as_it_is() -> None:
     ("outcome", "detail", "told"),
     [
         ("complete", "", None),
-        ("unmatched", "", "(nobody claimed this; ask why with: hark why 1)"),
-        ("asked", "", "(this question is left open; answer questions in a conversation, with: hark run)"),
-        ("cancelled", "cancel: stop_word", "(cancelled by cancel: stop_word)"),
+        ("unmatched", "", "Sorry, I did not understand that. (Details: hark why 1)"),
+        ("asked", "", "This question stays open. To answer questions, start a conversation: hark run"),
+        ("cancelled", "cancel: stop_word", "Cancelled by cancel: stop_word."),
         (
             "error",
             "a:b: ValueError: no\nno",
-            "(something went wrong in a:b: ValueError: no no; ask why with: hark why 1)",
+            "The skill a:b failed: ValueError: no no (Details: hark why 1)",
         ),
-        ("broken", "", "(this turn broke; ask why with: hark why 1)"),
+        ("broken", "", "This turn did not end properly. (Details: hark why 1)"),
     ],
 )
 def test_every_end_but_an_answer_is_said_in_words(outcome: str, detail: str, told: str | None) -> None:

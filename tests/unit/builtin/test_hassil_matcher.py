@@ -75,10 +75,10 @@ async def test_values_that_its_skill_registers_fill_a_list(paths: list[str]) -> 
         assert await assistant.hears("brew for anna") == []
         entity = {"entity_name": "guest", "lang": "en", "samples": ["[aunt] anna", "(broken"]}
         home.host.emit("ovos.entity.register", {"skill_id": "another.skill", **entity})
-        await assistant.house.bus.settled()
+        await assistant.runtime.bus.settled()
         assert await assistant.hears("brew for anna") == []
         home.host.emit("ovos.entity.register", {"skill_id": home.id, **entity})
-        await assistant.house.bus.settled()
+        await assistant.runtime.bus.settled()
         assert await assistant.hears("brew for aunt anna") == ["for aunt anna"]
 
 
@@ -104,7 +104,7 @@ async def test_it_says_that_nothing_is_set_and_that_a_language_is_missing(paths:
 async def test_a_missing_package_is_reported_with_the_extra(paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "hassil.util", None)
     async with Assistant(HassilMatcher(), settings=settings(paths)) as assistant:
-        assert any("pip install 'hark[hassil]'" in str(refusal) for refusal in assistant.house.refusals)
+        assert any("pip install 'hark[hassil]'" in str(refusal) for refusal in assistant.runtime.refusals)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ async def test_a_missing_package_is_reported_with_the_extra(paths: list[str], mo
 async def test_a_broken_file_keeps_it_from_starting_and_is_named(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "broken.yaml").write_text(text)
     async with Assistant(HassilMatcher(), settings=settings([str(tmp_path)])) as assistant:
-        assert any(told in str(refusal) for refusal in assistant.house.refusals)
+        assert any(told in str(refusal) for refusal in assistant.runtime.refusals)
 
 
 async def test_the_package_is_taken_by_language_and_files_come_on_top(tmp_path: Path) -> None:
@@ -129,16 +129,16 @@ async def test_the_package_is_taken_by_language_and_files_come_on_top(tmp_path: 
     both = {"plugins": {"hassil": {"package": ["en"], "paths": [str(tmp_path)]}}}
     async with Assistant(HassilMatcher(), settings=both) as assistant:
         assert await assistant.hears("turn on the lights in the attic") == ["Turned on the lights"]
-        assistant.house.bus.emit(Message(topics.pipeline_intents_list("hassil")))
-        await assistant.house.bus.settled()
+        assistant.runtime.bus.emit(Message(topics.pipeline_intents_list("hassil")))
+        await assistant.runtime.bus.settled()
         (listed,) = assistant.of("ovos.pipeline.hassil.intents.list.response")
     assert listed.data["intents"] == ({"skill_id": "hassil", "intent_name": "answer", "lang": "en"},)
 
 
 async def test_what_it_could_claim_for_a_skill_is_listed(paths: list[str]) -> None:
     async with Assistant(HassilMatcher(), settings=settings(paths, "home.skill")) as assistant:
-        assistant.house.bus.emit(Message(topics.pipeline_intents_list("hassil")))
-        await assistant.house.bus.settled()
+        assistant.runtime.bus.emit(Message(topics.pipeline_intents_list("hassil")))
+        await assistant.runtime.bus.settled()
         (listed,) = assistant.of("ovos.pipeline.hassil.intents.list.response")
     assert [intent["intent_name"] for intent in listed.data["intents"]] == ["LightOn", "Brew", "Wake"]
 

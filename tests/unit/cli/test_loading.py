@@ -24,7 +24,7 @@ def loaded_by(program: str) -> set[str]:
 @pytest.mark.parametrize("command", ["say", "why"])
 def test_asking_does_not_load_an_assistant(command: str) -> None:
     loaded = loaded_by(f"import hark.cli, hark.cli.{command}")
-    assert not loaded & {"asyncio", "hark.app.house", "hark.bus", "tomllib", "importlib.metadata"}
+    assert not loaded & {"asyncio", "hark.app.runtime", "hark.bus", "tomllib", "importlib.metadata"}
 
 
 def test_a_command_is_loaded_only_when_it_is_used() -> None:

@@ -40,7 +40,7 @@ async def test_the_trace_of_a_turn_begins_with_what_was_heard(bus_type: type[Loc
         why = assistant.why()
         assert "ended by silence" in why
         assert "s of sound, 16000 Hz" in why
-        assert len(assistant.house.traces) == 1
+        assert len(assistant.runtime.traces) == 1
 
 
 async def test_an_unmatched_turn_has_its_recording_in_the_trace_too(bus_type: type[LocalBus]) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hark.app.dev.adopting import adopt
-from hark.app.dev.reloading import Reloader
+from hark.app.reload.changes import apply_settings
+from hark.app.reload.reloader import Reloader
 from hark.intents.locale import Language
 from hark.plugins import Turn
 from hark.skills import MalformedIntent, Skill, intent
@@ -77,7 +77,7 @@ async def test_an_assistant_it_has_no_language_of_can_live_with_it(tmp_path: Pat
     settings = {"assistant": {"lang": "fi-FI"}}
     async with Assistant(greeter(tmp_path)(), settings=settings) as hark:
         assert await hark.hears("hello") == []
-        assert "greeter.skill" in hark.house.ids()
+        assert "greeter.skill" in hark.runtime.ids()
     assert not read & {"en-US", "de-DE", "pt-PT"}
 
 
@@ -96,7 +96,7 @@ async def test_a_mistake_keeps_it_from_starting_in_that_language_alone(tmp_path:
     with pytest.raises(MalformedIntent, match=r"hello\.intent:1"):
         assert kind.definitions
     async with Assistant(kind(), settings={"assistant": {"langs": ["de-DE"]}}) as hark:
-        [refusal] = hark.house.refusals
+        [refusal] = hark.runtime.refusals
         assert "hello.intent:1" in refusal.reason
 
 
@@ -116,7 +116,7 @@ async def test_the_users_files_are_checked_all_the_same(tmp_path: Path, caplog: 
 async def test_a_language_that_is_understood_from_now_on_is_read(tmp_path: Path) -> None:
     async with Assistant(greeter(tmp_path)()) as hark:
         assert await hark.hears("hallo", lang="de-DE") == []
-        settings = hark.house.settings.speaking("de-DE")
-        await adopt(hark.house, settings, Reloader(hark.house), [])
+        settings = hark.runtime.settings.speaking("de-DE")
+        await apply_settings(hark.runtime, settings, Reloader(hark.runtime), [])
         assert await hark.hears("hallo", lang="de-DE") == ["Hallo."]
         assert await hark.hears("hello", lang="en-US") == ["Hello."]

@@ -63,7 +63,7 @@ async def test_given_matchers_are_asked_before_the_template_matcher() -> None:
 
 async def test_a_plugin_with_a_bad_id_is_refused_and_the_rest_works() -> None:
     async with Assistant(claims("no id"), claims(""), Clock()) as assistant:
-        assert len(assistant.house.refusals) == 2
+        assert len(assistant.runtime.refusals) == 2
         assert await assistant.hears("what time is it") == ["It is noon."]
 
 

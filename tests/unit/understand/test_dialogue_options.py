@@ -22,7 +22,7 @@ async def listed(hark: Assistant) -> list[str]:
 
 
 def settings(hark: Assistant, **tables: Any) -> Any:
-    pipeline = list(hark.house.settings.assistant.pipeline)
+    pipeline = list(hark.runtime.settings.assistant.pipeline)
     tables["assistant"] = {"pipeline": pipeline, **tables.get("assistant", {})}
     return settings_from(tables)
 
@@ -34,7 +34,7 @@ async def test_how_long_a_skill_is_kept_in_mind(assistant: MakeAssistant) -> Non
         assert await listed(hark) == ["a"]
         await hark.clock.advance(2.0)
         assert await listed(hark) == []
-        hark.house.adopt(settings(hark, limits={"converse_ttl": 60.0}))
+        hark.runtime.adopt(settings(hark, limits={"converse_ttl": 60.0}))
         assert await listed(hark) == ["a"]
 
 
@@ -50,10 +50,10 @@ async def test_how_many_are_kept_in_mind(assistant: MakeAssistant) -> None:
 async def test_whether_others_may_remember_by_messages(assistant: MakeAssistant, heeded: bool) -> None:
     async with assistant(settings={"assistant": {"context_topics": heeded}}) as hark:
         for now in (heeded, not heeded):
-            hark.house.adopt(settings(hark, assistant={"context_topics": now}))
+            hark.runtime.adopt(settings(hark, assistant={"context_topics": now}))
             hark.bus.emit(REMEMBER)
             await settle()
-            assert ("city" in hark.house.store.current.intent_context) is now
-            hark.house.adopt(settings(hark))
+            assert ("city" in hark.runtime.store.current.intent_context) is now
+            hark.runtime.adopt(settings(hark))
             hark.bus.emit(Message(topics.CONTEXT_CLEAR))
             await settle()

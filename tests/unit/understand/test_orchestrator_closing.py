@@ -25,7 +25,7 @@ async def test_a_closed_orchestrator_listens_to_nothing(assistant: MakeAssistant
             topics.REGISTER_KEYWORD,
         }
         assert own <= set(hark.bus._topics)
-        await hark.house.orchestrator.close()
+        await hark.runtime.orchestrator.close()
         assert not own & set(hark.bus._topics)
 
 
@@ -52,7 +52,7 @@ async def test_a_turn_that_breaks_after_its_dispatch_ends_on_the_way_back(assist
         def explode(*_arguments: object) -> None:
             raise RuntimeError("not foreseen")
 
-        hark.house.orchestrator._endings.handled = explode  # type: ignore[method-assign]
+        hark.runtime.orchestrator._endings.handled = explode  # type: ignore[method-assign]
         hark.bus.emit(
             Message(
                 topics.UTTERANCE_HANDLE,

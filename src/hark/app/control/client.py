@@ -11,8 +11,7 @@ from typing import Final
 
 import msgspec
 
-from hark.app.control.address import NAME, short
-from hark.app.control.protocol import Answer, Heard, Request, Spoken, decode_answer, line
+from hark.app.control.protocol import NAME, Accepted, Answer, Request, SpokenText, decode_answer, line, short
 
 HANDOVER: Final = 2.0
 """Seconds in which another one has the socket."""
@@ -21,7 +20,7 @@ PATIENCE: Final = 5.0
 """Seconds a running assistant has to answer at all."""
 
 
-class Silent(Exception):
+class NoAnswer(Exception):
     """There is a socket, but nobody answers, or not what was agreed."""
 
 
@@ -79,16 +78,16 @@ class Connection:
         self._channel.close()
 
     def ask(self, request: Request) -> Iterator[Answer]:
-        """The answers to a request, up to the one that ends it; raises `Silent`."""
+        """The answers to a request, up to the one that ends it; raises `NoAnswer`."""
         try:
             self._channel.settimeout(PATIENCE)
             self._channel.sendall(line(request))
             while True:
                 answer = decode_answer(self._received.readline() or b"nothing")
                 yield answer
-                if isinstance(answer, Heard):
+                if isinstance(answer, Accepted):
                     self._channel.settimeout(None)  # a handler may take all the time it wants
-                elif not isinstance(answer, Spoken):
+                elif not isinstance(answer, SpokenText):
                     return
         except (OSError, msgspec.DecodeError) as error:
-            raise Silent(str(error)) from None
+            raise NoAnswer(str(error)) from None

@@ -6,9 +6,15 @@ Each is answered with any number of `{"is": "spoken"}` lines, then one line that
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
 import msgspec
 
-from hark.app.doctor.report import Report
+from hark.app.diagnostics.report import DoctorReport
 
 
 class Ping(msgspec.Struct, tag_field="do", tag="ping", frozen=True):
@@ -39,11 +45,11 @@ class Pong(msgspec.Struct, tag_field="is", tag="pong", frozen=True):
     version: str
 
 
-class Heard(msgspec.Struct, tag_field="is", tag="heard", frozen=True):
+class Accepted(msgspec.Struct, tag_field="is", tag="heard", frozen=True):
     """The utterance was taken in; what follows may take its time."""
 
 
-class Spoken(msgspec.Struct, tag_field="is", tag="spoken", frozen=True):
+class SpokenText(msgspec.Struct, tag_field="is", tag="spoken", frozen=True):
     """A piece of the answer."""
 
     text: str
@@ -68,17 +74,17 @@ class Explained(msgspec.Struct, tag_field="is", tag="explained", frozen=True):
 class Examined(msgspec.Struct, tag_field="is", tag="examined", frozen=True):
     """What is loaded and what is not."""
 
-    report: Report
+    report: DoctorReport
 
 
-class Refused(msgspec.Struct, tag_field="is", tag="refused", frozen=True):
+class RequestRefused(msgspec.Struct, tag_field="is", tag="refused", frozen=True):
     """The request cannot be met."""
 
     reason: str
 
 
 Request = Ping | Say | Why | Examine
-Answer = Pong | Heard | Spoken | Ended | Explained | Examined | Refused
+Answer = Pong | Accepted | SpokenText | Ended | Explained | Examined | RequestRefused
 
 _encode = msgspec.json.Encoder().encode
 decode_request = msgspec.json.Decoder(Request).decode
@@ -88,3 +94,22 @@ decode_answer = msgspec.json.Decoder(Answer).decode
 def line(message: Request | Answer) -> bytes:
     """A message as it is sent."""
     return _encode(message) + b"\n"
+
+
+NAME: Final = "control.sock"
+
+_LONGEST: Final = 107
+"""Bytes a socket address can hold on Linux."""
+
+
+@contextmanager
+def short(directory: Path, longest_name: int = len(NAME)) -> Iterator[Path]:
+    """`directory` under a name that leaves room for a socket in it, for as long as the block runs."""
+    if len(os.fsencode(directory)) + 1 + longest_name <= _LONGEST:
+        yield directory
+        return
+    descriptor = os.open(directory, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield Path(f"/proc/self/fd/{descriptor}")
+    finally:
+        os.close(descriptor)

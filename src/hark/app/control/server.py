@@ -14,29 +14,30 @@ from typing import Final, Protocol
 import msgspec
 
 from hark import __version__
-from hark.app.control.address import NAME, short
+from hark.app.client import Client
 from hark.app.control.protocol import (
+    NAME,
+    Accepted,
     Answer,
     Ended,
     Examine,
     Examined,
     Explained,
-    Heard,
     Ping,
     Pong,
-    Refused,
     Request,
+    RequestRefused,
     Say,
-    Spoken,
+    SpokenText,
     Why,
     decode_request,
     line,
+    short,
 )
-from hark.app.doctor.report import Report
-from hark.app.state.directory import StateError
-from hark.app.talk import Talk
+from hark.app.diagnostics.report import DoctorReport
+from hark.app.state.directory import Locked, StateError, take_part
 from hark.errors import UserError
-from hark.model import MalformedMessage
+from hark.model import Clock, MalformedMessage
 from hark.model.lang import canonical
 from hark.trace import TraceRecord, render
 
@@ -68,29 +69,29 @@ def listening(directory: Path) -> socket.socket:
     return channel
 
 
-class Assistant(Protocol):
+class ControlledAssistant(Protocol):
     """An assistant as those see it who come by the control socket."""
 
     visitors: str
     """How the names of their sessions begin: nobody else on the bus has sessions that begin so."""
 
-    def talking(self) -> AbstractAsyncContextManager[Talk]:
+    def open_client(self) -> AbstractAsyncContextManager[Client]:
         """A way to talk to it; raises `UserError` where nobody would answer."""
 
-    async def story(self, prefix: str) -> TraceRecord | None:
+    async def find_trace(self, prefix: str) -> TraceRecord | None:
         """The turn with this `utterance_id`, else the last one whose id begins so."""
 
     def langs(self) -> frozenset[str]:
         """What it understands."""
 
-    async def examine(self) -> Report:
+    async def examine(self) -> DoctorReport:
         """What is loaded and what is not."""
 
 
-class Control:
+class ControlServer:
     """Serves `say`, `why`, `examine` and `ping`. Nothing a client sends, or leaves unread, can hurt the assistant."""
 
-    def __init__(self, channel: socket.socket, directory: Path, assistant: Assistant) -> None:
+    def __init__(self, channel: socket.socket, directory: Path, assistant: ControlledAssistant) -> None:
         self._channel = channel
         self._directory = directory
         self._assistant = assistant
@@ -123,7 +124,7 @@ class Control:
                 await self._answer(request, writer)
                 await writer.drain()
         except ValueError:
-            _send(writer, Refused(f"a request has at most {_LONGEST_LINE} bytes"))
+            _send(writer, RequestRefused(f"a request has at most {_LONGEST_LINE} bytes"))
         except ConnectionError:
             log.debug("a client of the control socket went away")
         except asyncio.CancelledError:
@@ -135,7 +136,7 @@ class Control:
         try:
             request: Request = decode_request(received)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            _send(writer, Refused(f"this is no request: {error}"))
+            _send(writer, RequestRefused(f"this is no request: {error}"))
             return
         if isinstance(request, Ping):
             _send(writer, Pong(os.getpid(), __version__))
@@ -147,35 +148,35 @@ class Control:
             await self._say(request, writer)
 
     async def _explained(self, request: Why) -> Answer:
-        record = await self._assistant.story(request.id)
+        record = await self._assistant.find_trace(request.id)
         if record is None:
             what = f"whose id begins with {request.id}" if request.id else "yet"
-            return Refused(f"this assistant had no turn {what}")
+            return RequestRefused(f"this assistant had no turn {what}")
         return Explained(render(record))
 
     async def _say(self, request: Say, writer: asyncio.StreamWriter) -> None:
         langs = self._assistant.langs()
         if request.lang is not None and canonical(request.lang) not in langs:
             known = ", ".join(sorted(langs))
-            _send(writer, Refused(f"this assistant does not understand {request.lang}; it understands {known}"))
+            _send(writer, RequestRefused(f"this assistant does not understand {request.lang}; it understands {known}"))
             return
-        session_id = f"{self._assistant.visitors}-{next(self._numbers)}"
+        session_id = f"{self._assistant.session_prefix}-{next(self._numbers)}"
         try:
-            async with self._assistant.talking() as talk:
-                _send(writer, Heard())
+            async with self._assistant.open_client() as talk:
+                _send(writer, Accepted())
                 asked = await talk.ask(
                     request.utterance,
-                    lambda text: _send(writer, Spoken(text)),
+                    lambda text: _send(writer, SpokenText(text)),
                     lang=request.lang,
                     session_id=session_id,
                 )
         except UserError as trouble:
-            _send(writer, Refused(str(trouble)))
+            _send(writer, RequestRefused(str(trouble)))
         except MalformedMessage as error:
-            _send(writer, Refused(f"this is no utterance: {error}"))
+            _send(writer, RequestRefused(f"this is no utterance: {error}"))
         except Exception as error:
             log.exception("an utterance could not be put to the assistant")
-            _send(writer, Refused(f"this turn broke: {type(error).__name__}: {error}"))
+            _send(writer, RequestRefused(f"this turn broke: {type(error).__name__}: {error}"))
         else:
             _send(writer, Ended(asked.outcome, asked.utterance_id, asked.detail))
 
@@ -183,3 +184,80 @@ class Control:
 def _send(writer: asyncio.StreamWriter, answer: Answer) -> None:
     if not writer.is_closing():
         writer.write(line(answer))
+
+
+PART: Final = "front"
+"""The part of the state directory that goes with it."""
+RETRY: Final = 0.2
+"""Seconds between two looks whether whoever has it is gone."""
+
+
+class ControlSocket:
+    """The control socket, once it is ours: `take()` it, `await serve(...)`, and `await close()` at the end.
+
+    Several processes may want it. `serve_when_free` waits until the one that has it is gone, however it went.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._lock: int | None = None
+        self._channel: socket.socket | None = None
+        self._control: ControlServer | None = None
+        self._waiting: asyncio.Task[None] | None = None
+
+    @property
+    def is_served(self) -> bool:
+        """Whether those who come are answered by us."""
+        return self._control is not None
+
+    def take(self) -> None:
+        """Have it; whoever connects waits until it is served. Raises `PostingList`, or `StateError` when it cannot be made."""
+        lock = take_part(self._directory, PART)
+        try:
+            self._channel = listening(self._directory)
+        except StateError:
+            os.close(lock)
+            raise
+        self._lock = lock
+
+    async def serve(self, assistant: ControlledAssistant) -> None:
+        """Answer those who come; it was taken before."""
+        if self._channel is not None:
+            self._control = ControlServer(self._channel, self._directory, assistant)
+            await self._control.start()
+
+    def serve_when_free(self, assistant: ControlledAssistant, clock: Clock) -> None:
+        """Take it as soon as nobody else has it, and serve it."""
+        self._waiting = asyncio.get_running_loop().create_task(self._wait(assistant, clock), name="door")
+
+    async def close(self) -> None:
+        """Serve it no longer, and let others have it."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            await asyncio.gather(self._waiting, return_exceptions=True)
+        if self._control is not None:
+            await self._control.close()
+        self.leave()
+
+    def leave(self) -> None:
+        """Let others have it, if it is ours: nobody is served."""
+        if self._lock is None:
+            return
+        (self._directory / NAME).unlink(missing_ok=True)
+        if self._channel is not None:
+            self._channel.close()
+        os.close(self._lock)  # last: whoever has it next makes a socket of the same name
+        self._lock = self._channel = self._control = None
+
+    async def _wait(self, assistant: ControlledAssistant, clock: Clock) -> None:
+        while True:
+            try:
+                self.take()
+            except Locked:
+                await clock.sleep(RETRY)
+            except StateError as error:
+                log.error("nobody can ask this process anything: %s", error)
+                return
+            else:
+                await self.serve(assistant)
+                return

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from hark.app.places import tokens_file
+from hark.app.paths import tokens_file
 from hark.app.processes.claims import PingResponder, ProcessInfo, this_process
 from hark.app.processes.connection import ProcessConnection
-from hark.app.settings.bus_tables import BusTable
+from hark.app.settings.tables import BusTable
 from hark.app.tokens import TokenFile
 from hark.errors import UserError
 from hark.model import Clock

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from hark.app.settings.bus_tables import NatsTable
+from hark.app.settings.tables import NatsTable
 from hark.errors import UserError
 
 _PROBE_LIMIT: Final = 1.0

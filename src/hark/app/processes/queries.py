@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from hark.app.doctor.joining import join
-from hark.app.doctor.report import Report, ServiceReport
+from hark.app.diagnostics.examine import join
+from hark.app.diagnostics.report import DoctorReport, ServiceReport
 from hark.app.services.names import ALL_SERVICES
 from hark.app.settings import Settings
 from hark.bus import Bus
@@ -124,7 +124,7 @@ class TraceCollector:
 class ReportResponder:
     """Answers for one process what is loaded in it."""
 
-    def __init__(self, bus: Bus, examine: Callable[[], Report], process_id: str) -> None:
+    def __init__(self, bus: Bus, examine: Callable[[], DoctorReport], process_id: str) -> None:
         self._bus = bus
         self._examine = examine
         self._id = process_id
@@ -151,7 +151,7 @@ class ReportCollector:
         self._services = services
         """Those there should be; others may be there as well."""
 
-    async def examine(self) -> Report:
+    async def examine(self) -> DoctorReport:
         """Ask all of them; a process that does not answer is reported as missing."""
         present = await self._members.present()
         asked = [info.id for info in present if info.services != (EDGE,)]  # the edge has no plugins
@@ -177,8 +177,8 @@ def _record(answer: Message) -> TraceRecord | None:
         return None
 
 
-def _report(answer: Message) -> Report | None:
+def _report(answer: Message) -> DoctorReport | None:
     try:
-        return msgspec.convert(answer.data.get("report"), Report)
+        return msgspec.convert(answer.data.get("report"), DoctorReport)
     except msgspec.ValidationError:
         return None

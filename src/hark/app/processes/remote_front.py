@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from types import TracebackType
 
-from hark.app.control.door import Door
+from hark.app.control.server import ControlSocket
 from hark.app.processes.claims import until_ready
 from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.remote_talk import RemoteTalk
@@ -15,7 +15,7 @@ from hark.model import Clock
 
 
 class RemoteFront:
-    """`async with RemoteFront(...) as front: await front.talk.ask(...)`, in the process that restarts the services.
+    """`async with RemoteFront(...) as front: await front.client.ask(...)`, in the process that restarts the services.
 
     The control socket was taken before, and is served from now on.
     """
@@ -28,7 +28,7 @@ class RemoteFront:
         connection: ProcessConnection,
         aside: Callable[[str], None],
         *,
-        door: Door | None = None,
+        door: ControlSocket | None = None,
         settings_file: str = "no file",
     ) -> None:
         self._services = services
@@ -36,7 +36,7 @@ class RemoteFront:
         self._clock = clock
         self._connection = connection
         self._door = door
-        self.talk = RemoteTalk(connection.bus, clock, aside)
+        self.client = RemoteTalk(connection.bus, clock, aside)
         self.view = RemoteView(
             connection.bus,
             clock,
@@ -55,7 +55,7 @@ class RemoteFront:
     async def __aexit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        await self.talk.all_said(self._settings.limits.grace)
+        await self.client.all_rendered(self._settings.limits.grace)
         if self._door is not None:
             await self._door.close()
         await self._connection.close()

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
-from hark.app.open_questions import is_question
-from hark.app.talk import OUTCOMES, Talk
+from hark.app.client import OUTCOMES, Client, is_question
 from hark.bus import Bus, Subscription
 from hark.model import Clock, Message
 from hark.speak import SpokenResponse
@@ -25,8 +24,8 @@ _SILENT: Final = 10.0
 """Seconds in which turns that were open when the bus was lost show a sign of life."""
 
 
-class RemoteTalk(Talk):
-    """As `Talk`. It reports its sessions to the service `speak`, which sends it what is to be heard in them."""
+class RemoteTalk(Client):
+    """As `Client`. It reports its sessions to the service `speak`, which sends it what is to be heard in them."""
 
     def __init__(self, bus: Bus, clock: Clock, aside: Callable[[str], None]) -> None:
         self._answers: set[str] = set()

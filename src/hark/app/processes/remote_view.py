@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
-from hark.app.doctor.report import Report
+from hark.app.client import Client
+from hark.app.diagnostics.report import DoctorReport
 from hark.app.processes.claims import Members, until_ready
 from hark.app.processes.queries import ReportCollector, TraceCollector
 from hark.app.processes.remote_talk import RemoteTalk
 from hark.app.services.names import ServiceName
 from hark.app.settings import Settings
-from hark.app.talk import Talk
 from hark.bus import Bus
 from hark.errors import UserError
 from hark.model import Clock
@@ -55,11 +55,11 @@ class RemoteView:
         self._supervised = supervised
         self.traces = TraceCollector(bus, members)
         self.reports = ReportCollector(bus, members, settings, settings_file, services)
-        self.visitors = f"say-{os.urandom(4).hex()}"
+        self.session_prefix = f"say-{os.urandom(4).hex()}"
         """Sessions of other processes that talk to the same assistant begin otherwise."""
 
     @asynccontextmanager
-    async def talking(self) -> AsyncIterator[Talk]:
+    async def open_client(self) -> AsyncIterator[Client]:
         """As promised by `Assistant`. It costs the bus something only while it is used."""
         if not self._supervised:
             await self._check_services()
@@ -72,13 +72,13 @@ class RemoteView:
                 watching.cancel()
             talk.close()
 
-    async def story(self, prefix: str) -> TraceRecord | None:
+    async def find_trace(self, prefix: str) -> TraceRecord | None:
         return await self.traces.find(prefix)
 
     def langs(self) -> frozenset[str]:
         return self._settings.understanding().langs
 
-    async def examine(self) -> Report:
+    async def examine(self) -> DoctorReport:
         return await self.reports.examine()
 
     async def _check_services(self) -> None:
@@ -96,7 +96,7 @@ class RemoteView:
         if missing:
             raise UserError(f"no process on this bus has the service {named}{remedy}")
 
-    async def _watch(self, talk: Talk) -> None:
+    async def _watch(self, talk: Client) -> None:
         """Give up on the open turns when no process that understands is left."""
         misses = 0
         while misses < _MISSES:

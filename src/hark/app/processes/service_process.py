@@ -7,17 +7,17 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from hark.app.control.door import Door
-from hark.app.doctor.examine import examine
-from hark.app.house import House
+from hark.app.control.server import ControlSocket
+from hark.app.diagnostics.examine import examine
 from hark.app.processes.claims import PingResponder, ProcessInfo, Settlement, this_process
 from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.queries import ReportResponder, TraceResponder
 from hark.app.processes.remote_listeners import RemoteListeners
 from hark.app.processes.remote_view import RemoteView
+from hark.app.runtime import Runtime
 from hark.app.services.names import ServiceName
 from hark.app.settings import Settings
-from hark.app.state.keeping import State
+from hark.app.state.store import State
 from hark.hosting import Refusal
 from hark.model import Clock
 from hark.plugins import Plugin
@@ -34,7 +34,7 @@ class ServiceProcess:
     `lost` is called when another process turns out to have a service: this one must end then.
     """
 
-    house: House
+    runtime: Runtime
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class ServiceProcess:
         worker: str | None = None,
         settings_file: str = "no file",
         aloud: VoiceConfig | None = None,
-        door: Door | None = None,
+        door: ControlSocket | None = None,
     ) -> None:
         self._services = services
         self._settings = settings
@@ -81,11 +81,11 @@ class ServiceProcess:
             raise
         try:
             self._end_lost()
-            await self.house.start()
+            await self.runtime.start()
             own_id = self.claim.info.id
             self._responders += [
-                TraceResponder(self._bus, self.house.traces, own_id),
-                ReportResponder(self._bus, partial(examine, self.house, self._settings_file), own_id),
+                TraceResponder(self._bus, self.runtime.traces, own_id),
+                ReportResponder(self._bus, partial(examine, self.runtime, self._settings_file), own_id),
             ]
             await self.claim.ready()
         except BaseException:
@@ -106,7 +106,7 @@ class ServiceProcess:
         restored = state.restored if state is not None else None
         turns = state.turns if state is not None else None
         save = state.save if state is not None else None
-        self.house = House(
+        self.runtime = Runtime(
             self._settings,
             self._bus,
             self._clock,
@@ -132,8 +132,8 @@ class ServiceProcess:
 
     async def _close(self) -> None:
         if self._connection.streams is not None and not await self._has_colleague():
-            self.house.keep_turns()
-        await self.house.stop()
+            self.runtime.keep_turns()
+        await self.runtime.stop()
         # The control socket after the services: a client that waits there for an answer gets it within the grace.
         if self._door is not None:
             await self._door.close()

@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from hark.act import HandlerHost
-from hark.app.residents import Residents
+from hark.app.plugin_set import PluginSet
 from hark.app.settings import Settings
 from hark.bus import Bus
 from hark.chains import Chain
@@ -29,7 +29,7 @@ class RuntimeContext(msgspec.Struct, frozen=True):
     runner: Runner
     traces: TraceStore
     handlers: HandlerHost
-    residents: Residents
+    plugin_set: PluginSet
     chains: Mapping[TransformerType, Chain]
     """The chains whose transformers run in one of the services."""
     gate: Gate

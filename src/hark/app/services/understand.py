@@ -16,7 +16,7 @@ class Understand:
             context.bus,
             context.runner,
             context.chains,
-            context.residents.pipeline,
+            context.plugin_set.pipeline,
             context.settings.understanding(),
             source,
             context.traces,

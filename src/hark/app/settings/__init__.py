@@ -1,7 +1,7 @@
 """The settings of an assistant: what can be set, how a file is read and checked, and how all of it is documented."""
 
-from hark.app.settings.mistakes import Mistake, SettingsError
-from hark.app.settings.reading import read_settings, settings_from
+from hark.app.settings.check import SettingsError, SettingsMistake
+from hark.app.settings.read import read_settings, settings_from
 from hark.app.settings.tables import (
     AssistantTable,
     DenyTable,
@@ -15,7 +15,7 @@ __all__ = [
     "AssistantTable",
     "DenyTable",
     "LimitsTable",
-    "Mistake",
+    "SettingsMistake",
     "Settings",
     "SettingsError",
     "TraceTable",

@@ -1,21 +1,71 @@
-"""A settings file with every key, its default and what it is for. It loads, and says nothing but the defaults."""
+"""The settings file as text: written with every key, its default and what it is for, and searched for the line of a key."""
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
+import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
 
-from hark.app.settings.docs import field_docs
-from hark.app.settings.kinds import meta_of
-from hark.app.settings.tables import TABLES
-from hark.app.settings.toml import written
-from hark.app.settings.voice_tables import WakeTable
+from hark.app.settings.tables import TABLES, WakeTable, meta_of
 from hark.plugins import Plugin
+
+
+def field_docs(shape: type) -> dict[str, str]:
+    """What the docstring under each field says, its own and inherited ones; nothing where there is no source."""
+    docs: dict[str, str] = {}
+    for owner in reversed(shape.__mro__):
+        docs |= _own_docs(owner)
+    return docs
+
+
+def _own_docs(shape: type) -> dict[str, str]:
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(shape)))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    body = tree.body[0].body if tree.body and isinstance(tree.body[0], ast.ClassDef) else []
+    docs = {}
+    for field, below in pairwise(body):
+        named = isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if named and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            docs[field.target.id] = inspect.cleandoc(str(below.value.value))  # type: ignore[attr-defined]
+    return docs
+
+
+_LONG = 60
+
+
+def written(value: Any) -> str:
+    """`value` in TOML; raises `TypeError` for what TOML cannot say."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return msgspec.json.encode(value).decode()
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(written, value))}]"
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{written(str(key))} = {written(item)}" for key, item in value.items())
+        return f"{{ {pairs} }}" if pairs else "{}"
+    raise TypeError(f"TOML has no {type(value).__name__}")
+
+
+def shown(value: Any) -> str:
+    """`value` for an error message: as it would be written, if that is possible, and not too long."""
+    try:
+        text = written(value)
+    except TypeError:
+        text = str(value)
+    return text if len(text) <= _LONG else text[: _LONG - 3] + "..."
+
 
 _WIDTH: Final = 110
 
@@ -93,7 +143,7 @@ def _lines(shape: type, keys: Iterable[_Key]) -> Iterator[str]:
             yield _off(f"{name} = {written(msgspec.to_builtins(key.default))}")
         except TypeError:
             example = f"; an example: {name} = {written(key.example)}" if key.example is not None else ""
-            yield _comment(f"{name} is not set unless you do{example}")
+            yield _comment(f"{name} is not set by default{example}")
 
 
 def _comment_of(shape: type) -> Iterator[str]:
@@ -113,3 +163,82 @@ def _off(toml: str) -> str:
 
 def _name(key: str) -> str:
     return key if key.replace("-", "").replace("_", "").isalnum() and key.isascii() else written(key)
+
+
+Path = tuple[str, ...]
+
+_PART: Final = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+_DOTTED: Final = rf"{_PART}(?:\s*\.\s*{_PART})*"
+_HEADER: Final = re.compile(rf"\s*\[\[?\s*({_DOTTED})\s*\]\]?\s*(?:#.*)?")
+_KEY: Final = re.compile(rf"\s*({_DOTTED})\s*=(.*)")
+_PARTS: Final = re.compile(_PART)
+_QUOTED: Final = re.compile(r'"""|\'\'\'|"(?:\\.|[^"\\])*"|\'[^\']*\'|#.*')
+
+
+class Lines:
+    """Finds tables and keys in a text that is known to be TOML."""
+
+    def __init__(self, text: str) -> None:
+        self._found: dict[Path, int] = {}
+        for number, path in _walk(text.splitlines()):
+            # The first line that mentions a table is the best there is for a table that was never opened by itself.
+            for length in range(1, len(path) + 1):
+                self._found.setdefault(path[:length], number)
+
+    def of(self, path: Path) -> int | None:
+        """The line of a key or table, or of the innermost table around it that can be found."""
+        while path:
+            if path in self._found:
+                return self._found[path]
+            path = path[:-1]
+        return None
+
+
+def _walk(lines: list[str]) -> Iterator[tuple[int, Path]]:
+    table: Path = ()
+    value = _Value()
+    for number, line in enumerate(lines, 1):
+        if value.is_open:
+            value.take(line)
+        elif (header := _HEADER.fullmatch(line)) is not None:
+            table = _split(header[1])
+            yield number, table
+        elif (key := _KEY.match(line)) is not None:
+            yield number, (*table, *_split(key[1]))
+            value.take(key[2])
+
+
+def _split(dotted: str) -> Path:
+    return tuple(part.strip("\"'") if part[0] in "\"'" else part for part in _PARTS.findall(dotted))
+
+
+class _Value:
+    """A value that may go on over several lines."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._quote = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the next line still belongs to it."""
+        return bool(self._quote) or self._depth > 0
+
+    def take(self, text: str) -> None:
+        """Go on with another line of it."""
+        if self._quote:
+            _, closed, text = text.partition(self._quote)
+            if not closed:
+                return
+            self._quote = ""
+        bare = ""
+        while (quoted := _QUOTED.search(text)) is not None:
+            bare += text[: quoted.start()]
+            text = text[quoted.end() :]
+            if quoted[0] in ('"""', "'''"):
+                _, closed, text = text.partition(quoted[0])
+                if not closed:
+                    self._quote = quoted[0]
+                    break
+        bare += text
+        self._depth += sum(map(bare.count, "[{")) - sum(map(bare.count, "]}"))

@@ -2,18 +2,190 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Collection
-from typing import Any
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
+from msgspec import Meta
 
-from hark.app.settings.bus_tables import BusTable, NatsTable
-from hark.app.settings.kinds import ById, Count, Files, Flag, Lang, Langs, Names, Pause, Seconds
-from hark.app.settings.voice_tables import VoiceTable, WakeTable
-from hark.model.lang import canonical
+from hark.model.lang import canonical, is_tag
 from hark.spec import TransformerType
 from hark.spec.names import DENYLISTS
 from hark.understand import Entry, Options
+
+Flag = Annotated[bool, Meta(description="true or false")]
+Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 or more")]
+Seconds = Annotated[float, Meta(gt=0, description="a number of seconds above 0", examples=[20.0])]
+Pause = Annotated[float, Meta(ge=0, description="a number of seconds, 0 or more")]
+Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1", examples=[0.5])]
+Lang = Annotated[str, Meta(description='a language tag such as "en-US"', extra={"fits": is_tag})]
+Langs = Annotated[tuple[Lang, ...], Meta(description='a list of language tags such as ["de-DE", "fr"]')]
+Name = Annotated[str, Meta(min_length=1, description="an id in quotes")]
+Names = Annotated[
+    tuple[Name, ...], Meta(description='a list of ids such as ["one", "another"]', examples=[["one", "another"]])
+]
+File = Annotated[str, Meta(min_length=1, description="a path in quotes")]
+Files = Annotated[tuple[File, ...], Meta(description='a list of paths such as ["weather.py"]')]
+Address = Annotated[str, Meta(min_length=1, description='a host name or an address such as "127.0.0.1"')]
+Addresses = Annotated[tuple[Address, ...], Meta(description='a list of host names such as ["hub.local"]')]
+Origins = Annotated[tuple[Address, ...], Meta(description='a list of web sites such as ["https://panel.example"]')]
+Port = Annotated[int, Meta(ge=0, le=65_535, description="a number up to 65535")]
+UrlPath = Annotated[str, Meta(min_length=1, description='the path of an address such as "/core"')]
+Url = Annotated[str, Meta(min_length=1, description='an address such as "ws://127.0.0.1:8181/core"')]
+Rate = Annotated[float, Meta(ge=0, description="a number a second, 0 for no limit")]
+ById = Annotated[dict[str, Seconds], Meta(description="a table of seconds by plugin id such as { template = 20.0 }")]
+
+
+def meta_of(kind: Any) -> Meta | None:
+    """What a kind says about itself."""
+    kind = _set(kind)
+    return get_args(kind)[1] if get_origin(kind) is Annotated else None
+
+
+def item_of(kind: Any) -> Any:
+    """The kind of the items, for a list; else None."""
+    plain = _plain(kind)
+    return get_args(plain)[0] if get_origin(plain) is tuple else None
+
+
+def value_of(kind: Any) -> Any:
+    """The kind of the values, for a table with names of the deployer's choice; else None."""
+    plain = _plain(kind)
+    return get_args(plain)[1] if get_origin(plain) is dict else None
+
+
+def _plain(kind: Any) -> Any:
+    kind = _set(kind)
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
+def _set(kind: Any) -> Any:
+    """The kind without `| None`, which no file can say."""
+    if get_origin(kind) in (Union, types.UnionType):
+        return next(part for part in get_args(kind) if part is not type(None))
+    return kind
+
+
+class BusTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The websocket bus: its server, and the services that connect to it; see docs/bus.md."""
+
+    url: Url | None = None
+    """Where services in processes of their own find the bus; else host, port and path say so."""
+    token: File | None = None
+    """A file with the token of these services, where the bus needs one."""
+    authority: File | None = None
+    """The certificate of the bus, where it is not one that this machine trusts anyway."""
+    host: Address = "127.0.0.1"
+    """The address where the bus listens. One that other machines can reach needs a certificate and tokens."""
+    port: Port = 8181
+    """Its port, for the server and for the services that connect to it."""
+    path: UrlPath = "/core"
+    """Its path."""
+    remote_host: Address | None = None
+    """A second address to listen at, for other machines; "0.0.0.0" is every address of this machine."""
+    remote_port: Port = 8182
+    """Its port."""
+    certificate: File | None = None
+    """The certificate for addresses that other machines can reach."""
+    key: File | None = None
+    """Its key."""
+    tokens: File | None = None
+    """The file with the tokens; else tokens.json in the state directory."""
+    ask_everybody: Flag = False
+    """Whether clients on this machine need a token as well."""
+    hosts: Addresses = ()
+    """Names under which clients may reach this machine, besides localhost and its addresses."""
+    origins: Origins = ()
+    """Web sites whose pages may connect; no others may."""
+    largest_message: Count = 4_194_304
+    """Bytes that a Message may have; a client that sends more is disconnected."""
+    backlog: Count = 33_554_432
+    """Bytes that may wait for a client to read them; beyond that it is disconnected."""
+    backlogs: Count = 268_435_456
+    """Bytes that may wait for all clients together; beyond that the slowest client is disconnected."""
+    connections: Count = 256
+    """Clients at once; further ones are refused."""
+    rate: Rate = 20_000.0
+    """Messages a second that a client may send over time; one that sends more is read more slowly."""
+    burst: Count = 40_000
+    """Messages it may send at once before that."""
+    handshake: Seconds = 5.0
+    """Seconds in which a new connection has to become a websocket."""
+
+
+class NatsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """NATS in the place of the websocket bus, where servers are named; see docs/nats.md."""
+
+    servers: Names = ()
+    """Where the servers are, as "nats://host:4222", or "tls://host:4222" for encrypted connections."""
+    prefix: str = "hark."
+    """The beginning of every subject, so that several assistants can share servers."""
+    token: File | None = None
+    """A file with the token that the servers need."""
+    credentials: File | None = None
+    """A file with the credentials of a user, as nsc writes it."""
+    authority: File | None = None
+    """The certificate of the servers, where it is not one that this machine trusts anyway."""
+    certificate: File | None = None
+    """The certificate of this client, where the servers need one."""
+    key: File | None = None
+    """Its key."""
+
+
+class VoiceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Hearing and speaking aloud. Engines are named in order of preference: where one fails, the next takes over. A
+    name is an engine's id, or that of an [engine.<name>] table.
+    """
+
+    stt: Names = ("faster-whisper",)
+    """What turns speech into text."""
+    tts: Names = ("hibari", "nanotts")
+    """What turns text into speech. Each is asked for the languages it knows."""
+    vad: Names = ("silero",)
+    """What tells speech from silence."""
+    wakeword: Names = ("microwakeword",)
+    """What listens for the wake words of [wake.<name>]; without such a table, "hey jarvis"."""
+    microphone: Names = ("sounddevice",)
+    """Where sound comes from."""
+    player: Names = ("sounddevice",)
+    """Where sound goes to."""
+    always_listening: Flag = False
+    """Whether everything that is said is for the assistant, without a wake word."""
+    wake_by_voice: Flag = False
+    """Whether a wake word also ends sleep; else only somebody at the device can."""
+    barge_in: Flag = True
+    """Whether a wake word ends what is being said at once."""
+    half_duplex: Flag = False
+    """Whether only wake words are heard while something is played: for devices that would hear themselves."""
+    silence: Seconds = 0.7
+    """Seconds of silence after which a command is over."""
+    no_speech: Seconds = 5.0
+    """Seconds after which nobody is waited for any longer."""
+    longest: Seconds = 30.0
+    """Seconds after which a command is over in any case."""
+    sentence_by_sentence: Flag = True
+    """Whether the first sentence of an answer is heard while the next is being made."""
+    earcons: Flag = True
+    """Whether short sounds tell that somebody is listened to, and when that failed."""
+    sound_folders: Files = ()
+    """Folders whose sound files others on the bus may have played by naming them."""
+
+
+class WakeTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A phrase that opens the ears. The name after the dot is yours to choose."""
+
+    phrase: Name
+    """The phrase as people say it."""
+    model: Name | None = None
+    """A model's name or path, where the phrase does not tell."""
+    lang: Lang | None = None
+    """The language in which whoever says it goes on."""
+    persona: Name | None = None
+    """Who is talked to."""
+    threshold: Share | None = None
+    """How sure the engine has to be."""
+
 
 DENIES = "blacklisted_"
 """What the session calls a key of [deny] is this and the key."""

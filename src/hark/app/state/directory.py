@@ -18,7 +18,7 @@ class StateError(UserError):
     """The state directory cannot be used; the text says why, and what to do."""
 
 
-class Held(StateError):
+class Locked(StateError):
     """Another assistant has the state directory."""
 
 
@@ -80,7 +80,7 @@ def _take(directory: Path, name: str, *, alone: bool) -> int:
     except OSError:
         holder = os.read(descriptor, 100).decode(errors="replace").strip()
         os.close(descriptor)
-        raise Held(f"{directory} is in use by {holder or 'another assistant'}") from None
+        raise Locked(f"{directory} is in use by {holder or 'another assistant'}") from None
     who = "the assistant with process id" if alone else "an assistant in several processes, such as"
     os.ftruncate(descriptor, 0)
     os.write(descriptor, f"{who} {os.getpid()}\n".encode())

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from hark.app.doctor.examine import engines_in, missing_in
-from hark.app.doctor.report import Report
+from hark.app.diagnostics.examine import engines_in, missing_in
+from hark.app.diagnostics.report import DoctorReport
 from hark.app.settings import Settings
 from hark.app.voice.engines import EngineFactory
 from hark.bus import LocalBus
@@ -16,7 +16,7 @@ from hark.model import SystemClock
 from hark.plugins.engines import ENGINE_KINDS
 
 
-async def with_engines(report: Report, settings: Settings, *, installed: bool) -> Report:
+async def with_engines(report: DoctorReport, settings: Settings, *, installed: bool) -> DoctorReport:
     """The report with the engines that [voice] names. Each is loaded and unloaded again."""
     bus, runner, factory = LocalBus(), Runner(SystemClock()), EngineFactory(settings, installed=installed)
     langs = settings.understanding().langs

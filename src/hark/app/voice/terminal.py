@@ -6,12 +6,12 @@ import asyncio
 import math
 from typing import Final, TextIO
 
-from hark.app.house import House
+from hark.app.runtime import Runtime
 from hark.app.settings import Settings
+from hark.app.text import one_line
 from hark.app.voice.engines import EngineFactory, VoiceConfig
 from hark.app.voice.follower import VoiceFollower
 from hark.app.voice.sound_files import progress
-from hark.app.words import one_line
 from hark.bus import Bus
 from hark.model import Message
 from hark.model.audio import Level
@@ -112,7 +112,7 @@ class VoiceTerminal:
         if self._line is not None:
             self._line.show(text)
 
-    async def run(self, runtime: House, stop: asyncio.Event) -> None:
+    async def run(self, runtime: Runtime, stop: asyncio.Event) -> None:
         """Show the state until `stop` is set, or the sound ends, as that of a file does."""
         self._line = StatusLine(runtime.bus, self._out, self._hints(), is_terminal=self._out.isatty())
         follower = VoiceFollower(runtime.bus)

@@ -35,7 +35,7 @@ async def its_settings_have_defaults(subject: Subject) -> None:
 async def it_can_be_made_twice(subject: Subject) -> None:
     """Two of them, in two houses at once, do not get in each other's way."""
     assert subject.make() is not subject.make(), "making it gives the same object again"
-    async with subject.house(), subject.house():
+    async with subject.runtime(), subject.runtime():
         pass
 
 
@@ -43,7 +43,7 @@ async def it_can_be_made_twice(subject: Subject) -> None:
 async def it_starts_and_stops_and_leaves_no_task_behind(subject: Subject) -> None:
     """Whatever it started with `start` has ended after `stop`."""
     before = asyncio.all_tasks()
-    async with subject.house():
+    async with subject.runtime():
         pass
     await asyncio.sleep(0)
     left = [task for task in asyncio.all_tasks() - before if not task.done()]

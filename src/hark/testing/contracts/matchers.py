@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from hark.app.house import House
+from hark.app.runtime import Runtime
 from hark.chains import claim_defect
 from hark.hosting import Loaded, wants_round
 from hark.model import Match, Message, Session
@@ -27,7 +27,7 @@ async def _nobody(*_arguments: Any, **_how: Any) -> list[Message]:
     return []
 
 
-async def _asked(house: House, plugin: PipelinePlugin, utterances: tuple[str, ...], lang: str = "en-US",
+async def _asked(house: Runtime, plugin: PipelinePlugin, utterances: tuple[str, ...], lang: str = "en-US",
                  session: Session | None = None) -> Match | None:  # fmt: skip
     """What the plugin claims of these utterances, looked at as the frame would."""
     entry, session = loaded(house, plugin), session or Session("x")
@@ -55,7 +55,7 @@ async def _looked_at(look: Callable[[], Awaitable[object]]) -> object:
 @clause
 async def it_declines_nonsense(subject: Subject) -> None:
     """What means nothing is nobody's; a matcher of last resort says so with `claims_everything=True`."""
-    async with subject.house() as (house, plugin):
+    async with subject.runtime() as (house, plugin):
         for text in NONSENSE:
             claim = await _asked(house, plugin, (text,))
             if not subject.options["claims_everything"]:
@@ -65,7 +65,7 @@ async def it_declines_nonsense(subject: Subject) -> None:
 @clause
 async def its_claims_are_well_formed(subject: Subject) -> None:
     """Whatever it claims, of the examples it was given or of anything else, can be dispatched."""
-    async with subject.house() as (house, plugin):
+    async with subject.runtime() as (house, plugin):
         for text in subject.options["examples"]:
             claim = await _asked(house, plugin, (text,))
             assert claim is not None, f"it does not claim its own example {text!r}"
@@ -78,7 +78,7 @@ async def its_claims_are_well_formed(subject: Subject) -> None:
 @clause
 async def what_it_claims_for_itself_it_can_handle(subject: Subject) -> None:
     """A claim for one of its own intents has a method under `@handles`."""
-    async with subject.house() as (house, plugin):
+    async with subject.runtime() as (house, plugin):
         for text in (*subject.options["examples"], *NONSENSE, ORDINARY):
             claim = await _asked(house, plugin, (text,))
             if claim is not None and claim.skill_id == plugin.id:
@@ -88,7 +88,7 @@ async def what_it_claims_for_itself_it_can_handle(subject: Subject) -> None:
 @clause
 async def it_works_in_languages_it_does_not_know(subject: Subject) -> None:
     """An unknown language is no reason to fail."""
-    async with subject.house() as (house, plugin):
+    async with subject.runtime() as (house, plugin):
         for lang in LANGUAGES:
             await _asked(house, plugin, (ORDINARY,), lang)
 
@@ -96,7 +96,7 @@ async def it_works_in_languages_it_does_not_know(subject: Subject) -> None:
 @clause
 async def it_needs_nothing_of_the_session(subject: Subject) -> None:
     """A session may carry nothing at all, or more than anybody knows."""
-    async with subject.house() as (house, plugin):
+    async with subject.runtime() as (house, plugin):
         for session in (Session(), Session("x", lang="de-DE", site_id="kitchen", something={"nobody": ["knows"]})):
             await _asked(house, plugin, (ORDINARY,), session=session)
 
@@ -104,7 +104,7 @@ async def it_needs_nothing_of_the_session(subject: Subject) -> None:
 @clause
 async def fifty_calls_at_once_do_not_get_mixed_up(subject: Subject) -> None:
     """Turns run side by side: each gets the claim it would have got alone."""
-    async with subject.house() as (house, plugin):
+    async with subject.runtime() as (house, plugin):
         said = (*subject.options["examples"], *NONSENSE, ORDINARY)
         some = [said[number % len(said)] for number in range(_AT_ONCE)]
         alone = [await _asked(house, plugin, (text,)) for text in some]
@@ -116,7 +116,7 @@ async def fifty_calls_at_once_do_not_get_mixed_up(subject: Subject) -> None:
 @clause
 async def it_reads_and_writes_nothing_if_it_is_quick(subject: Subject) -> None:
     """`quick` is a promise: no files, no network, no waiting, for everything else stands still meanwhile."""
-    async with subject.house() as (house, plugin):
+    async with subject.runtime() as (house, plugin):
         if not plugin.quick:
             return
         for text in (*subject.options["examples"], *NONSENSE, ORDINARY):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from hark.app.house import House
+from hark.app.runtime import Runtime
 from hark.intents import sentences
 from hark.intents.grammar import is_slot
 from hark.model import Match, Session
@@ -21,7 +21,7 @@ _FEW: Final = 20
 """Sentences of one sample that are tried; alternatives multiply."""
 
 
-def _registered(house: House, skill: Skill) -> set[tuple[str, str]]:
+def _registered(house: Runtime, skill: Skill) -> set[tuple[str, str]]:
     keys = (definition.key for definition in house.orchestrator.manifest)
     return {(key.intent_name, key.lang) for key in keys if key.skill_id == skill.id}
 
@@ -58,7 +58,7 @@ async def its_samples_can_be_read(subject: Subject) -> None:
 @clause
 async def it_registers_what_it_understands(subject: Subject) -> None:
     """Once it has started, everybody knows its intents."""
-    async with subject.house() as (house, skill):
+    async with subject.runtime() as (house, skill):
         assert _registered(house, skill) == _declared(skill)
 
 
@@ -66,7 +66,7 @@ async def it_registers_what_it_understands(subject: Subject) -> None:
 async def it_is_withdrawn_when_it_stops(subject: Subject) -> None:
     """When it stops it says so, and nobody matches it any more."""
     said: list[object] = []
-    async with subject.house() as (house, skill):
+    async with subject.runtime() as (house, skill):
         house.bus.on(topics.SKILL_DEREGISTER, lambda message: said.append(message.data.get("skill_id")))
     assert said == [skill.id], f"withdrawn when it stopped: {said or 'nobody'}; does it override end()?"
 
@@ -74,7 +74,7 @@ async def it_is_withdrawn_when_it_stops(subject: Subject) -> None:
 @clause
 async def its_samples_lead_to_it(subject: Subject) -> None:
     """What a sample says is claimed for the intent it stands under, and not for another of the skill's own."""
-    async with subject.house() as (house, skill):
+    async with subject.runtime() as (house, skill):
         matcher: Any = next(iter(house.pipeline)).plugin
         for one in _templates(skill):
             if not one.fields.keys().isdisjoint(("requires_context", "excludes_context", "required_keywords")):

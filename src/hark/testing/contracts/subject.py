@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from hark.app.house import House
+from hark.app.runtime import Runtime
 from hark.app.settings import settings_from
 from hark.builtin import KeywordMatcher, TemplateMatcher
 from hark.bus import LocalBus
@@ -29,7 +29,7 @@ class Subject:
         """What the author told the contract about the plugin, such as examples."""
 
     @asynccontextmanager
-    async def house(self) -> AsyncIterator[tuple[House, Any]]:
+    async def runtime(self) -> AsyncIterator[tuple[Runtime, Any]]:
         """A house with the plugin started in it, and the plugin; both are gone afterwards."""
         plugin = self.make()
         plugin_id = getattr(plugin, "id", "")
@@ -41,7 +41,7 @@ class Subject:
             tree["plugins"] = {plugin_id: self.settings}
         with tempfile.TemporaryDirectory() as state:
             bus = LocalBus()
-            house = House(
+            house = Runtime(
                 settings_from(tree), bus, SystemClock(), (plugin, *others),
                 render=lambda _spoken: None, serves=lambda _session_id: True, data_root=Path(state),
             )  # fmt: skip
@@ -54,7 +54,7 @@ class Subject:
                 await bus.close()
 
 
-def loaded(house: House, plugin: Plugin) -> Loaded[Any]:
+def loaded(house: Runtime, plugin: Plugin) -> Loaded[Any]:
     """How the house calls the plugin."""
     registries = (*house.transformers.values(), house.pipeline, house.skills)
     return next(entry for registry in registries for entry in registry if entry.plugin is plugin)

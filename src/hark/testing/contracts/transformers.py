@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from hark.app.house import House
+from hark.app.runtime import Runtime
 from hark.chains import Flow
 from hark.model import Message, Session
 from hark.model.session_merge import Denials
@@ -34,7 +34,7 @@ class _Passed(NamedTuple):
 
 
 async def _passed(
-    house: House, plugin: Transformer, artifact: Any, lang: str | None = "en-US", name: str = "x"
+    house: Runtime, plugin: Transformer, artifact: Any, lang: str | None = "en-US", name: str = "x"
 ) -> _Passed:
     session = Session(name, lang="en-US")
     origin = Message("contract.origin", {}, {"utterance_id": name}, session)
@@ -45,7 +45,7 @@ async def _passed(
     return _Passed(flow.artifact, flow.lang, flow.context, flow.session, step.outcome, step.detail)
 
 
-async def _has_to_pass(house: House, plugin: Transformer, artifact: Any, **how: Any) -> _Passed:
+async def _has_to_pass(house: Runtime, plugin: Transformer, artifact: Any, **how: Any) -> _Passed:
     passed = await _passed(house, plugin, artifact, **how)
     assert passed.outcome in _FINE, f"it {passed.outcome}: {passed.detail}"
     return passed
@@ -54,7 +54,7 @@ async def _has_to_pass(house: House, plugin: Transformer, artifact: Any, **how: 
 @clause
 async def it_changes_nothing_behind_the_frames_back(subject: Subject) -> None:
     """What it was given is as it was afterwards, unless that is what it returns."""
-    async with subject.house() as (house, plugin):
+    async with subject.runtime() as (house, plugin):
         for artifact in ARTIFACTS[plugin.type].values():
             given = list(artifact) if plugin.type == "utterance" else artifact
             ctx = Ctx(Message("contract.origin").context, Session("x"), None, plugin.type not in ("metadata", "intent"))
@@ -67,7 +67,7 @@ async def it_changes_nothing_behind_the_frames_back(subject: Subject) -> None:
 @clause
 async def it_works_without_a_language(subject: Subject) -> None:
     """Chains never make up a language: often nobody has stated one."""
-    async with subject.house() as (house, plugin):
+    async with subject.runtime() as (house, plugin):
         for artifact in ARTIFACTS[plugin.type].values():
             await _has_to_pass(house, plugin, artifact, lang=None)
 
@@ -75,7 +75,7 @@ async def it_works_without_a_language(subject: Subject) -> None:
 @clause
 async def it_works_in_languages_it_does_not_know(subject: Subject) -> None:
     """An unknown language is no reason to fail."""
-    async with subject.house() as (house, plugin):
+    async with subject.runtime() as (house, plugin):
         for lang in LANGUAGES:
             await _has_to_pass(house, plugin, ARTIFACTS[plugin.type]["ordinary"], lang=lang)
 
@@ -83,7 +83,7 @@ async def it_works_in_languages_it_does_not_know(subject: Subject) -> None:
 @clause
 async def fifty_calls_at_once_do_not_get_mixed_up(subject: Subject) -> None:
     """Turns run side by side, on any number of sessions: each gets what it would have got alone."""
-    async with subject.house() as (house, plugin):
+    async with subject.runtime() as (house, plugin):
         artifacts = list(ARTIFACTS[plugin.type].values())
         some = [artifacts[number % len(artifacts)] for number in range(_AT_ONCE)]
         alone = [await _passed(house, plugin, each, name=f"s{n}") for n, each in enumerate(some)]
@@ -99,7 +99,7 @@ async def fifty_calls_at_once_do_not_get_mixed_up(subject: Subject) -> None:
 @clause
 async def it_reads_and_writes_nothing_if_it_is_quick(subject: Subject) -> None:
     """`quick` is a promise: no files, no network, no waiting, for everything else stands still meanwhile."""
-    async with subject.house() as (house, plugin):
+    async with subject.runtime() as (house, plugin):
         if not plugin.quick:
             return
         for artifact in ARTIFACTS[plugin.type].values():
@@ -112,7 +112,7 @@ async def it_reads_and_writes_nothing_if_it_is_quick(subject: Subject) -> None:
 def _shape_clauses(kind: Any) -> Iterator[Clause]:
     def made(name: str, artifact: Any) -> Clause:
         async def check(subject: Subject) -> None:
-            async with subject.house() as (house, plugin):
+            async with subject.runtime() as (house, plugin):
                 await _has_to_pass(house, plugin, artifact)
 
         return Clause(f"it_copes_with_{name}", check)

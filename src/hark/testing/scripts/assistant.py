@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
-from hark.app.house import House
+from hark.app.runtime import Runtime
 from hark.app.settings import Settings
 from hark.bus import LocalBus
 from hark.hosting import Refusal
@@ -52,7 +52,7 @@ class ScriptAssistant:
     Time passes only in `wait`.
     """
 
-    runtime: House
+    runtime: Runtime
     patience: ClassVar[float] = 10.0
     """Seconds of real time that plugins may work before the script goes on without them."""
 
@@ -189,7 +189,7 @@ class ScriptAssistant:
         self._is_open = True
         bus = LocalBus()
         bus.tap(self._on_message)
-        self.runtime = House(
+        self.runtime = Runtime(
             self._settings,
             bus,
             self.clock,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from hark.app.settings.mistakes import nearest
+from hark.app.settings.check import nearest
 from hark.model.lang import is_tag
 from hark.testing.scripts.errors import LineError, ScriptError, ScriptMistake
 from hark.testing.scripts.pattern import Pattern, UserText

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from hark.app.words import lines_of, one_line
+from hark.app.text import lines_of, one_line
 from hark.testing.scripts.pattern import plain
 from hark.testing.scripts.script import Script
 

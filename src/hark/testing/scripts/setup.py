@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from hark.app.loading import plugin_files, plugins
+from hark.app.plugin_set import plugin_files, plugins
 from hark.app.settings import Settings, read_settings
 from hark.hosting import PluginFile, Refusal
 from hark.hosting.discovery import instantiate

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from copy import copy
 from typing import Any, Final
 
-from hark.app.house import House
+from hark.app.runtime import Runtime
 from hark.app.settings import Settings
 from hark.app.voice.engines import ChosenEngine, EngineFactory, NoEngine, VoiceConfig
 from hark.hosting import Engines, PluginHost, Refusal, UnusableResult
@@ -153,7 +153,7 @@ class UserVoice:
         self._setup = setup
         self._engines: Engines[TTSEngine] | None = None
 
-    async def load(self, runtime: House, settings: Settings, answering: TTSEngine | None) -> None:
+    async def load(self, runtime: Runtime, settings: Settings, answering: TTSEngine | None) -> None:
         """Load the first engine that works; raises `NoEngine` when there is none."""
         engines: Engines[TTSEngine] = Engines("tts", runtime.runner)
         self._engines = engines

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from hark.app.house import House
+from hark.app.runtime import Runtime
 from hark.app.settings import Settings, settings_from
 from hark.app.voice.engines import ChosenEngine, EngineFactory, VoiceConfig
 from hark.app.voice.follower import VoiceFollower
@@ -69,7 +69,7 @@ class TalkingHouse:
         config = VoiceConfig(factory=EngineFactory(settings, installed=False), instead=instead, earcons=False)
         if not wakes:
             listening = {"opens_by": "speech", "wake_words": (), **listening}
-        self.house = House(
+        self.runtime = Runtime(
             settings,
             self.bus,
             self.clock,
@@ -82,7 +82,7 @@ class TalkingHouse:
 
     async def __aenter__(self) -> TalkingHouse:
         try:
-            await self.house.start()
+            await self.runtime.start()
         except BaseException:
             await self._close()
             raise
@@ -103,7 +103,7 @@ class TalkingHouse:
     async def settled(self) -> None:
         """Wait until everything recorded has its outcome, and every answer was played."""
         async with asyncio.timeout(_PATIENCE):
-            await self.house.listener.idle()
+            await self.runtime.listener.idle()
             await self.following.quiet()
 
     async def takes_in(self, *sounds: Audio | Scene) -> None:
@@ -122,7 +122,7 @@ class TalkingHouse:
 
     def why(self, utterance_id: str = "") -> str:
         """The trace of a turn, or of a command that became none; by default the last."""
-        trace = self.house.traces.find(utterance_id)
+        trace = self.runtime.traces.find(utterance_id)
         if trace is None:
             raise LookupError("there is no trace")
         return render(trace.record())
@@ -132,7 +132,7 @@ class TalkingHouse:
 
     async def _close(self) -> None:
         self.following.close()
-        closing = asyncio.create_task(self.house.stop(), name="closing the assistant")
+        closing = asyncio.create_task(self.runtime.stop(), name="closing the assistant")
         while not closing.done():
             if isinstance(self.clock, FakeClock):
                 await self.clock.advance(1.0)  # for its grace periods

@@ -64,7 +64,7 @@ def it_ended_as_turns_do(visit: Visit, trace: TurnTrace) -> None:
     if not _diverted(visit, trace):
         assert trace.outcome in ENDS, f"the turn ended {trace.outcome!r}\n{visit.why(trace.utterance_id)}"
     marker = one_end_marker(visit, trace.utterance_id)
-    loaded = set(visit.house.ids())
+    loaded = set(visit.runtime.ids())
     for key in STAMP_KEYS.values():
         stamps = set(marker.context.get(key, ()))
         assert stamps <= loaded, f"forged stamps: {stamps - loaded}"
@@ -81,7 +81,7 @@ def everybody_was_asked(visit: Visit, trace: TurnTrace) -> None:
     """Whoever comes after an animal had its turn as well."""
     if not trace.steps or _diverted(visit, trace) or trace.outcome == "cancelled":
         return
-    house = visit.house
+    house = visit.runtime
     seen = {(step.stage, step.who) for step in trace.steps}
     claimed = any(step.stage == "match" and step.outcome == "claimed" for step in trace.steps)
     spoke = any(step.stage == "speak" for step in trace.steps)
@@ -109,7 +109,7 @@ def nobody_was_harmed(visit: Visit, trace: TurnTrace) -> None:
         assert after.get("zoo_ticket") == before.get("zoo_ticket"), f"the session lost its ticket: {after}"
         assert "zoo_mark" not in after
         assert not [key for key in marker.context if key in ("zoo.mark", "zoo.late", "zoo.kept")]
-    stored = visit.house.store.current
+    stored = visit.runtime.store.current
     assert Session.read(stored.wire()) == stored
     assert stored.get("zoo_ticket") is not None, f"the default session lost its ticket: {stored}"
     assert stored.wire()["zoo_ticket"] == {"row": TICKET["row"], "seats": tuple(TICKET["seats"])}  # type: ignore[arg-type]

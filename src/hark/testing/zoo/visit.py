@@ -195,14 +195,14 @@ class Visit(Assistant):
         return Session("visitor", blacklisted_skills=["zoo.denied"], zoo_ticket=TICKET, **lists)
 
     def _is_open(self) -> bool:
-        return bool(self.house.orchestrator.open_turns or self.house.speaker.pending or self.bus.pending)
+        return bool(self.runtime.orchestrator.open_turns or self.runtime.speaker.pending or self.bus.pending)
 
     def _is_busy(self) -> bool:
-        return bool(self.house.runner.busy or self.cage.hanging)
+        return bool(self.runtime.runner.busy or self.cage.hanging)
 
     def _is_finishing(self) -> bool:
         """Whether a worker is doing something that does not hang: it will be through in no time."""
-        return bool(self.house.runner.threads.busy) and not self.cage.hanging
+        return bool(self.runtime.runner.threads.busy) and not self.cage.hanging
 
     async def _through_the_audio_chains(self, hearing: Hearing) -> None:
         """Nobody feeds the two audio chains yet: send something through by hand, as part of the turn."""
@@ -212,7 +212,7 @@ class Visit(Assistant):
         kinds: tuple[TransformerType, ...] = ("audio", "tts")
         for kind in kinds:
             flow = Flow(Audio(b"\0\0" * 8, 16_000), None, origin, session, Denials.of(session))
-            await self._while_time_passes(self.house.chains[kind].run(flow, trace))
+            await self._while_time_passes(self.runtime.chains[kind].run(flow, trace))
             assert flow.artifact.defect() is None, f"the {kind} chain let through: {flow.artifact.defect()}"
         await self.see_out()
 
@@ -233,7 +233,7 @@ class Visit(Assistant):
 
 def turn_of(assistant: Assistant, hearing: Hearing) -> TurnTrace:
     """The trace of the turn that was heard."""
-    for trace in reversed(list(assistant.house.traces)):
+    for trace in reversed(list(assistant.runtime.traces)):
         if trace.utterances == hearing.utterances:
             return trace
     raise AssertionError(f"no turn was opened for {hearing.utterances}")

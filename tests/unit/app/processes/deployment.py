@@ -9,14 +9,14 @@ from typing import Any
 
 import msgspec
 
-from hark.app.control.door import Door
+from hark.app.control.server import ControlSocket
 from hark.app.processes.claims import ProcessInfo, ServiceClaim
 from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.remote_front import RemoteFront
 from hark.app.processes.service_process import ServiceProcess
 from hark.app.services import ALL_SERVICES, ServiceName
 from hark.app.settings import settings_from
-from hark.app.state.keeping import State
+from hark.app.state.store import State
 from hark.bus import RemoteBus
 from hark.model import Clock, Message
 from hark.plugins import Plugin
@@ -97,7 +97,7 @@ class Deployment:
         *services: ServiceName,
         plugins: Sequence[Plugin] = (),
         state: State | None = None,
-        door: Door | None = None,
+        door: ControlSocket | None = None,
     ) -> ServiceProcess:
         """Start services in one process."""
         process = ServiceProcess(
@@ -108,7 +108,7 @@ class Deployment:
             MemoryConnection(await self.bus(), self.members),
             self.lost.append,
             state=state,
-            door=door,
+            control_socket=door,
         )
         await self.meanwhile(process.__aenter__())
         self.processes.append(process)
@@ -130,7 +130,7 @@ class Deployment:
         """End a process as SIGKILL does: it says nothing more, and its connection is gone."""
         self.processes.remove(process)
         await process.claim.leave()
-        bus = process.house.bus
+        bus = process.runtime.bus
         assert isinstance(bus, RemoteBus)
         await bus.carrier.close()
         await self.meanwhile(process.__aexit__(None, None, None))

@@ -19,7 +19,7 @@ from hark.app.processes import nats_server
 from hark.app.processes.connection import connect
 from hark.app.processes.managed_process import ManagedProcess
 from hark.app.processes.nats_server import LocalBroker, is_worth_reporting, server_binary
-from hark.app.settings.bus_tables import NatsTable
+from hark.app.settings.tables import NatsTable
 from hark.errors import UserError
 from hark.model import Message, SystemClock
 from hark.spec import topics

@@ -13,7 +13,7 @@ from hark.app.bus_address import BusAddress
 from hark.app.processes.claims import ProcessInfo, ServiceTaken, this_process
 from hark.app.processes.connection import connect
 from hark.app.processes.service_keys import TTL, KeyClaim, ServiceKeys
-from hark.app.settings.bus_tables import NatsTable
+from hark.app.settings.tables import NatsTable
 from hark.model import SystemClock
 from hark.testing.nats_server import NatsServer
 

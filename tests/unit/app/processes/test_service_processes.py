@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from deployment import deployed
 
-from hark.app.state.keeping import State
+from hark.app.state.store import State
 from hark.builtin import Converse, Normalize, ParrotSkill, TemplateMatcher
 from hark.model import Message, Session, SystemClock, encode
 from hark.plugins import DialogTransformer, Turn
@@ -49,7 +49,7 @@ async def test_nothing_that_was_registered_is_lost_whoever_comes_first(order: tu
             await deployment.start(room, plugins=plugins)  # type: ignore[arg-type]
         await deployment.start("speak")
         front = await deployment.front()
-        asked = await front.talk.ask("say hello", deployment.aside.append)
+        asked = await front.client.ask("say hello", deployment.aside.append)
         assert (asked.outcome, deployment.aside) == ("complete", ["hello"])
 
 
@@ -60,7 +60,7 @@ async def test_a_room_that_comes_back_knows_again_what_skills_registered() -> No
         first = await deployment.start("understand", plugins=[TemplateMatcher()])
         await deployment.die(first)
         again = await deployment.start("understand", plugins=[TemplateMatcher()])
-        assert {definition.key.skill_id for definition in again.house.orchestrator.manifest} == {"parrot.skill"}
+        assert {definition.key.skill_id for definition in again.runtime.orchestrator.manifest} == {"parrot.skill"}
 
 
 async def test_the_story_of_a_turn_is_told_in_one_piece_whatever_room_a_step_was_in() -> None:
@@ -68,13 +68,13 @@ async def test_the_story_of_a_turn_is_told_in_one_piece_whatever_room_a_step_was
         plugins = [Normalize(), TemplateMatcher(), ParrotSkill(), Loud()]
         started = {room: await deployment.start(room, plugins=plugins) for room in ("understand", "act", "speak")}  # type: ignore[arg-type]
         front = await deployment.front()
-        await front.talk.ask("say hello", deployment.aside.append)
-        await front.talk.ask("what nobody understands", deployment.aside.append)
+        await front.client.ask("say hello", deployment.aside.append)
+        await front.client.ask("what nobody understands", deployment.aside.append)
         assert deployment.aside == ["HELLO"]
         last = await front.view.traces.find()
         assert last is not None
         assert last.utterances == ["what nobody understands"]
-        first = next(iter(started["understand"].house.traces))
+        first = next(iter(started["understand"].runtime.traces))
         story = await front.view.traces.find(first.utterance_id)
         assert story is not None
         assert story.outcome == "complete"
@@ -116,9 +116,9 @@ async def test_a_question_and_its_answer_cross_the_rooms() -> None:
         for room in ("understand", "act", "speak"):
             await deployment.start(room, plugins=plugins)  # type: ignore[arg-type]
         front = await deployment.front()
-        asked = await front.talk.ask("ask me", deployment.aside.append, session_id="kitchen")
+        asked = await front.client.ask("ask me", deployment.aside.append, session_id="kitchen")
         assert (asked.outcome, deployment.aside) == ("asked", ["Which one?"])
-        answered = await front.talk.ask("the red one", deployment.aside.append, session_id="kitchen")
+        answered = await front.client.ask("the red one", deployment.aside.append, session_id="kitchen")
         assert answered.outcome == "complete"
         assert deployment.aside[1:] == ["You said the red one."]
 
@@ -128,7 +128,7 @@ async def test_only_who_is_there_is_spoken_to_and_a_speaker_that_came_back_knows
         await deployment.watch()
         speak = await deployment.start("speak")
         front = await deployment.front()
-        asking = asyncio.ensure_future(front.talk.ask("hello", deployment.aside.append, session_id="kitchen"))
+        asking = asyncio.ensure_future(front.client.ask("hello", deployment.aside.append, session_id="kitchen"))
         await settle()
         await deployment.die(speak)
         await deployment.start("speak")
@@ -195,7 +195,7 @@ async def test_a_handler_whose_answer_was_lost_on_the_way_is_noticed_while_its_h
         bus = await deployment.bus()
         bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": ["take your time"]}, {}, Session("x")))
         await settle()
-        carrier = act.house.bus.carrier  # type: ignore[attr-defined]
+        carrier = act.runtime.bus.carrier  # type: ignore[attr-defined]
         send = carrier.send
         carrier.send = lambda topic, frame: None if topic == topics.HANDLER_DONE else send(topic, frame)
         bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": ["say hello"]}, {}, Session("y")))
@@ -211,7 +211,7 @@ async def test_a_handler_whose_answer_was_lost_on_the_way_is_noticed_while_its_h
 async def test_a_turn_of_which_nothing_is_heard_after_the_bus_was_lost_is_given_up() -> None:
     async with deployed() as deployment:
         front = await deployment.front()
-        asking = asyncio.ensure_future(front.talk.ask("hello", deployment.aside.append))
+        asking = asyncio.ensure_future(front.client.ask("hello", deployment.aside.append))
         await settle()
         deployment.buses[-1]._received(encode(Message(topics.BUS_AGAIN)), "")  # as its carrier does when it reconnected
         await deployment.clock.advance(9)

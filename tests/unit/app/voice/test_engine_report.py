@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hark.app.doctor.examine import engines_in
-from hark.app.doctor.render import render
-from hark.app.doctor.report import Report
+from hark.app.diagnostics.examine import engines_in
+from hark.app.diagnostics.render import render
+from hark.app.diagnostics.report import DoctorReport
 from hark.app.settings import settings_from
 from hark.app.voice.engine_report import with_engines
 from hark.bus import LocalBus
@@ -25,7 +25,7 @@ NOTHING: dict[str, list[Any]] = {
     "missing": [],
     "advice": [],
 }
-EMPTY = Report(version="1", settings_file="-", lang="en-US", langs=[], **NOTHING)
+EMPTY = DoctorReport(version="1", settings_file="-", lang="en-US", langs=[], **NOTHING)
 
 
 async def test_engines_are_listed_with_the_reasons_of_those_not_loaded(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ async def test_engines_are_listed_with_the_reasons_of_those_not_loaded(tmp_path:
     ]
     assert [missing.reason for missing in report.missing] == ["there is no player engine 'trumpet'"]
     assert not report.healthy
-    assert "engines, those of a kind in order of preference:" in render(report)
+    assert "Engines, in order of preference for each kind:" in render(report)
 
 
 async def test_an_engine_whose_description_fails_is_reported_all_the_same() -> None:

@@ -133,7 +133,7 @@ async def test_a_conversation_is_shown_until_the_sound_ends(voice: dict[str, Any
     terminal = VoiceTerminal(settings, out, installed=False)
     terminal.show("too early")
     async with TalkingHouse(Noon(), settings=settings) as talking:
-        running = asyncio.create_task(terminal.run(talking.house, asyncio.Event()))
+        running = asyncio.create_task(terminal.run(talking.runtime, asyncio.Event()))
         await settle()
         assert terminal.config.on_level is not None
         terminal.config.on_level(Level(0.5, 0.5))
@@ -153,7 +153,7 @@ async def test_a_conversation_is_shown_until_it_is_stopped() -> None:
     out, stop = Latin(), asyncio.Event()
     terminal = VoiceTerminal(settings_from({}), out, installed=False)
     async with TalkingHouse(Noon()) as talking:
-        running = asyncio.create_task(terminal.run(talking.house, stop))
+        running = asyncio.create_task(terminal.run(talking.runtime, stop))
         await settle()
         stop.set()
         async with asyncio.timeout(20):

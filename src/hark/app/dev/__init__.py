@@ -1,1 +1,0 @@
-"""Exchanging plugins and settings while the assistant runs: `hark run --dev`, and `House.reload`."""

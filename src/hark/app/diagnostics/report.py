@@ -1,0 +1,105 @@
+"""What the doctor finds, as data."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class PluginReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A loaded plugin."""
+
+    id: str
+    runs: str
+    """Where its code runs: `inline`, `worker` or `loop`."""
+    origin: str
+    """File and line."""
+    note: str = ""
+    """What is worth knowing: demoted, resting, unloaded."""
+    priority: int | None = None
+
+
+class ChainReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One chain, in the order it would run for a session that asks for nothing."""
+
+    kind: str
+    order: str
+    """Why this order."""
+    members: list[PluginReport]
+    left_out: list[str]
+    """Loaded, but not in the deployer's list."""
+
+
+class PipelineReport(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry of the pipeline."""
+
+    entry: str
+    plugin: PluginReport | None
+    """Who is asked; nobody when it is not loaded."""
+
+
+class SkillReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A loaded skill."""
+
+    member: PluginReport
+    intents: list[str]
+
+
+class EngineReport(msgspec.Struct, frozen=True, kw_only=True):
+    """An engine that is loaded."""
+
+    kind: str
+    member: PluginReport
+    about: str
+    """What it says about itself: its model, its version."""
+
+
+class MissingPlugin(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that is not loaded."""
+
+    kind: str
+    name: str
+    reason: str
+    remedy: str
+    where: str
+
+
+class ServiceReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A service that has a process to itself."""
+
+    service: str
+    process: str = ""
+    """Which process has it; empty when none has."""
+    is_ready: bool = False
+
+
+class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything the doctor looked at."""
+
+    version: str
+    settings_file: str
+    lang: str
+    langs: list[str]
+    chains: list[ChainReport]
+    pipeline: list[PipelineReport]
+    never_asked: list[str]
+    """Pipeline plugins that are loaded and in no entry."""
+    skills: list[SkillReport]
+    missing: list[MissingPlugin]
+    overlaps: list[str] = []
+    """Sentences that two skills both claim, and who gets them. That may be meant: it is no reason to worry."""
+    engines: list[EngineReport] = []
+    """What hears and speaks, in order of preference for each kind; none where it deals in text."""
+    services: list[ServiceReport] = []
+    """Where each service is, when they are not all in one process."""
+    advice: list[str]
+    """Settings that have no effect, and what else is seldom meant."""
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing is missing and nothing needs attention."""
+        members = [member for chain in self.chains for member in chain.members]
+        members += [asked.plugin for asked in self.pipeline if asked.plugin is not None]
+        members += [engine.member for engine in self.engines]
+        if not all(service.is_ready for service in self.services):
+            return False
+        return not self.missing and not self.advice and not any(member.note for member in members)

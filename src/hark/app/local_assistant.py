@@ -1,0 +1,115 @@
+"""An assistant in this process, with its client, its state and its control socket."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from hark.app.client import Client
+from hark.app.control.server import ControlServer
+from hark.app.diagnostics.examine import examine
+from hark.app.diagnostics.report import DoctorReport
+from hark.app.runtime import Runtime
+from hark.app.settings import Settings
+from hark.app.state.store import State
+from hark.bus import LocalBus
+from hark.hosting import Refusal
+from hark.model import Clock
+from hark.plugins import Plugin
+from hark.trace import TraceRecord
+
+if TYPE_CHECKING:
+    from hark.app.voice.engines import VoiceConfig
+
+
+class LocalAssistant:
+    """An assistant as a process runs it: `async with Household(...) as household: await household.client.ask(...)`."""
+
+    runtime: Runtime
+    talk: Client
+    visitors = "say"
+
+    def __init__(
+        self,
+        settings: Settings,
+        plugins: Iterable[Plugin | Refusal],
+        clock: Clock,
+        aside: Callable[[str], None],
+        *,
+        state: State | None = None,
+        door: socket.socket | None = None,
+        settings_file: str = "no file",
+        aloud: VoiceConfig | None = None,
+    ) -> None:
+        self._settings = settings
+        self._plugins = plugins
+        self._clock = clock
+        self._aside = aside
+        self._state = state
+        self._door = door
+        self._settings_file = settings_file
+        self._aloud = aloud
+        self._control: ControlServer | None = None
+
+    async def __aenter__(self) -> LocalAssistant:
+        bus = LocalBus()
+        state = self._state
+        self.client = Client(bus, self._clock, self._aside)
+        self.runtime = Runtime(
+            self._settings,
+            bus,
+            self._clock,
+            self._plugins,
+            render=self.client.render,
+            serves=self.client.serves,
+            restored=state.restored if state is not None else None,
+            save=state.save if state is not None else None,
+            on_trace=state.writer.trace if state is not None else None,
+            data_root=state.plugin_data if state is not None else None,
+            aloud=self._aloud,
+        )
+        try:
+            await self._open()
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    async def _open(self) -> None:
+        await self.runtime.start()
+        if self._state is not None and self._door is not None:
+            self._control = ControlServer(self._door, self._state.directory, self)
+            await self._control.start()
+
+    def open_client(self) -> AbstractAsyncContextManager[Client]:
+        """As promised by `Assistant`."""
+        return nullcontext(self.client)
+
+    async def find_trace(self, prefix: str) -> TraceRecord | None:
+        """As promised by `Assistant`."""
+        trace = self.runtime.traces.find(prefix)
+        return trace.record() if trace is not None else None
+
+    async def examine(self) -> DoctorReport:
+        """As promised by `Assistant`."""
+        return examine(self.runtime, self._settings_file)
+
+    def langs(self) -> frozenset[str]:
+        """As promised by `Assistant`."""
+        return self.runtime.settings.understanding().langs
+
+    async def _close(self) -> None:
+        await self.client.all_rendered(self.runtime.settings.limits.grace)
+        # The door after the house: whoever waits there for an answer gets it within the grace.
+        await self.runtime.stop()
+        if self._control is not None:
+            await self._control.close()
+        await self.runtime.bus.close()

@@ -1,0 +1,198 @@
+"""The plugins of a process: which there are, and which are loaded and started."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from hark.act import HandlerHost
+from hark.app.services.names import ALL_SERVICES, ServiceName, group_of, kind_of, kinds_in
+from hark.app.settings import Settings
+from hark.builtin import DEFAULT_PLUGINS, OPTIONAL
+from hark.bus import Bus
+from hark.hosting import CallLimits, Loaded, PluginFile, PluginHost, Refusal, Registry, Runner, discover
+from hark.hosting.discovery import GROUPS
+from hark.plugins import PipelinePlugin, Plugin
+from hark.spec import TRANSFORMER_TYPES, TransformerType
+
+
+class PluginSet:
+    """Everything that is loaded, by kind, and why the rest is not."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        bus: Bus,
+        runner: Runner,
+        handlers: HandlerHost,
+        data_root: Path | None,
+        services: Collection[ServiceName] = ALL_SERVICES,
+    ) -> None:
+        self._hosted = kinds_in(services)
+        self.transformers: dict[TransformerType, Registry[Any]] = {
+            kind: Registry(f"{kind} transformer") for kind in TRANSFORMER_TYPES if kind in self._hosted
+        }
+        self.pipeline: Registry[PipelinePlugin] = Registry("pipeline plugin")
+        self.skills: Registry[Plugin] = Registry("skill")
+        self._bus = bus
+        self._runner = runner
+        self._handlers = handlers
+        self._data_root = data_root
+        self._hosts: dict[int, PluginHost] = {}
+        self.adopt(settings)
+
+    def registries(self) -> tuple[Registry[Any], ...]:
+        """The kinds, in the order in which they are started."""
+        # Matchers before skills: who registers an intent is heard.
+        return (*self.transformers.values(), self.pipeline, self.skills)
+
+    def __iter__(self) -> Iterator[Loaded[Any]]:
+        return (entry for registry in self.registries() for entry in registry)
+
+    def registry_for(self, plugin: Plugin | Refusal) -> Registry[Any]:
+        """Where a plugin belongs, or what is said about one that is not loaded."""
+        kind = kind_of(plugin)
+        if kind == "pipeline":
+            return self.pipeline
+        return self.skills if kind == "skill" else self.transformers[kind]
+
+    def adopt(self, settings: Settings) -> None:
+        """Go by other settings: limits at once, those of single plugins when they are judged again."""
+        self._settings = settings
+        limits = settings.limits
+        seconds = [limits.transformer] * len(self.transformers) + [limits.match, limits.start]
+        for registry, allowed in zip(self.registries(), seconds, strict=True):
+            registry.set_limits(CallLimits(allowed, limits.failures, limits.retry_after), limits.plugins)
+
+    def add(self, plugin: Plugin | Refusal) -> None:
+        """Let a plugin in, to be started later, or keep the reason why not; none of those who live elsewhere."""
+        if kind_of(plugin) not in self._hosted:
+            return
+        entry = plugin if isinstance(plugin, Refusal) else self.judge(plugin)
+        registry = self.registry_for(plugin)
+        if isinstance(entry, Refusal):
+            registry.refuse(entry)
+        else:
+            registry.register(entry)
+
+    def judge(self, plugin: Plugin, leaving: Collection[str] = ()) -> Loaded[Any] | Refusal:
+        """Check a plugin without letting it in. The ids of those who are `leaving` count as free."""
+        registry = self.registry_for(plugin)
+        plugin_id = str(getattr(plugin, "id", ""))
+        other = self.skills if registry is self.pipeline else self.pipeline
+        if registry in (self.pipeline, self.skills) and plugin_id in other and plugin_id not in leaving:
+            reason = f"a {other.kind} has the id {plugin_id!r} already, and the two share their names"
+            return Refusal(registry.kind, plugin_id, reason, "rename one of the two")
+        limit = self._settings.limits.plugins.get(plugin_id)
+        return registry.check(plugin, self._settings.table_for(plugin_id, type(plugin)), limit=limit, leaving=leaving)
+
+    def forget_refusals(self, names: Collection[str]) -> None:
+        """Those of these names were tried again."""
+        for registry in self.registries():
+            registry.refusals = [refusal for refusal in registry.refusals if refusal.name not in names]
+
+    async def move_in(self, entry: Loaded[Any]) -> Refusal | None:
+        """Let in and start a plugin that was judged; why it did not start, if so: then nothing of it is left."""
+        registry, plugin = self.registry_for(entry.plugin), entry.plugin
+        registry.register(entry)
+        langs = self._settings.understanding().langs
+        host = PluginHost(plugin, self._bus, self._runner, self._data_root, langs)
+        plugin.host = self._hosts[id(plugin)] = host
+        self._handlers.attach(plugin)
+        outcome = await self._runner.call(Loaded(plugin, plugin.begin, limit=self._settings.limits.start))
+        if outcome.error is None:
+            return None
+        self._handlers.detach(entry.id)
+        del self._hosts[id(plugin)]
+        await host.close()
+        registry.remove(entry.id)
+        return Refusal(registry.kind, entry.id, f"it did not start: {outcome.failure}", "", entry.origin)
+
+    async def stop(self, entry: Loaded[Any]) -> None:
+        """Stop a plugin: no listener, task or timer of it is left."""
+        host = self._hosts.pop(id(entry.plugin), None)
+        if host is None:  # the house was closed before this one was started
+            return
+        self._handlers.detach(entry.id)
+        await self._runner.call(Loaded(entry.plugin, entry.plugin.end, limit=self._settings.limits.start))
+        await host.close()
+
+    async def move_out(self, entry: Loaded[Any]) -> None:
+        """Stop a plugin and forget it."""
+        await self.stop(entry)
+        self.registry_for(entry.plugin).remove(entry.id)
+
+
+_PACKAGES: Final = (".dist-info", ".egg-info")
+_ANY_GROUP: Final = b"[hark."
+
+
+def plugins(
+    *,
+    installed: bool,
+    files: Iterable[Path] = (),
+    wanted: Collection[str] = (),
+    services: Collection[ServiceName] = ALL_SERVICES,
+) -> Iterator[Plugin | Refusal]:
+    """The plugins that come with Hark, those in `files` and, if asked for, those that installed packages offer.
+
+    Of those that come with Hark some are loaded only where they are `wanted`, by id. Of all of them, those that live
+    in these `services` are made.
+    """
+    kinds = kinds_in(services)
+
+    def lives_here(offered: type[Plugin]) -> bool:
+        return kind_of(offered) in kinds
+
+    for made in filter(lives_here, builtin_plugins(wanted)):
+        yield made()
+    for path in files:
+        yield from PluginFile(path).make(lives_here)
+    if installed and any(map(_may_offer, sys.path)):
+        yield from discover(tuple(group for group in GROUPS if group in set(map(group_of, kinds))))
+
+
+def builtin_plugins(wanted: Collection[str]) -> Iterator[type[Plugin]]:
+    """The plugins that come with Hark, and those of the optional ones that are wanted."""
+    yield from DEFAULT_PLUGINS
+    for plugin_id, place in OPTIONAL.items():
+        if plugin_id in wanted:
+            module, _, name = place.partition(":")
+            yield getattr(import_module(module), name)
+
+
+def wanted_by(settings: Settings) -> frozenset[str]:
+    """The pipeline plugins that the settings name."""
+    understanding = settings.understanding()
+    return frozenset(understanding.entry(name).plugin for name in understanding.pipeline)
+
+
+def plugin_files(settings: Settings, settings_file: Path) -> list[Path]:
+    """The files with plugins that the settings name; what is relative is so to the folder of the settings file."""
+    folder = settings_file.absolute().parent
+    return [Path(os.path.normpath(folder / Path(name).expanduser())) for name in settings.assistant.files]
+
+
+def _may_offer(place: str) -> bool:
+    """Whether a package there may have entry points of ours.
+
+    Looked up by hand first: most machines have none, and the standard library's way to find out costs 2 MB and 30 ms.
+    """
+    try:
+        with os.scandir(place or ".") as entries:
+            return any(_ANY_GROUP in _entry_points(entry) for entry in entries if entry.name.endswith(_PACKAGES))
+    except NotADirectoryError:
+        return True  # an archive: not for us to look into
+    except OSError:
+        return False
+
+
+def _entry_points(package: os.DirEntry[str]) -> bytes:
+    try:
+        return Path(package.path, "entry_points.txt").read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,315 @@
+"""The composition root: the services of one process, joined by a bus."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hark.act import HandlerHost
+from hark.app.plugin_set import PluginSet
+from hark.app.services.act import Act
+from hark.app.services.hear import Hear
+from hark.app.services.names import ALL_SERVICES, ServiceName
+from hark.app.services.service import RuntimeContext, Service
+from hark.app.services.speak import Speak
+from hark.app.services.understand import Understand
+from hark.app.settings import Settings
+from hark.bus import LocalBus
+from hark.chains import Chain, ChainListing
+from hark.hosting import Gate, Refusal, Runner, Watchdog
+from hark.model import Clock, Message, Session, Timer
+from hark.plugins import Plugin
+from hark.speak import Render, Speaker
+from hark.spec import topics
+from hark.trace import SliceStore, TraceStore, TurnTrace
+from hark.understand import DefaultSession, Journal, LocalTurns, Orchestrator, TurnSource
+
+if TYPE_CHECKING:
+    from hark.app.reload.changes import Reloaded, ReloadRefused
+    from hark.app.voice.engines import VoiceConfig
+    from hark.bus.nats import TurnStreams
+    from hark.hear import Listener
+    from hark.understand.jetstream_turns import JetStreamTurns
+
+
+class StoppableClock(Clock):
+    """Another clock, whose timers all end with `stop`, whoever set them: nothing goes off in a closed house."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._timers: set[_Timer] = set()
+        self._stopped = False
+        # Every step of a turn asks for the time: no detour.
+        self.wall = clock.wall  # type: ignore[method-assign]
+        self.monotonic = clock.monotonic  # type: ignore[method-assign]
+
+    def wall(self) -> float:
+        """As promised by `ClockWords`."""
+        return self._clock.wall()
+
+    def monotonic(self) -> float:
+        """As promised by `ClockWords`."""
+        return self._clock.monotonic()
+
+    def after(self, seconds: float, callback: Callable[[], object]) -> Timer:
+        """As promised by `ClockWords`; never, once it is stopped."""
+        timer = _Timer(callback, self._timers)
+        if not self._stopped:
+            self._timers.add(timer)
+            timer.inner = self._clock.after(seconds, timer.due)
+        return timer
+
+    def stop(self) -> None:
+        """Let nothing go off any more."""
+        self._stopped = True
+        for timer in list(self._timers):
+            timer.cancel()
+
+
+class _Timer:
+    __slots__ = ("_callback", "_open", "inner")
+
+    def __init__(self, callback: Callable[[], object], open_timers: set[_Timer]) -> None:
+        self._callback = callback
+        self._open = open_timers
+        self.inner: Timer | None = None
+
+    def due(self) -> None:
+        self._open.discard(self)
+        self._callback()
+
+    def cancel(self) -> None:
+        self._open.discard(self)
+        if self.inner is not None:
+            self.inner.cancel()
+
+
+log = logging.getLogger("hark.app")
+
+
+class Runtime:
+    """An assistant in one process, or some of its services. Plugins that cannot be loaded or started are left out, with
+    their reasons kept.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        bus: LocalBus,
+        clock: Clock,
+        plugins: Iterable[Plugin | Refusal],
+        *,
+        render: Render,
+        serves: Callable[[str], bool],
+        services: Collection[ServiceName] = ALL_SERVICES,
+        settled: Callable[[], Awaitable[list[str]]] | None = None,
+        restored: Session | None = None,
+        save: Callable[[Session], None] | None = None,
+        journal: Journal | None = None,
+        streams: TurnStreams | None = None,
+        hands_over: bool = True,
+        on_trace: Callable[[TurnTrace], None] | None = None,
+        data_root: Path | None = None,
+        aloud: VoiceConfig | None = None,
+    ) -> None:
+        self.settings = settings
+        self.bus = bus
+        self.clock = clock = StoppableClock(clock)
+        self.runner = Runner(clock)
+        self.is_whole = set(services) == set(ALL_SERVICES)
+        # Where no turn is taken in, there are slices of those that are taken in elsewhere.
+        traces = TraceStore if "understand" in services else SliceStore
+        self.traces = traces(clock, settings.trace.size, on_trace)
+        self.watchdog = Watchdog(self.runner)
+        self.turns: TurnSource = LocalTurns(bus, DefaultSession(restored, save), journal)
+        """Where utterances come from."""
+        shared: JetStreamTurns | None = None
+        if streams is not None and "understand" in services:
+            # Only here: an assistant in one process does not pay for it.
+            from hark.understand.jetstream_turns import JetStreamTurns
+
+            self.turns = shared = JetStreamTurns(streams, bus, restored, hands_over=hands_over)
+        self._shared = shared
+        self.handlers = HandlerHost(
+            bus,
+            self.runner,
+            self.traces,
+            notes=streams,
+            opens=shared.opens if shared is not None else None,
+            is_shared=lambda plugin_id: shared is not None and self.pipeline.get(plugin_id) is not None,
+        )
+        self.plugin_set = PluginSet(settings, bus, self.runner, self.handlers, data_root, services)
+        self.transformers = self.plugin_set.transformers
+        self.pipeline = self.plugin_set.pipeline
+        self.skills = self.plugin_set.skills
+        self.chains = {
+            kind: Chain(kind, registry, self.runner, bus.emit, settings.transformers.order(kind))
+            for kind, registry in self.transformers.items()
+        }
+        for plugin in plugins:
+            self.plugin_set.add(plugin)
+        self._listing = ChainListing(bus, self.chains.values(), None if shared is None else "understand")
+        self._gate = Gate()
+        self._settled = settled or bus.settled
+        """Waits until everybody has taken in what was announced, in other processes as well; tells who has not."""
+        self.importing = asyncio.Lock()
+        """Held while the code of plugins is imported again: one at a time."""
+        context = RuntimeContext(
+            settings,
+            bus,
+            clock,
+            self.runner,
+            self.traces,
+            self.handlers,
+            self.plugin_set,
+            self.chains,
+            self._gate,
+            data_root,
+        )
+        make: dict[ServiceName, Callable[[], Service]] = {
+            "hear": lambda: Hear(context, aloud),
+            "understand": lambda: Understand(context, self.turns, None if shared is None else "understand"),
+            "act": lambda: Act(context, waits="understand" not in services),
+            "speak": lambda: Speak(context, render, serves, aloud),
+        }
+        self.services: dict[ServiceName, Service] = {name: make[name]() for name in ALL_SERVICES if name in services}
+
+    @property
+    def store(self) -> DefaultSession:
+        """The default session."""
+        return self.turns.store
+
+    @property
+    def orchestrator(self) -> Orchestrator:
+        """Of the service that understands; raises `LookupError` where it is not in this house."""
+        service = self.services.get("understand")
+        if not isinstance(service, Understand):
+            raise LookupError("nobody understands anything in this house")
+        return service.orchestrator
+
+    @property
+    def speaker(self) -> Speaker:
+        """Of the service that speaks; raises `LookupError` where it is not in this house."""
+        service = self.services.get("speak")
+        if not isinstance(service, Speak):
+            raise LookupError("nobody speaks in this house")
+        return service.speaker
+
+    @property
+    def listener(self) -> Listener:
+        """Of the service that hears; raises `LookupError` where nobody listens in this house."""
+        service = self.services.get("hear")
+        if not isinstance(service, Hear) or service.listener is None:
+            raise LookupError("nobody listens in this house")
+        return service.listener
+
+    @property
+    def refusals(self) -> list[Refusal]:
+        """Everything that is not loaded, and why."""
+        refusals = [refusal for registry in self.plugin_set.registries() for refusal in registry.refusals]
+        for service in self.services.values():
+            if isinstance(service, (Hear, Speak)):
+                refusals += service.refusals
+        return refusals
+
+    def ids(self) -> Iterator[str]:
+        """The id of everything that is loaded."""
+        return (entry.id for entry in self.plugin_set)
+
+    async def start(self) -> None:
+        """Start every plugin, then say that the house is ready.
+
+        In a house with some of the services, turns of others may come at any moment: those wait until it is.
+        """
+        if self.is_whole:
+            await self._start()
+        else:
+            async with self._gate.closed():
+                await self._start()
+
+    async def _start(self) -> None:
+        for entry in list(self.plugin_set):
+            refusal = await self.plugin_set.load(entry)
+            if refusal is not None:
+                self.plugin_set.registry_for(entry.plugin).refuse(refusal)
+        self.watchdog.start()
+        for service in self.services.values():
+            await service.start()
+        # Matchers moved in before skills, so what these announced when they began was heard.
+        await self.announce(to_matchers="understand" in self.services, heard=[entry.id for entry in self.skills])
+
+    async def announce(
+        self, *, transformers: bool = True, to_matchers: bool = True, heard: Collection[str] = ()
+    ) -> None:
+        """Say which transformers are loaded, have skills say it to new matchers, and wait until it was heard.
+
+        Skills that were `heard` already need not say it again.
+        """
+        if transformers:
+            self._listing.announce()
+        if to_matchers:
+            self.bus.emit(Message(topics.READY, {"heard": list(heard)} if heard else {}))
+        late = await self._settled()
+        if late:
+            log.warning("not everybody has taken in what was announced: %s", ", ".join(late))
+
+    def keep_turns(self) -> None:
+        """Where workers share the turns: see those that are open here to their end at `stop`, for no other can."""
+        if self._shared is not None:
+            self._shared.hands_over = False
+
+    async def stop(self) -> None:
+        """Let open turns come to their end, then stop everything: no task of ours and no timer outlives this."""
+        for service in self.services.values():
+            await service.finish()
+        await self.handlers.close()
+        for entry in list(self.plugin_set):
+            await self.plugin_set.stop(entry)
+        for service in self.services.values():
+            await service.stop()
+        self._listing.close()
+        self.watchdog.stop()
+        self.runner.threads.close()
+        self.clock.stop()
+
+    async def reload(self, plugin_id: str) -> Reloaded | ReloadRefused:
+        """Import the code of a plugin again and put what it has become in its place, between two turns.
+
+        When the new version is broken, or does not start, the old one stays in service.
+        """
+        # Only here: most houses never do it.
+        from hark.app.reload.reloader import Reloader
+
+        return await Reloader(self).reload_one(plugin_id)
+
+    def adopt(self, settings: Settings) -> None:
+        """Go by other settings, from the next turn on; those of single plugins hold when these are made again."""
+        self.settings = settings
+        for service in self.services.values():
+            service.adopt(settings)
+        for kind, chain in self.chains.items():
+            chain.reorder(settings.transformers.order(kind))
+        self.plugin_set.adopt(settings)
+
+    @asynccontextmanager
+    async def standstill(self, plugin_ids: Collection[str]) -> AsyncIterator[None]:
+        """A moment in which no turn uses plugins, and none is left that was dispatched to one of these.
+
+        Turns that come meanwhile wait. Before that, as long as those that were dispatched take, others go on.
+        """
+        while True:
+            await self.orchestrator.idle(plugin_ids)
+            async with self._gate.closed():
+                if self.orchestrator.serving(plugin_ids):
+                    continue  # one was just being dispatched
+                yield
+                return
+
+    @property
+    def standing_still(self) -> bool:
+        """Whether turns that come have to wait for a moment."""
+        return self._gate.is_closed

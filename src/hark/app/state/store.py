@@ -1,0 +1,198 @@
+"""A state directory in use."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Final
+
+from hark.app.state.directory import Lock, make_directory
+from hark.app.state.session_file import SessionFile
+from hark.app.state.trace_file import TraceFile
+from hark.app.state.turns_file import TurnsFile, settle_session
+from hark.model import Clock, Session
+from hark.trace import TurnTrace
+
+log = logging.getLogger("hark.app")
+
+BATCH: Final = 0.25
+"""Seconds in which traces gather; what follows a turn's end, such as its speech, gets into them."""
+SYNC: Final = 1.0
+"""Seconds between two moments at which the session is made safe from a power cut."""
+RETRY: Final = 5.0
+"""Seconds until a disk that refused is tried again."""
+BACKLOG: Final = 1_000
+"""Traces that wait for a disk that refuses, at most."""
+PATIENCE: Final = 5.0
+"""Seconds the end of the process waits for a disk."""
+
+
+class Writer:
+    """Keeps the session file and the trace file up to date on a thread of its own.
+
+    A session is written as soon as the thread gets to it, so that a killed process loses next to nothing; of several
+    that came meanwhile only the last. What `step` does and when is a matter of the clock alone.
+    """
+
+    def __init__(self, sessions: SessionFile, traces: TraceFile | None, clock: Clock) -> None:
+        self._sessions = sessions
+        self._file = traces
+        self._clock = clock
+        self._session: Session | None = None
+        self._written: Session | None = None
+        self._synced: Session | None = None
+        self._synced_at = clock.monotonic() - SYNC
+        self._traces: deque[TurnTrace] = deque(maxlen=BACKLOG)
+        self._traces_due: float | None = None
+        self._refused = ""
+        self._not_before = clock.monotonic()
+        self._bell: SimpleQueue[None] = SimpleQueue()
+        self._rung = False
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="hark-writer", daemon=True)
+
+    def start(self) -> None:
+        """Begin to write."""
+        self._thread.start()
+
+    def session(self, session: Session) -> None:
+        """Take the default session as it is after an end marker."""
+        self._session = session
+        self._ring()
+
+    def trace(self, trace: TurnTrace) -> None:
+        """Take the trace of a turn that ended."""
+        if self._file is not None:
+            self._traces.append(trace)
+            if len(self._traces) == 1:  # otherwise the thread knows of the batch already
+                self._ring()
+
+    def close(self) -> None:
+        """Write what is left and make it safe, unless the disk takes too long."""
+        self._closing = True
+        self._bell.put(None)
+        self._thread.join(PATIENCE)
+        if self._thread.is_alive():
+            log.error("the state was not written: the disk does not answer")
+
+    def step(self, closing: bool = False) -> float | None:
+        """Do what is due; the seconds until something will be, None when nothing waits."""
+        now = self._clock.monotonic()
+        if now < self._not_before and not closing:
+            return self._not_before - now
+        try:
+            waits = [self._step_session(now, closing), self._step_traces(now, closing)]
+        except OSError as error:
+            self._not_before = now + RETRY
+            if self._refused != str(error):  # said once, not every few seconds
+                self._refused = str(error)
+                log.error("the state cannot be written: %s; it is tried again", error)
+            return RETRY
+        if self._refused:
+            self._refused = ""
+            log.warning("the state can be written again")
+        return min((wait for wait in waits if wait is not None), default=None)
+
+    def _step_session(self, now: float, closing: bool) -> float | None:
+        session = self._session
+        if session is not self._written and session is not None:
+            self._sessions.write(session)
+            self._written = session
+        if self._synced is self._written:
+            return None
+        wait = self._synced_at + SYNC - now
+        if wait > 0 and not closing:
+            return wait
+        self._sessions.sync()
+        self._synced, self._synced_at = self._written, now
+        return None
+
+    def _step_traces(self, now: float, closing: bool) -> float | None:
+        if self._file is None or not self._traces:
+            return None
+        if self._traces_due is None:
+            self._traces_due = now + BATCH
+        if now < self._traces_due and not closing:
+            return self._traces_due - now
+        self._traces_due = None
+        # By popping, not by swapping: the loop may be appending at this moment.
+        batch = []
+        while self._traces:
+            batch.append(self._traces.popleft())
+        self._file.append(batch)
+        return None
+
+    def _ring(self) -> None:
+        if not self._rung:
+            self._rung = True
+            self._bell.put(None)
+
+    def _run(self) -> None:
+        wait: float | None = None
+        while not self._closing:
+            with suppress(Empty):
+                self._bell.get(timeout=wait)
+            # Before looking: whoever comes after this rings again.
+            self._rung = False
+            wait = self._tried()
+        self._tried(closing=True)
+        if self._file is not None:
+            self._file.close()
+
+    def _tried(self, closing: bool = False) -> float | None:
+        try:
+            return self.step(closing)
+        except Exception:
+            log.exception("the state could not be written")
+            return RETRY
+
+
+class State:
+    """What one assistant keeps, or some parts of it, from the moment it takes the directory until it lets it go."""
+
+    def __init__(
+        self, directory: Path, clock: Clock, *, traces: bool, parts: Collection[str] = (), worker: str = ""
+    ) -> None:
+        """Take the directory; raises `StateError`, and `PostingList` when another assistant has it, or those parts of it.
+
+        Several workers can have the part `understand` of it, each under a name of its own that begins with it.
+        """
+        make_directory(directory)
+        self.directory = directory
+        self._worker = worker
+        self._lock = Lock(directory, (worker,) if worker else parts)
+        sessions = SessionFile(directory, worker)
+        has_session = not parts or "understand" in parts
+        if has_session:
+            settle_session(directory, sessions)
+        self.restored = sessions.restore() if has_session else None
+        """The default session as it was after the last end marker."""
+        self.turns = TurnsFile(directory) if "understand" in parts and not worker else None
+        """The turns that are open, for the next process if this one dies; a worker leaves them to the broker."""
+        part = worker or ("" if has_session else "-".join(parts))
+        self.writer = Writer(sessions, TraceFile(directory, part) if traces else None, clock)
+        self.writer.start()
+
+    @property
+    def plugin_data(self) -> Path:
+        """Where plugins have directories of their own."""
+        return self.directory / self._worker / "plugins"
+
+    def save(self, session: Session) -> None:
+        """Take the default session as it is from the end marker on that is about to be told."""
+        if self.turns is not None:
+            self.turns.session(session)
+        self.writer.session(session)
+
+    def close(self) -> None:
+        """Write what is left and let the directory go."""
+        self.writer.close()
+        if self.turns is not None:
+            self.turns.forget_session()
+            self.turns.close()
+        self._lock.release()
