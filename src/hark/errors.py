@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class UserError(Exception):
-    """Something is not as it has to be. The text says what and where, and what to do: it is all that is shown."""
+    """An error that the user can correct. Only its text is shown: what is wrong, where, and what to do."""

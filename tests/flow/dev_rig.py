@@ -43,7 +43,7 @@ class Desk:
         self._saves = 0
         self.settings = folder / "hark.toml"
         self.told: list[str] = []
-        """What was told on the terminal."""
+        """The lines shown on the terminal."""
         self.assistant: Assistant
         self.dev: DevMode
 
@@ -66,15 +66,15 @@ class Desk:
         """The assistant, with the plugins in the files and these."""
         settings = read_settings(self.settings, named=True)
         sources: list[PluginFile] = [PluginFile(path) for path in plugin_files(settings, self.settings)]
-        edits = FileWatcher(sources, self.settings)
+        watcher = FileWatcher(sources, self.settings)
         made = list(plugins_from(sources))
         loaded = [plugin for plugin in made if isinstance(plugin, Plugin)]
         async with self._make(*loaded, *plugins, settings=settings, clock=clock) as self.assistant:
-            house = self.assistant.runtime
+            runtime = self.assistant.runtime
             for refusal in made:
                 if isinstance(refusal, Refusal):
-                    house.plugin_set.add(refusal)
-            self.dev = DevMode(house, edits, lambda: read_settings(self.settings, named=True), self.told.append)
+                    runtime.plugin_set.add(refusal)
+            self.dev = DevMode(runtime, watcher, lambda: read_settings(self.settings, named=True), self.told.append)
             try:
                 yield self.assistant
             finally:
@@ -90,7 +90,7 @@ class Desk:
         return await self.scan(GONE)
 
     async def until(self, happened: Callable[[], bool]) -> None:
-        """Let the rest of the house go on until something has happened."""
+        """Let the rest of the assistant go on until something has happened."""
         for _ in range(1_000_000):
             if happened():
                 return

@@ -75,7 +75,7 @@ def test_a_person_at_a_terminal_reads_what_came_of_a_save(world: World) -> None:
     with world.at_terminal("run", "--dev") as hark:
         hark.until("> ")
         file.write_text(WEATHER.replace("def now(self, turn)", "def now(self, turn"))
-        told = hark.until("the old one stays in service")
+        told = hark.until("the old version stays in service")
         assert "weather.skill not reloaded: importing it failed: SyntaxError" in told
         assert f"{file}:8" in told.replace("\r\n", "")
         file.write_text(WEATHER.replace("Sunny", "Rainy"))

@@ -87,7 +87,7 @@ async def test_a_broken_edit_leaves_the_old_plugin_and_is_told_once(desk: Desk, 
         assert all(isinstance(change, ReloadRefused) for change in changes)
         assert len(desk.told) == 1
         assert desk.told[0].startswith("weather.skill not reloaded: ")
-        assert desk.told[0].endswith("the old one stays in service")
+        assert desk.told[0].endswith("the old version stays in service")
         assert f"{desk.folder / 'weather.py'}{place}" in desk.told[0] or place in desk.told[0]
         assert await hark.hears(HOW) == ["Sunny."]
         assert await desk.scan() == []
@@ -245,7 +245,7 @@ async def test_two_plugins_of_one_id_are_refused_together(desk: Desk) -> None:
         await desk.edit("weather.py", lambda text: text + text.replace("class Weather", "class Other"))
         assert await hark.hears(HOW) == ["Sunny."]
         assert "reloaded weather.skill" in desk.told[0]
-        assert "another plugin beside it has the id 'weather.skill' as well" in desk.told[1]
+        assert "another plugin in the same package has the id 'weather.skill' as well" in desk.told[1]
 
 
 async def test_the_place_of_a_plugin_among_the_others_is_kept(desk: Desk) -> None:
@@ -287,7 +287,7 @@ async def test_a_turn_under_way_keeps_its_code_and_the_reload_waits_for_it(desk:
         await settle()
         desk.save("slow.py", SLOW.replace("Old.", "New."))
         assert await desk.scan() == []
-        assert desk.told == ["slow.skill is reloaded when its turn has ended"]
+        assert desk.told == ["slow.skill will be reloaded when the open turn has ended"]
         # Others go on meanwhile, and are reloaded.
         await desk.edit("weather.py", lambda text: text.replace("Sunny", "Rainy"))
         assert await hark.hears(HOW) == ["Rainy."]
@@ -369,12 +369,6 @@ async def test_every_turn_of_a_busy_assistant_ends_once_while_plugins_are_exchan
 
 MATCHER = """
 from hark.plugins import Match, PipelinePlugin
-from hark.app.reload.module_versions import current, install
-from hark.app.reload.watch import Edits
-from hark.hosting import PluginFile
-from hark.model import Message
-from hark.plugins import Ctx, UtteranceTransformer
-from hark.skills import Skill
 from hark.spec import topics
 
 class Exact(PipelinePlugin):
@@ -567,7 +561,7 @@ async def test_what_cannot_change_while_it_runs_is_said_to_need_a_restart(desk: 
     async with desk.open():
         desk.set(["weather.py"], "[trace]\nsize = 7\ndisk = false\n")
         assert await desk.scan() == [RestartNeeded(("[trace] size", "[trace] disk"))]
-        assert desk.told == ["[trace] size, [trace] disk need a restart: they cannot change while the assistant runs"]
+        assert desk.told == ["[trace] size, [trace] disk need a restart; they cannot change while the assistant runs"]
 
 
 async def test_it_looks_by_itself_and_stops_with_the_assistant(desk: Desk) -> None:
@@ -604,7 +598,7 @@ async def test_a_reload_without_files_says_what_came_of_it(desk: Desk) -> None:
     async with desk.open() as hark:
         answer = await hark.runtime.reload("nobody.skill")
         assert isinstance(answer, ReloadRefused)
-        assert "nothing of this id is loaded" in str(answer)
+        assert "no plugin with this id is loaded" in str(answer)
         desk.save("weather.py", WEATHER.replace("Sunny", "Rainy"))
         answer = await hark.runtime.reload("weather.skill")
         assert isinstance(answer, Reloaded)
@@ -724,9 +718,9 @@ async def test_a_fault_of_ours_does_not_end_the_watch(
             broken.setattr(FileWatcher, "changed", lambda *_: 1 / 0)
             for _ in range(1_000):
                 await hark.clock.advance(0.1)
-                if "the files could not be looked at" in caplog.text:
+                if "the files could not be scanned" in caplog.text:
                     break
-        assert "the files could not be looked at" in caplog.text
+        assert "the files could not be scanned" in caplog.text
         desk.save("weather.py", WEATHER.replace("Sunny", "Rainy"))
         for _ in range(10_000):
             await hark.clock.advance(0.1)
@@ -736,9 +730,9 @@ async def test_a_fault_of_ours_does_not_end_the_watch(
 
 
 async def test_what_a_save_while_it_was_being_loaded_left_is_noticed(desk: Desk) -> None:
-    edits = FileWatcher([PluginFile(desk.folder / "weather.py")], desk.settings)
+    watcher = FileWatcher([PluginFile(desk.folder / "weather.py")], desk.settings)
     desk.save("weather.py", WEATHER.replace("Sunny", "Rainy"))
-    seen = [edits.changed(edits.see()) for _ in range(2)]
+    seen = [watcher.changed(watcher.scan()) for _ in range(2)]
     assert [len(changed) for changed in seen] == [0, 1]
 
 

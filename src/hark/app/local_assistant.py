@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class LocalAssistant:
-    """An assistant as a process runs it: `async with Household(...) as household: await household.client.ask(...)`."""
+    """`async with LocalAssistant(...) as assistant: await assistant.client.ask(...)`."""
 
     runtime: Runtime
-    talk: Client
-    visitors = "say"
+    client: Client
+    session_prefix = "say"
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class LocalAssistant:
         aside: Callable[[str], None],
         *,
         state: State | None = None,
-        door: socket.socket | None = None,
+        control_socket: socket.socket | None = None,
         settings_file: str = "no file",
         aloud: VoiceConfig | None = None,
     ) -> None:
@@ -49,7 +49,7 @@ class LocalAssistant:
         self._clock = clock
         self._aside = aside
         self._state = state
-        self._door = door
+        self._control_socket = control_socket
         self._settings_file = settings_file
         self._aloud = aloud
         self._control: ControlServer | None = None
@@ -85,30 +85,26 @@ class LocalAssistant:
 
     async def _open(self) -> None:
         await self.runtime.start()
-        if self._state is not None and self._door is not None:
-            self._control = ControlServer(self._door, self._state.directory, self)
+        if self._state is not None and self._control_socket is not None:
+            self._control = ControlServer(self._control_socket, self._state.directory, self)
             await self._control.start()
 
     def open_client(self) -> AbstractAsyncContextManager[Client]:
-        """As promised by `Assistant`."""
         return nullcontext(self.client)
 
     async def find_trace(self, prefix: str) -> TraceRecord | None:
-        """As promised by `Assistant`."""
         trace = self.runtime.traces.find(prefix)
         return trace.record() if trace is not None else None
 
     async def examine(self) -> DoctorReport:
-        """As promised by `Assistant`."""
         return examine(self.runtime, self._settings_file)
 
     def langs(self) -> frozenset[str]:
-        """As promised by `Assistant`."""
         return self.runtime.settings.understanding().langs
 
     async def _close(self) -> None:
         await self.client.all_rendered(self.runtime.settings.limits.grace)
-        # The door after the house: whoever waits there for an answer gets it within the grace.
+        # The control socket is closed last: a client that waits for an answer gets it within the grace.
         await self.runtime.stop()
         if self._control is not None:
             await self._control.close()

@@ -9,16 +9,16 @@ from hark.errors import UserError
 
 
 class NoHomeDirectory(UserError):
-    """The environment names no home directory; the text says which option helps."""
+    """The environment names no home directory; the text names the option to use instead."""
 
 
 def settings_file(environment: Mapping[str, str]) -> Path:
-    """The settings file that is read when none is named."""
+    """The default settings file."""
     return _base(environment, "XDG_CONFIG_HOME", ".config", "--settings") / "hark" / "hark.toml"
 
 
 def state_directory(environment: Mapping[str, str]) -> Path:
-    """The state directory that is used when none is named."""
+    """The default state directory."""
     return _base(environment, "XDG_STATE_HOME", ".local/state", "--state") / "hark"
 
 
@@ -29,9 +29,9 @@ def tokens_file(named: str | None, state: Path) -> Path:
 
 def _base(environment: Mapping[str, str], variable: str, below_home: str, option: str) -> Path:
     named = Path(environment.get(variable, ""))
-    if named.is_absolute():  # the specification has relative ones ignored
+    if named.is_absolute():  # the XDG specification says to ignore relative paths
         return named
     try:
         return Path.home() / below_home
     except RuntimeError:
-        raise NoHomeDirectory(f"neither {variable} nor a home directory is set; name a place with {option}") from None
+        raise NoHomeDirectory(f"neither {variable} nor a home directory is set; name a path with {option}") from None

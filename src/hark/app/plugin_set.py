@@ -21,7 +21,7 @@ from hark.spec import TRANSFORMER_TYPES, TransformerType
 
 
 class PluginSet:
-    """Everything that is loaded, by kind, and why the rest is not."""
+    """The loaded plugins by kind, and the reasons why others are not loaded."""
 
     def __init__(
         self,
@@ -46,22 +46,22 @@ class PluginSet:
         self.adopt(settings)
 
     def registries(self) -> tuple[Registry[Any], ...]:
-        """The kinds, in the order in which they are started."""
-        # Matchers before skills: who registers an intent is heard.
+        """The registries in the order in which their plugins are started."""
+        # Matchers before skills: they receive what the skills register.
         return (*self.transformers.values(), self.pipeline, self.skills)
 
     def __iter__(self) -> Iterator[Loaded[Any]]:
         return (entry for registry in self.registries() for entry in registry)
 
     def registry_for(self, plugin: Plugin | Refusal) -> Registry[Any]:
-        """Where a plugin belongs, or what is said about one that is not loaded."""
+        """The registry a plugin, or the refusal of one, belongs to."""
         kind = kind_of(plugin)
         if kind == "pipeline":
             return self.pipeline
         return self.skills if kind == "skill" else self.transformers[kind]
 
     def adopt(self, settings: Settings) -> None:
-        """Go by other settings: limits at once, those of single plugins when they are judged again."""
+        """Apply other settings: limits at once, those of single plugins when they are checked again."""
         self._settings = settings
         limits = settings.limits
         seconds = [limits.transformer] * len(self.transformers) + [limits.match, limits.start]
@@ -69,34 +69,34 @@ class PluginSet:
             registry.set_limits(CallLimits(allowed, limits.failures, limits.retry_after), limits.plugins)
 
     def add(self, plugin: Plugin | Refusal) -> None:
-        """Let a plugin in, to be started later, or keep the reason why not; none of those who live elsewhere."""
+        """Register a plugin, to be started later, or keep its refusal. Plugins of other services are passed over."""
         if kind_of(plugin) not in self._hosted:
             return
-        entry = plugin if isinstance(plugin, Refusal) else self.judge(plugin)
+        entry = plugin if isinstance(plugin, Refusal) else self.check(plugin)
         registry = self.registry_for(plugin)
         if isinstance(entry, Refusal):
             registry.refuse(entry)
         else:
             registry.register(entry)
 
-    def judge(self, plugin: Plugin, leaving: Collection[str] = ()) -> Loaded[Any] | Refusal:
-        """Check a plugin without letting it in. The ids of those who are `leaving` count as free."""
+    def check(self, plugin: Plugin, leaving: Collection[str] = ()) -> Loaded[Any] | Refusal:
+        """Check a plugin without registering it. The ids of plugins that are `leaving` count as free."""
         registry = self.registry_for(plugin)
         plugin_id = str(getattr(plugin, "id", ""))
         other = self.skills if registry is self.pipeline else self.pipeline
         if registry in (self.pipeline, self.skills) and plugin_id in other and plugin_id not in leaving:
-            reason = f"a {other.kind} has the id {plugin_id!r} already, and the two share their names"
+            reason = f"a {other.kind} has the id {plugin_id!r} already; skills and pipeline plugins share their ids"
             return Refusal(registry.kind, plugin_id, reason, "rename one of the two")
         limit = self._settings.limits.plugins.get(plugin_id)
         return registry.check(plugin, self._settings.table_for(plugin_id, type(plugin)), limit=limit, leaving=leaving)
 
     def forget_refusals(self, names: Collection[str]) -> None:
-        """Those of these names were tried again."""
+        """Drop the refusals of these names: the plugins were tried again."""
         for registry in self.registries():
             registry.refusals = [refusal for refusal in registry.refusals if refusal.name not in names]
 
-    async def move_in(self, entry: Loaded[Any]) -> Refusal | None:
-        """Let in and start a plugin that was judged; why it did not start, if so: then nothing of it is left."""
+    async def load(self, entry: Loaded[Any]) -> Refusal | None:
+        """Register and start a checked plugin. Return a refusal, with everything undone, if it fails to start."""
         registry, plugin = self.registry_for(entry.plugin), entry.plugin
         registry.register(entry)
         langs = self._settings.understanding().langs
@@ -113,16 +113,16 @@ class PluginSet:
         return Refusal(registry.kind, entry.id, f"it did not start: {outcome.failure}", "", entry.origin)
 
     async def stop(self, entry: Loaded[Any]) -> None:
-        """Stop a plugin: no listener, task or timer of it is left."""
+        """Stop a plugin and remove its listeners, tasks and timers."""
         host = self._hosts.pop(id(entry.plugin), None)
-        if host is None:  # the house was closed before this one was started
+        if host is None:  # the runtime was stopped before this plugin was started
             return
         self._handlers.detach(entry.id)
         await self._runner.call(Loaded(entry.plugin, entry.plugin.end, limit=self._settings.limits.start))
         await host.close()
 
-    async def move_out(self, entry: Loaded[Any]) -> None:
-        """Stop a plugin and forget it."""
+    async def unload(self, entry: Loaded[Any]) -> None:
+        """Stop a plugin and remove it from its registry."""
         await self.stop(entry)
         self.registry_for(entry.plugin).remove(entry.id)
 
@@ -138,26 +138,25 @@ def plugins(
     wanted: Collection[str] = (),
     services: Collection[ServiceName] = ALL_SERVICES,
 ) -> Iterator[Plugin | Refusal]:
-    """The plugins that come with Hark, those in `files` and, if asked for, those that installed packages offer.
+    """The plugins that come with Hark, those in `files` and, if `installed`, those of installed packages.
 
-    Of those that come with Hark some are loaded only where they are `wanted`, by id. Of all of them, those that live
-    in these `services` are made.
+    Optional plugins of Hark are only made if their id is in `wanted`; of all plugins, only those of these `services`.
     """
     kinds = kinds_in(services)
 
-    def lives_here(offered: type[Plugin]) -> bool:
+    def is_hosted(offered: type[Plugin]) -> bool:
         return kind_of(offered) in kinds
 
-    for made in filter(lives_here, builtin_plugins(wanted)):
+    for made in filter(is_hosted, builtin_plugins(wanted)):
         yield made()
     for path in files:
-        yield from PluginFile(path).make(lives_here)
+        yield from PluginFile(path).make(is_hosted)
     if installed and any(map(_may_offer, sys.path)):
         yield from discover(tuple(group for group in GROUPS if group in set(map(group_of, kinds))))
 
 
 def builtin_plugins(wanted: Collection[str]) -> Iterator[type[Plugin]]:
-    """The plugins that come with Hark, and those of the optional ones that are wanted."""
+    """The plugin classes that come with Hark, the optional ones only if their id is in `wanted`."""
     yield from DEFAULT_PLUGINS
     for plugin_id, place in OPTIONAL.items():
         if plugin_id in wanted:
@@ -172,21 +171,21 @@ def wanted_by(settings: Settings) -> frozenset[str]:
 
 
 def plugin_files(settings: Settings, settings_file: Path) -> list[Path]:
-    """The files with plugins that the settings name; what is relative is so to the folder of the settings file."""
+    """The plugin files that the settings name; relative paths start at the folder of the settings file."""
     folder = settings_file.absolute().parent
     return [Path(os.path.normpath(folder / Path(name).expanduser())) for name in settings.assistant.files]
 
 
 def _may_offer(place: str) -> bool:
-    """Whether a package there may have entry points of ours.
+    """Whether a package in this folder may have an entry point of Hark.
 
-    Looked up by hand first: most machines have none, and the standard library's way to find out costs 2 MB and 30 ms.
+    Read by hand first: most machines have none, and importing `importlib.metadata` costs 2 MB and 30 ms.
     """
     try:
         with os.scandir(place or ".") as entries:
             return any(_ANY_GROUP in _entry_points(entry) for entry in entries if entry.name.endswith(_PACKAGES))
     except NotADirectoryError:
-        return True  # an archive: not for us to look into
+        return True  # an archive, which is not searched here
     except OSError:
         return False
 

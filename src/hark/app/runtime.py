@@ -37,26 +37,24 @@ if TYPE_CHECKING:
 
 
 class StoppableClock(Clock):
-    """Another clock, whose timers all end with `stop`, whoever set them: nothing goes off in a closed house."""
+    """Another clock whose timers are all cancelled by `stop`: none fires in a runtime that has stopped."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._timers: set[_Timer] = set()
         self._stopped = False
-        # Every step of a turn asks for the time: no detour.
+        # Every step of a turn asks for the time: the methods of the inner clock are called directly.
         self.wall = clock.wall  # type: ignore[method-assign]
         self.monotonic = clock.monotonic  # type: ignore[method-assign]
 
     def wall(self) -> float:
-        """As promised by `ClockWords`."""
         return self._clock.wall()
 
     def monotonic(self) -> float:
-        """As promised by `ClockWords`."""
         return self._clock.monotonic()
 
     def after(self, seconds: float, callback: Callable[[], object]) -> Timer:
-        """As promised by `ClockWords`; never, once it is stopped."""
+        """As `Clock.after`; once stopped, `callback` is never called."""
         timer = _Timer(callback, self._timers)
         if not self._stopped:
             self._timers.add(timer)
@@ -64,7 +62,7 @@ class StoppableClock(Clock):
         return timer
 
     def stop(self) -> None:
-        """Let nothing go off any more."""
+        """Cancel all timers, and set no new ones."""
         self._stopped = True
         for timer in list(self._timers):
             timer.cancel()
@@ -92,8 +90,8 @@ log = logging.getLogger("hark.app")
 
 
 class Runtime:
-    """An assistant in one process, or some of its services. Plugins that cannot be loaded or started are left out, with
-    their reasons kept.
+    """An assistant in one process, or some of its services. Plugins that cannot be loaded or started are left out; the
+    reasons are kept as `refusals`.
     """
 
     def __init__(
@@ -121,7 +119,7 @@ class Runtime:
         self.clock = clock = StoppableClock(clock)
         self.runner = Runner(clock)
         self.is_whole = set(services) == set(ALL_SERVICES)
-        # Where no turn is taken in, there are slices of those that are taken in elsewhere.
+        # A process without understand takes in no turns: it keeps slices of the turns of another process.
         traces = TraceStore if "understand" in services else SliceStore
         self.traces = traces(clock, settings.trace.size, on_trace)
         self.watchdog = Watchdog(self.runner)
@@ -155,9 +153,9 @@ class Runtime:
         self._listing = ChainListing(bus, self.chains.values(), None if shared is None else "understand")
         self._gate = Gate()
         self._settled = settled or bus.settled
-        """Waits until everybody has taken in what was announced, in other processes as well; tells who has not."""
+        """Waits until subscribers in all processes have handled what was announced; returns the late ones."""
         self.importing = asyncio.Lock()
-        """Held while the code of plugins is imported again: one at a time."""
+        """Held while plugin code is imported again: one import at a time."""
         context = RuntimeContext(
             settings,
             bus,
@@ -185,31 +183,31 @@ class Runtime:
 
     @property
     def orchestrator(self) -> Orchestrator:
-        """Of the service that understands; raises `LookupError` where it is not in this house."""
+        """Of the service understand; raises `LookupError` where this process does not have it."""
         service = self.services.get("understand")
         if not isinstance(service, Understand):
-            raise LookupError("nobody understands anything in this house")
+            raise LookupError("this process has no service understand")
         return service.orchestrator
 
     @property
     def speaker(self) -> Speaker:
-        """Of the service that speaks; raises `LookupError` where it is not in this house."""
+        """Of the service speak; raises `LookupError` where this process does not have it."""
         service = self.services.get("speak")
         if not isinstance(service, Speak):
-            raise LookupError("nobody speaks in this house")
+            raise LookupError("this process has no service speak")
         return service.speaker
 
     @property
     def listener(self) -> Listener:
-        """Of the service that hears; raises `LookupError` where nobody listens in this house."""
+        """Of the service hear; raises `LookupError` where this process has none, or no microphone."""
         service = self.services.get("hear")
         if not isinstance(service, Hear) or service.listener is None:
-            raise LookupError("nobody listens in this house")
+            raise LookupError("this process does not listen")
         return service.listener
 
     @property
     def refusals(self) -> list[Refusal]:
-        """Everything that is not loaded, and why."""
+        """The plugins and engines that are not loaded, with the reasons."""
         refusals = [refusal for registry in self.plugin_set.registries() for refusal in registry.refusals]
         for service in self.services.values():
             if isinstance(service, (Hear, Speak)):
@@ -217,13 +215,13 @@ class Runtime:
         return refusals
 
     def ids(self) -> Iterator[str]:
-        """The id of everything that is loaded."""
+        """The ids of all loaded plugins."""
         return (entry.id for entry in self.plugin_set)
 
     async def start(self) -> None:
-        """Start every plugin, then say that the house is ready.
+        """Start every plugin and service, then announce that this process is ready.
 
-        In a house with some of the services, turns of others may come at any moment: those wait until it is.
+        With only some of the services, turns of other processes may come at any moment: they wait until it is ready.
         """
         if self.is_whole:
             await self._start()
@@ -239,15 +237,15 @@ class Runtime:
         self.watchdog.start()
         for service in self.services.values():
             await service.start()
-        # Matchers moved in before skills, so what these announced when they began was heard.
+        # Matchers were started before skills, so they have received what the skills registered.
         await self.announce(to_matchers="understand" in self.services, heard=[entry.id for entry in self.skills])
 
     async def announce(
         self, *, transformers: bool = True, to_matchers: bool = True, heard: Collection[str] = ()
     ) -> None:
-        """Say which transformers are loaded, have skills say it to new matchers, and wait until it was heard.
+        """Announce the loaded transformers, have skills register with new matchers, and wait until that is handled.
 
-        Skills that were `heard` already need not say it again.
+        Skills whose registrations were `heard` already need not repeat them.
         """
         if transformers:
             self._listing.announce()
@@ -255,7 +253,7 @@ class Runtime:
             self.bus.emit(Message(topics.READY, {"heard": list(heard)} if heard else {}))
         late = await self._settled()
         if late:
-            log.warning("not everybody has taken in what was announced: %s", ", ".join(late))
+            log.warning("these have not handled the announcements in time: %s", ", ".join(late))
 
     def keep_turns(self) -> None:
         """Where workers share the turns: see those that are open here to their end at `stop`, for no other can."""
@@ -263,7 +261,7 @@ class Runtime:
             self._shared.hands_over = False
 
     async def stop(self) -> None:
-        """Let open turns come to their end, then stop everything: no task of ours and no timer outlives this."""
+        """Wait for open turns to end, then stop everything: no task and no timer is left."""
         for service in self.services.values():
             await service.finish()
         await self.handlers.close()
@@ -277,17 +275,17 @@ class Runtime:
         self.clock.stop()
 
     async def reload(self, plugin_id: str) -> Reloaded | ReloadRefused:
-        """Import the code of a plugin again and put what it has become in its place, between two turns.
+        """Import the code of a plugin again and replace the plugin between two turns, with the others of its package.
 
         When the new version is broken, or does not start, the old one stays in service.
         """
-        # Only here: most houses never do it.
+        # Imported only here: most processes never reload.
         from hark.app.reload.reloader import Reloader
 
         return await Reloader(self).reload_one(plugin_id)
 
     def adopt(self, settings: Settings) -> None:
-        """Go by other settings, from the next turn on; those of single plugins hold when these are made again."""
+        """Apply other settings from the next turn on; those of a single plugin take effect when it is made again."""
         self.settings = settings
         for service in self.services.values():
             service.adopt(settings)
@@ -296,20 +294,20 @@ class Runtime:
         self.plugin_set.adopt(settings)
 
     @asynccontextmanager
-    async def standstill(self, plugin_ids: Collection[str]) -> AsyncIterator[None]:
-        """A moment in which no turn uses plugins, and none is left that was dispatched to one of these.
+    async def quiesce(self, plugin_ids: Collection[str]) -> AsyncIterator[None]:
+        """While the block runs, no turn uses plugins, and no turn is open that was dispatched to one of these.
 
-        Turns that come meanwhile wait. Before that, as long as those that were dispatched take, others go on.
+        New turns wait for the end of the block. Until the dispatched turns have ended, other turns go on.
         """
         while True:
             await self.orchestrator.idle(plugin_ids)
             async with self._gate.closed():
                 if self.orchestrator.serving(plugin_ids):
-                    continue  # one was just being dispatched
+                    continue  # a turn was just being dispatched to one of them
                 yield
                 return
 
     @property
-    def standing_still(self) -> bool:
-        """Whether turns that come have to wait for a moment."""
+    def is_quiesced(self) -> bool:
+        """Whether new turns have to wait at the moment."""
         return self._gate.is_closed

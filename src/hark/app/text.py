@@ -8,7 +8,7 @@ from typing import Final
 _LONG_ID: Final = 20
 _SHORT_ID: Final = 8
 
-# Whatever a skill says or an exception holds, it cannot steer the terminal or pass for several lines.
+# Text of a skill or an exception cannot control the terminal or look like several lines.
 _CONTROL: Final = dict.fromkeys((*range(32), *range(127, 160)), " ")
 
 
@@ -23,23 +23,26 @@ def lines_of(text: str) -> str:
 
 
 def why_command(utterance_id: str, state: str | None, bus: str | None = None) -> str:
-    """The command that explains a turn; `state` and `bus` are what the user gave as --state and --bus."""
-    told = f"hark why {utterance_id if len(utterance_id) <= _LONG_ID else utterance_id[:_SHORT_ID]}"
+    """The command that explains a turn; `state` and `bus` are the values of the options --state and --bus."""
+    command = f"hark why {utterance_id if len(utterance_id) <= _LONG_ID else utterance_id[:_SHORT_ID]}"
     for option, given in (("state", state), ("bus", bus)):
-        told += f" --{option} {shlex.quote(given)}" if given is not None else ""
-    return told
+        command += f" --{option} {shlex.quote(given)}" if given is not None else ""
+    return command
 
 
-def remark(outcome: str, detail: str, ask: str) -> str | None:
-    """What there is to say about the end of a turn that did not just answer; `ask` is the command to ask why."""
+def remark(outcome: str, detail: str, command: str) -> str | None:
+    """A line for a turn that did not end with an answer alone; `command` explains the turn."""
     if outcome == "complete":
         return None
     if outcome == "asked":
         return "This question stays open. To answer questions, start a conversation: hark run"
     if outcome == "cancelled":
-        return one_line(f"(cancelled by {detail})")
-    told = {
-        "unmatched": "nobody claimed this",
-        "error": f"something went wrong in {detail}",
-    }.get(outcome, "this turn broke")
-    return one_line(f"({told}; ask why with: {ask})")
+        return one_line(f"Cancelled by {detail}.")
+    if outcome == "unmatched":
+        text = "Sorry, I did not understand that."
+    elif outcome == "error":
+        handler, _, error = detail.partition(": ")
+        text = f"The skill {handler} failed: {error}"
+    else:
+        text = "This turn did not end properly."
+    return one_line(f"{text} (Details: {command})")

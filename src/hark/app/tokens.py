@@ -1,4 +1,4 @@
-"""The tokens that let clients in from other machines: a file, and what is done with it."""
+"""The tokens with which clients on other machines may connect: a file with their hashes."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 class TokenError(UserError):
-    """Something is wrong with the tokens; the text says what to do."""
+    """The token file cannot be used, or a request cannot be met; the text says what to do."""
 
 
 class Token(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who has a token and what it allows. The token itself is nowhere but with them."""
+    """The name of a token and what it allows. Only a hash of the token itself is kept."""
 
     name: str
     sha256: str
-    """Enough to know it again: a token is 256 bits of chance, which nobody can try out, so that a slow hash would
-    protect nothing and only make it cheap to keep the server busy."""
+    """A fast hash: a token has 256 random bits, which cannot be guessed. A slow hash would protect nothing and let
+    anybody keep the server busy."""
     made: float
     emit: tuple[str, ...] | None = None
     receive: tuple[str, ...] | None = None
@@ -48,7 +48,7 @@ class _Document(msgspec.Struct):
 
 
 class TokenFile:
-    """The file, read anew when somebody changed it."""
+    """The token file, read again when it has changed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -56,14 +56,14 @@ class TokenFile:
         self._seen: tuple[int, ...] | None = None
 
     def read(self) -> tuple[Token, ...]:
-        """Every token, as the file says now; raises `TokenError`."""
+        """The tokens in the file now; raises `TokenError`."""
         seen = self._stamp()
         if seen != self._seen:
             self._tokens, self._seen = self._load() if seen is not None else (), seen
         return self._tokens
 
     def current(self) -> tuple[Token, ...]:
-        """As `read`; a file that cannot be used lets nobody in."""
+        """As `read`; a file that cannot be used has no tokens, so that no client is accepted."""
         try:
             return self.read()
         except TokenError as error:
@@ -72,7 +72,7 @@ class TokenFile:
             return ()
 
     def find(self, token: str) -> Token | None:
-        """Whose token this is; every one is looked at, and takes as long."""
+        """The entry of a token. All entries are compared, in constant time."""
         shown = _hash(token)
         found = None
         for known in self.current():
@@ -83,31 +83,31 @@ class TokenFile:
     def add(
         self, name: str, clock: Clock, emit: Sequence[str] | None = None, receive: Sequence[str] | None = None
     ) -> str:
-        """A new token, which is shown now and never again."""
+        """Add a token and return it; it cannot be shown again."""
         if _NAME.fullmatch(name) is None:
-            raise TokenError(f"{name!r} is no name: letters, digits, '.', '_' and '-'")
+            raise TokenError(f"{name!r} is not a valid name: use letters, digits, '.', '_' and '-'")
         for pattern in (*(emit or ()), *(receive or ())):
             if _PATTERN.fullmatch(pattern) is None:
-                raise TokenError(f"{pattern!r} is no pattern of topics, such as ovos.utterance.*")
+                raise TokenError(f"{pattern!r} is not a pattern of topics such as ovos.utterance.*")
         token = f"hark_{secrets.token_urlsafe(32)}"
         made = Token(name, _hash(token), clock.wall(), _some(emit), _some(receive))
         with self._changing() as tokens:
             if any(known.name == name for known in tokens):
-                raise TokenError(f"{name} has a token already; take it back first: hark token revoke {name}")
+                raise TokenError(f"there is a token {name} already; revoke it first: hark token revoke {name}")
             tokens.append(made)
         return token
 
     def revoke(self, name: str) -> None:
-        """Let nobody in with that token any more."""
+        """Remove a token: no client is accepted with it any more."""
         with self._changing() as tokens:
             kept = [token for token in tokens if token.name != name]
             if len(kept) == len(tokens):
-                raise TokenError(f"nobody has a token by the name of {name}; hark token list shows who does")
+                raise TokenError(f"there is no token {name}; see: hark token list")
             tokens[:] = kept
 
     @contextmanager
     def _changing(self) -> Iterator[list[Token]]:
-        """What is in the file, to be changed; one at a time, and the old file stays until the new one is whole."""
+        """The tokens, to be changed under a lock; the file is replaced when the new one is complete."""
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = os.open(self.path.with_name(f"{self.path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -138,12 +138,12 @@ class TokenFile:
     def _load(self) -> tuple[Token, ...]:
         try:
             if self.path.stat().st_mode & _OTHERS:
-                raise TokenError(f"{self.path} is open to others; chmod 600 {self.path}")
+                raise TokenError(f"other users can read {self.path}; run: chmod 600 {self.path}")
             return msgspec.json.decode(self.path.read_bytes(), type=_Document).tokens
         except OSError as error:
             raise TokenError(f"{self.path} cannot be read: {error.strerror}") from None
         except (msgspec.DecodeError, UnicodeError) as error:
-            raise TokenError(f"{self.path} holds no tokens ({error}); remove it, and give out new ones") from None
+            raise TokenError(f"{self.path} is not a token file ({error}); remove it, and create new tokens") from None
 
     def _stamp(self) -> tuple[int, ...] | None:
         try:

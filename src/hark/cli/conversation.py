@@ -15,37 +15,37 @@ from hark.model import Clock, MalformedMessage
 log = logging.getLogger("hark.app")
 
 _PATIENCE: Final = 5.0
-"""Seconds in which a person gets no prompt because an answer is on its way; after that they may go on."""
+"""Seconds that the prompt waits for an answer; after that the user can go on."""
 
 
 class TerminalConversation:
-    """Puts each line to the assistant and shows what comes of it."""
+    """Sends each line to the assistant and shows the answer."""
 
-    def __init__(self, talk: Client, clock: Clock, reader: LineReader, screen: Screen, state: str | None) -> None:
-        self._talk = talk
+    def __init__(self, client: Client, clock: Clock, reader: LineReader, screen: Screen, state: str | None) -> None:
+        self._client = client
         self._clock = clock
         self._reader = reader
         self._screen = screen
         self._state = state
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def go_on(self, stop: asyncio.Event, *, patient: bool) -> None:
-        """Hold the conversation until the lines end, or `stop` is set.
+    async def run(self, stop: asyncio.Event, *, patient: bool) -> None:
+        """Answer lines until there are no more, or `stop` is set.
 
-        Who is `patient` waits for each answer before the next line, however long it takes.
+        If `patient`, each answer is waited for before the next line is read, however long it takes.
         """
         stopped = self._start(_until(stop))
-        talking = self._start(self._talk_on(None if patient else _PATIENCE))
+        reading = self._start(self._read_lines(None if patient else _PATIENCE))
         try:
-            await asyncio.wait({stopped, talking}, return_when=asyncio.FIRST_COMPLETED)
-            if talking.done():
-                talking.result()
+            await asyncio.wait({stopped, reading}, return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                reading.result()
         finally:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _talk_on(self, patience: float | None) -> None:
+    async def _read_lines(self, patience: float | None) -> None:
         while True:
             self._screen.prompting = True
             try:
@@ -67,19 +67,19 @@ class TerminalConversation:
 
     async def _turn(self, text: str) -> None:
         try:
-            asked = await self._talk.ask(text, self._screen.show)
+            turn = await self._client.ask(text, self._screen.show)
         except MalformedMessage as error:
-            self._screen.show(f"This cannot be said: {error})")
+            self._screen.show(f"This cannot be said: {error}")
             return
         except Exception as error:
-            log.exception("an utterance could not be put to the assistant")
-            self._screen.show(f"(this turn broke: {type(error).__name__}: {error})")
+            log.exception("an utterance could not be sent to the assistant")
+            self._screen.show(f"This turn failed: {type(error).__name__}: {error}")
             return
-        if asked.outcome == "asked":  # the next line is the answer
+        if turn.outcome == "asked":  # the next line is the answer
             return
-        told = remark(asked.outcome, asked.detail, why_command(asked.utterance_id, self._state))
-        if told is not None:
-            self._screen.show(told)
+        line = remark(turn.outcome, turn.detail, why_command(turn.utterance_id, self._state))
+        if line is not None:
+            self._screen.show(line)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)

@@ -16,7 +16,7 @@ PROMPT: Final = "> "
 
 
 class Screen:
-    """Standard output, an answer a line. When nobody reads it any more, `gone` is called, once and quietly."""
+    """Standard output, one answer per line. `gone` is called once when the reading end is closed."""
 
     def __init__(self, out: TextIO, gone: Callable[[], None], *, prompts: bool = False) -> None:
         self._out = out
@@ -28,13 +28,12 @@ class Screen:
 
     def show(self, text: str) -> None:
         """Show an answer."""
-        told = one_line(text)
+        line = one_line(text)
         if self._prompts and self.prompting:
-            # Over the prompt, which then comes again with what was typed so far.
-            told = f"\r\x1b[K{told}\n{PROMPT}{_typed()}"
-            self._write(told)
+            # Replaces the prompt, which is then shown again with what was typed so far.
+            self._write(f"\r\x1b[K{line}\n{PROMPT}{_typed()}")
         else:
-            self._write(f"{told}\n")
+            self._write(f"{line}\n")
 
     def _write(self, text: str) -> None:
         if self._is_gone:
@@ -55,7 +54,7 @@ def _typed() -> str:
 
 
 class Terminal:
-    """Standard input and output, if there is a person; puts the terminal back in order at the end."""
+    """Standard input and output; where a user types, the terminal modes are restored at the end."""
 
     def __init__(self, source: TextIO, out: TextIO) -> None:
         self.is_interactive = source.isatty()
@@ -75,12 +74,12 @@ class Terminal:
         if self._modes is not None:
             import termios
 
-            # A line that was being typed has left the terminal in the state of the line editor.
+            # The line editor has changed the modes while a line was being typed.
             termios.tcsetattr(self._source, termios.TCSADRAIN, self._modes)
             print(file=sys.stderr)
 
     def read(self) -> str | None:
-        """A line from the person; raises `EOFError` when they leave."""
+        """A line from the user; raises `EOFError` at the end of input."""
         if self._shows_prompt:
             return input(PROMPT)
         print(PROMPT, end="", file=sys.stderr, flush=True)
@@ -88,7 +87,7 @@ class Terminal:
 
 
 def _load_editing() -> None:
-    """Editing and history of what is typed, where the system has it."""
+    """Load line editing and history, where the system has them."""
     try:
         import readline  # noqa: F401 - input() uses it from now on
     except ImportError:
@@ -99,7 +98,7 @@ _CHUNK: Final = 65_536
 
 
 class LineReader:
-    """Calls `read` on a thread of its own, once for each line somebody wants.
+    """Calls `read` on a thread of its own, once for each call of `line`.
 
     The thread is a daemon: a process does not wait for a line that never comes.
     """
@@ -110,7 +109,7 @@ class LineReader:
         threading.Thread(target=self._serve, name="hark-stdin", daemon=True).start()
 
     async def line(self) -> str | None:
-        """The next line without its end, or None when there is no more; raises `UnicodeError` for what is no text."""
+        """The next line without its line break, or None at the end; raises `UnicodeError` if it is not UTF-8."""
         wanted: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         self._wanted.put(wanted)
         return await wanted
@@ -125,7 +124,7 @@ class LineReader:
             except UnicodeError as raised:
                 error = raised
             except (EOFError, OSError, KeyboardInterrupt):
-                pass  # as good as the end
+                pass  # treated as the end of input
             try:
                 wanted.get_loop().call_soon_threadsafe(_settle, wanted, line, error)
             except RuntimeError:
@@ -144,7 +143,7 @@ def _settle(wanted: asyncio.Future[str | None], line: str | None, error: Unicode
 class DescriptorReader:
     """Reads lines of UTF-8 from a file descriptor.
 
-    Not by `sys.stdin`, whose lock a thread that waits for input would still hold when the interpreter ends.
+    It does not use `sys.stdin`, whose lock the waiting thread would still hold when the interpreter exits.
     """
 
     def __init__(self, descriptor: int) -> None:

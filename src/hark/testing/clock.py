@@ -55,15 +55,15 @@ class FakeClock(Clock):
         self._order = count()
 
     def wall(self) -> float:
-        """As promised by `ClockWords`."""
+        """As promised by `Clock`."""
         return self._wall + self._elapsed
 
     def monotonic(self) -> float:
-        """As promised by `ClockWords`."""
+        """As promised by `Clock`."""
         return self._elapsed
 
     def after(self, seconds: float, callback: Callable[[], object]) -> Timer:
-        """As promised by `ClockWords`."""
+        """As promised by `Clock`."""
         if seconds != seconds:  # NaN is neither before nor after anything
             raise ValueError("a timer needs a number of seconds")
         call = _Call(callback)

@@ -33,7 +33,7 @@ _WHERE: Final[dict[str, ServiceName]] = {"skills": "act", "handlers": "act", "pl
 
 
 class SplitHouse:
-    """A house for each service, and a bus of its own for each house. It can be asked for what a `Runtime` can, and knows
+    """A runtime for each service, each with a bus of its own. It can be asked for what a `Runtime` can, and knows
     in which of them it is. At NATS there are two workers that understand.
     """
 

@@ -1,4 +1,4 @@
-"""Talking to the assistant that runs. Plain sockets: a command that only asks should not have to load an assistant."""
+"""The client of the control socket. It uses plain sockets, so that a command need not import the assistant."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ import msgspec
 from hark.app.control.protocol import NAME, Accepted, Answer, Request, SpokenText, decode_answer, line, short
 
 HANDOVER: Final = 2.0
-"""Seconds in which another one has the socket."""
+"""Seconds in which another process takes over the socket."""
 _PAUSE: Final = 0.05
 PATIENCE: Final = 5.0
-"""Seconds a running assistant has to answer at all."""
+"""Seconds in which a running assistant has to give a first answer."""
 
 
 class NoAnswer(Exception):
-    """There is a socket, but nobody answers, or not what was agreed."""
+    """The process behind the socket does not answer, or not by the protocol."""
 
 
 def connect(directory: Path) -> Connection | None:
     """A connection to the assistant that has the state directory; None when none is listening there.
 
-    Processes that share the directory serve the socket in turns: when the one that had it is gone, another will.
+    When services share the directory and the process that served the socket has ended, another takes it over.
     """
     deadline = monotonic() + HANDOVER
-    while (connection := _connect(directory)) is None and _has_processes(directory) and monotonic() < deadline:
+    while (connection := _connect(directory)) is None and _is_shared(directory) and monotonic() < deadline:
         sleep(_PAUSE)
     return connection
 
 
-def _has_processes(directory: Path) -> bool:
-    """Whether processes that share the directory are alive."""
-    return any(_lives(file) for file in directory.glob("*.lock"))
+def _is_shared(directory: Path) -> bool:
+    """Whether a live process holds a lock on a part of the directory."""
+    return any(_is_alive(file) for file in directory.glob("*.lock"))
 
 
-def _lives(lock: Path) -> bool:
+def _is_alive(lock: Path) -> bool:
     try:
         os.kill(int(lock.read_text().split()[-1]), 0)
     except (OSError, ValueError, IndexError, OverflowError):
@@ -58,13 +58,13 @@ def _connect(directory: Path) -> Connection | None:
             except BaseException:
                 channel.close()
                 raise
-    except OSError:  # no directory, no socket, or one that a killed process left behind
+    except OSError:  # no directory, no socket, or the socket of a killed process
         return None
     return Connection(channel)
 
 
 class Connection:
-    """One conversation with a running assistant."""
+    """A connection to a running assistant."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -86,7 +86,7 @@ class Connection:
                 answer = decode_answer(self._received.readline() or b"nothing")
                 yield answer
                 if isinstance(answer, Accepted):
-                    self._channel.settimeout(None)  # a handler may take all the time it wants
+                    self._channel.settimeout(None)  # a handler has no time limit
                 elif not isinstance(answer, SpokenText):
                     return
         except (OSError, msgspec.DecodeError) as error:

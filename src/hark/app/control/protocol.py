@@ -1,4 +1,4 @@
-"""What goes over the control socket: a JSON object a line, requests one way, answers the other.
+"""The protocol of the control socket: JSON objects, one per line.
 
 A request is `{"do": "ping"}`, `{"do": "say", "utterance": ...}`, `{"do": "why", "id": ...}` or `{"do": "examine"}`.
 Each is answered with any number of `{"is": "spoken"}` lines, then one line that ends the answer.
@@ -18,39 +18,39 @@ from hark.app.diagnostics.report import DoctorReport
 
 
 class Ping(msgspec.Struct, tag_field="do", tag="ping", frozen=True):
-    """Are you there?"""
+    """Asks whether the assistant runs."""
 
 
 class Say(msgspec.Struct, tag_field="do", tag="say", frozen=True, omit_defaults=True):
-    """Put an utterance to the assistant, in a session of its own."""
+    """Says an utterance to the assistant, in a session of its own."""
 
     utterance: str
     lang: str | None = None
 
 
 class Why(msgspec.Struct, tag_field="do", tag="why", frozen=True, omit_defaults=True):
-    """Explain a turn: the last one, or the last whose id begins with `id`."""
+    """Asks for the trace of the last turn, or of the last one whose id begins with `id`."""
 
     id: str = ""
 
 
 class Examine(msgspec.Struct, tag_field="do", tag="examine", frozen=True):
-    """How are you?"""
+    """Asks for the report of `hark doctor`."""
 
 
 class Pong(msgspec.Struct, tag_field="is", tag="pong", frozen=True):
-    """I am here."""
+    """The assistant runs."""
 
     pid: int
     version: str
 
 
 class Accepted(msgspec.Struct, tag_field="is", tag="heard", frozen=True):
-    """The utterance was taken in; what follows may take its time."""
+    """The utterance was accepted. What follows may take any time."""
 
 
 class SpokenText(msgspec.Struct, tag_field="is", tag="spoken", frozen=True):
-    """A piece of the answer."""
+    """A part of the answer."""
 
     text: str
 
@@ -62,7 +62,7 @@ class Ended(msgspec.Struct, tag_field="is", tag="ended", frozen=True):
     """`complete`, `unmatched`, `cancelled`, `error` or `broken`."""
     utterance_id: str
     detail: str = ""
-    """Who cancelled it and why, or what went wrong."""
+    """The plugin that cancelled the turn and its reason, or the error."""
 
 
 class Explained(msgspec.Struct, tag_field="is", tag="explained", frozen=True):
@@ -72,13 +72,13 @@ class Explained(msgspec.Struct, tag_field="is", tag="explained", frozen=True):
 
 
 class Examined(msgspec.Struct, tag_field="is", tag="examined", frozen=True):
-    """What is loaded and what is not."""
+    """The loaded plugins, and those that are not loaded."""
 
     report: DoctorReport
 
 
 class RequestRefused(msgspec.Struct, tag_field="is", tag="refused", frozen=True):
-    """The request cannot be met."""
+    """The request is refused."""
 
     reason: str
 
@@ -99,12 +99,12 @@ def line(message: Request | Answer) -> bytes:
 NAME: Final = "control.sock"
 
 _LONGEST: Final = 107
-"""Bytes a socket address can hold on Linux."""
+"""The length limit of a socket address on Linux, in bytes."""
 
 
 @contextmanager
 def short(directory: Path, longest_name: int = len(NAME)) -> Iterator[Path]:
-    """`directory` under a name that leaves room for a socket in it, for as long as the block runs."""
+    """`directory` under a name short enough for the address of a socket in it, while the block runs."""
     if len(os.fsencode(directory)) + 1 + longest_name <= _LONGEST:
         yield directory
         return

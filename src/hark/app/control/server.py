@@ -1,4 +1,4 @@
-"""Answering other processes on the control socket."""
+"""The server of the control socket."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ _LONGEST_LINE: Final = 1_000_000
 
 
 def listening(directory: Path) -> socket.socket:
-    """The control socket of a state directory that is ours; raises `StateError`.
+    """The control socket of a state directory that this process has locked; raises `StateError`.
 
-    Whoever connects before the assistant is ready waits until it is. A socket that a killed process left behind is
-    replaced, and at no moment can anybody else connect.
+    A client that connects before the assistant is ready waits until it is. The socket of a killed process is replaced.
+    Other users can never connect.
     """
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -64,32 +64,32 @@ def listening(directory: Path) -> socket.socket:
             new.replace(reachable / NAME)
     except OSError as error:
         channel.close()
-        why = f"the control socket {directory / NAME} cannot be made: {error}"
+        why = f"the control socket {directory / NAME} cannot be created: {error}"
         raise StateError(f"{why}; choose another directory with --state") from None
     return channel
 
 
 class ControlledAssistant(Protocol):
-    """An assistant as those see it who come by the control socket."""
+    """An assistant as clients of the control socket use it."""
 
-    visitors: str
-    """How the names of their sessions begin: nobody else on the bus has sessions that begin so."""
+    session_prefix: str
+    """The prefix of their session ids, which no other sessions on the bus have."""
 
     def open_client(self) -> AbstractAsyncContextManager[Client]:
-        """A way to talk to it; raises `UserError` where nobody would answer."""
+        """A client of the assistant; raises `UserError` where a service that is needed to answer is missing."""
 
     async def find_trace(self, prefix: str) -> TraceRecord | None:
-        """The turn with this `utterance_id`, else the last one whose id begins so."""
+        """The trace of the turn with this `utterance_id`, else of the last one whose id begins with it."""
 
     def langs(self) -> frozenset[str]:
-        """What it understands."""
+        """The languages it understands."""
 
     async def examine(self) -> DoctorReport:
-        """What is loaded and what is not."""
+        """The report of `hark doctor`."""
 
 
 class ControlServer:
-    """Serves `say`, `why`, `examine` and `ping`. Nothing a client sends, or leaves unread, can hurt the assistant."""
+    """Answers requests. Nothing that a client sends, or leaves unread, disturbs the assistant."""
 
     def __init__(self, channel: socket.socket, directory: Path, assistant: ControlledAssistant) -> None:
         self._channel = channel
@@ -100,11 +100,9 @@ class ControlServer:
         self._clients: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Begin to answer."""
         self._server = await asyncio.start_unix_server(self._serve, sock=self._channel, limit=_LONGEST_LINE)
 
     async def close(self) -> None:
-        """Answer no more."""
         (self._directory / NAME).unlink(missing_ok=True)
         if self._server is not None:
             self._server.close()
@@ -126,9 +124,9 @@ class ControlServer:
         except ValueError:
             _send(writer, RequestRefused(f"a request has at most {_LONGEST_LINE} bytes"))
         except ConnectionError:
-            log.debug("a client of the control socket went away")
+            log.debug("a client of the control socket disconnected")
         except asyncio.CancelledError:
-            log.debug("the control socket is closed while a client waits")
+            log.debug("the control socket was closed while a client waited")
         finally:
             writer.close()
 
@@ -136,7 +134,7 @@ class ControlServer:
         try:
             request: Request = decode_request(received)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            _send(writer, RequestRefused(f"this is no request: {error}"))
+            _send(writer, RequestRefused(f"not a valid request: {error}"))
             return
         if isinstance(request, Ping):
             _send(writer, Pong(os.getpid(), __version__))
@@ -151,7 +149,7 @@ class ControlServer:
         record = await self._assistant.find_trace(request.id)
         if record is None:
             what = f"whose id begins with {request.id}" if request.id else "yet"
-            return RequestRefused(f"this assistant had no turn {what}")
+            return RequestRefused(f"this assistant has had no turn {what}")
         return Explained(render(record))
 
     async def _say(self, request: Say, writer: asyncio.StreamWriter) -> None:
@@ -162,23 +160,23 @@ class ControlServer:
             return
         session_id = f"{self._assistant.session_prefix}-{next(self._numbers)}"
         try:
-            async with self._assistant.open_client() as talk:
+            async with self._assistant.open_client() as client:
                 _send(writer, Accepted())
-                asked = await talk.ask(
+                turn = await client.ask(
                     request.utterance,
                     lambda text: _send(writer, SpokenText(text)),
                     lang=request.lang,
                     session_id=session_id,
                 )
-        except UserError as trouble:
-            _send(writer, RequestRefused(str(trouble)))
+        except UserError as error:
+            _send(writer, RequestRefused(str(error)))
         except MalformedMessage as error:
-            _send(writer, RequestRefused(f"this is no utterance: {error}"))
+            _send(writer, RequestRefused(f"not a valid utterance: {error}"))
         except Exception as error:
-            log.exception("an utterance could not be put to the assistant")
-            _send(writer, RequestRefused(f"this turn broke: {type(error).__name__}: {error}"))
+            log.exception("an utterance could not be sent to the assistant")
+            _send(writer, RequestRefused(f"the turn failed: {type(error).__name__}: {error}"))
         else:
-            _send(writer, Ended(asked.outcome, asked.utterance_id, asked.detail))
+            _send(writer, Ended(turn.outcome, turn.utterance_id, turn.detail))
 
 
 def _send(writer: asyncio.StreamWriter, answer: Answer) -> None:
@@ -187,15 +185,15 @@ def _send(writer: asyncio.StreamWriter, answer: Answer) -> None:
 
 
 PART: Final = "front"
-"""The part of the state directory that goes with it."""
+"""The part of the state directory that is locked with the socket."""
 RETRY: Final = 0.2
-"""Seconds between two looks whether whoever has it is gone."""
+"""Seconds between two attempts to take a socket that another process has."""
 
 
 class ControlSocket:
-    """The control socket, once it is ours: `take()` it, `await serve(...)`, and `await close()` at the end.
+    """The control socket of a state directory that several processes share: only one of them serves it at a time.
 
-    Several processes may want it. `serve_when_free` waits until the one that has it is gone, however it went.
+    `take()`, then `await serve(...)` and `await close()`; or `serve_when_free` to wait until no other process has it.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -207,11 +205,11 @@ class ControlSocket:
 
     @property
     def is_served(self) -> bool:
-        """Whether those who come are answered by us."""
+        """Whether this process answers the requests."""
         return self._control is not None
 
     def take(self) -> None:
-        """Have it; whoever connects waits until it is served. Raises `PostingList`, or `StateError` when it cannot be made."""
+        """Take the socket; clients that connect wait until it is served. Raises `Locked`, or `StateError`."""
         lock = take_part(self._directory, PART)
         try:
             self._channel = listening(self._directory)
@@ -221,17 +219,17 @@ class ControlSocket:
         self._lock = lock
 
     async def serve(self, assistant: ControlledAssistant) -> None:
-        """Answer those who come; it was taken before."""
+        """Answer requests on the socket, which was taken before."""
         if self._channel is not None:
             self._control = ControlServer(self._channel, self._directory, assistant)
             await self._control.start()
 
     def serve_when_free(self, assistant: ControlledAssistant, clock: Clock) -> None:
-        """Take it as soon as nobody else has it, and serve it."""
-        self._waiting = asyncio.get_running_loop().create_task(self._wait(assistant, clock), name="door")
+        """Take the socket as soon as no other process has it, and serve it."""
+        self._waiting = asyncio.get_running_loop().create_task(self._wait(assistant, clock), name="control socket")
 
     async def close(self) -> None:
-        """Serve it no longer, and let others have it."""
+        """Stop serving, and release the socket."""
         if self._waiting is not None:
             self._waiting.cancel()
             await asyncio.gather(self._waiting, return_exceptions=True)
@@ -240,13 +238,13 @@ class ControlSocket:
         self.leave()
 
     def leave(self) -> None:
-        """Let others have it, if it is ours: nobody is served."""
+        """Release the socket without waiting for clients, if this process has it."""
         if self._lock is None:
             return
         (self._directory / NAME).unlink(missing_ok=True)
         if self._channel is not None:
             self._channel.close()
-        os.close(self._lock)  # last: whoever has it next makes a socket of the same name
+        os.close(self._lock)  # last: the next process makes a socket of the same name
         self._lock = self._channel = self._control = None
 
     async def _wait(self, assistant: ControlledAssistant, clock: Clock) -> None:
@@ -256,7 +254,7 @@ class ControlSocket:
             except Locked:
                 await clock.sleep(RETRY)
             except StateError as error:
-                log.error("nobody can ask this process anything: %s", error)
+                log.error("this process cannot be asked anything: %s", error)
                 return
             else:
                 await self.serve(assistant)

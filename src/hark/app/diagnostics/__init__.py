@@ -1,4 +1,4 @@
-"""What is loaded, in which order it would run and why, and what is not loaded and why.
+"""`hark doctor`: the loaded plugins, the order in which they run, and the plugins that are not loaded, with reasons.
 
-Nothing is imported here: a command that only asks a running assistant needs the report, not a house.
+Nothing is imported here: a command that only asks a running assistant needs the report, not the runtime.
 """

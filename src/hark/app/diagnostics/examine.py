@@ -1,9 +1,9 @@
-"""Looking a house over: what is loaded, in which order it would run and why, and what is not loaded and why."""
+"""Make the report of `hark doctor`: of one process, and of several processes together."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain as in_a_row
+from itertools import chain as concatenated
 from typing import Any, NamedTuple, TypeVar
 
 from hark import __version__
@@ -30,30 +30,31 @@ from hark.spec import TRANSFORMER_TYPES, TransformerType
 
 
 class Inventory(NamedTuple):
-    """What is loaded, by id."""
+    """The ids of the loaded plugins."""
 
     pipeline: Sequence[str]
     transformers: Mapping[str, Sequence[str]]
-    everybody: Sequence[str]
+    all_ids: Sequence[str]
     refused: Collection[str]
 
 
-def advice(house: Runtime) -> Iterator[str]:
-    """What a deployer may want to know about the settings of a house that has started; nothing where rooms of it are
-    elsewhere, for what is loaded there is not known here.
+def advice(runtime: Runtime) -> Iterator[str]:
+    """Settings of a started runtime that have no effect or are probably mistakes.
+
+    None where services are in other processes: what is loaded there is not known here.
     """
-    if not house.is_whole:
+    if not runtime.is_whole:
         return iter(())
     transformers: dict[str, Sequence[str]] = {
-        kind: [entry.id for entry in registry] for kind, registry in house.transformers.items()
+        kind: [entry.id for entry in registry] for kind, registry in runtime.transformers.items()
     }
-    refused = {refusal.name for refusal in house.refusals}
-    found = Inventory([entry.id for entry in house.pipeline], transformers, list(house.ids()), refused)
-    return advise(house.settings, found)
+    refused = {refusal.name for refusal in runtime.refusals}
+    found = Inventory([entry.id for entry in runtime.pipeline], transformers, list(runtime.ids()), refused)
+    return advise(runtime.settings, found)
 
 
 def advise(settings: Settings, found: Inventory) -> Iterator[str]:
-    """What a deployer may want to know about settings where this is loaded."""
+    """Settings that have no effect or are probably mistakes where these plugins are loaded."""
     if not settings.assistant.pipeline:
         yield "[assistant] pipeline is empty: no plugin is asked to match what is said"
     for name in settings.assistant.pipeline:
@@ -72,8 +73,8 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
             yield f"[engine.{name}] has no effect: [voice] does not name {name!r}{_meant(name, wanted)}"
     for table, names in (("plugins", settings.plugins), ("limits.plugins", settings.limits.plugins)):
         for name in names:
-            if name not in found.everybody and name not in found.refused:
-                yield f"[{table}] names {name!r}, which is not loaded{_meant(name, found.everybody)}"
+            if name not in found.all_ids and name not in found.refused:
+                yield f"[{table}] names {name!r}, which is not loaded{_meant(name, found.all_ids)}"
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
@@ -81,73 +82,73 @@ def _meant(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {meant!r}?" if meant else ""
 
 
-def examine(house: Runtime, settings_file: str) -> DoctorReport:
-    """A report on a house that has started; where services are elsewhere, on what is here."""
-    settings, options = house.settings, house.settings.understanding()
-    asked = [_asked(house, name) for name in options.pipeline] if "understand" in house.services else []
-    reached = {entry.plugin.id for entry in asked if entry.plugin is not None}
+def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
+    """The report on a started runtime; where services are in other processes, on those that are here."""
+    settings, options = runtime.settings, runtime.settings.understanding()
+    pipeline = [_pipeline_entry(runtime, name) for name in options.pipeline] if "understand" in runtime.services else []
+    reached = {entry.plugin.id for entry in pipeline if entry.plugin is not None}
     return DoctorReport(
         version=__version__,
         settings_file=settings_file,
         lang=options.lang,
         langs=sorted(options.langs),
-        chains=[_chain(house, kind) for kind in house.chains],
-        pipeline=asked,
-        never_asked=[entry.id for entry in house.pipeline if entry.id not in reached],
+        chains=[_chain(runtime, kind) for kind in runtime.chains],
+        pipeline=pipeline,
+        never_asked=[entry.id for entry in runtime.pipeline if entry.id not in reached],
         skills=[
-            SkillReport(member=_member(entry), intents=sorted(handlers_of(entry.plugin))) for entry in house.skills
+            SkillReport(member=_member(entry), intents=sorted(handlers_of(entry.plugin))) for entry in runtime.skills
         ],
         engines=[
             engine
-            for service in house.services.values()
+            for service in runtime.services.values()
             if isinstance(service, Hear | Speak) and service.engines is not None
             for engines in service.engines.by_kind.values()
-            for engine in engines_in(engines, house.runner)
+            for engine in engines_in(engines, runtime.runner)
         ],
         overlaps=[
             f"{one.sentence!r} ({one.lang}): {one.winner} gets it, {one.loser} claims it too"
-            for entry in house.pipeline
+            for entry in runtime.pipeline
             if isinstance(entry.plugin, TemplateMatcher)
             for one in entry.plugin.overlaps()
         ],
-        missing=missing_in(house.refusals),
-        advice=[*advice(house), *unused_entries(settings)] if house.is_whole else [],
+        missing=missing_in(runtime.refusals),
+        advice=[*advice(runtime), *unused_entries(settings)] if runtime.is_whole else [],
     )
 
 
 def engines_in(engines: Engines[Any], runner: Runner) -> list[EngineReport]:
-    """The engines of one kind that are loaded."""
+    """The loaded engines of one kind."""
     reports = []
     for entry in engines.registry:
-        told = runner.attempt(Loaded(entry.plugin, entry.plugin.about))
-        about = told.failure or sendable_text(str(told.value))
+        result = runner.attempt(Loaded(entry.plugin, entry.plugin.about))
+        about = result.failure or sendable_text(str(result.value))
         reports.append(EngineReport(kind=engines.kind, member=_member(entry), about=about))
     return reports
 
 
 def missing_in(refusals: Iterable[Refusal]) -> list[MissingPlugin]:
-    """What is not loaded."""
+    """The refusals as they are reported."""
     return [
         MissingPlugin(kind=one.kind, name=one.name, reason=one.reason, remedy=one.remedy, where=one.where)
         for one in refusals
     ]
 
 
-def _chain(house: Runtime, kind: TransformerType) -> ChainReport:
-    chain = house.chains[kind]
-    explicit = house.settings.transformers.order(kind)
+def _chain(runtime: Runtime, kind: TransformerType) -> ChainReport:
+    chain = runtime.chains[kind]
+    explicit = runtime.settings.transformers.order(kind)
     deployed = chain.deployed()
     running = {entry.id for entry in deployed}
     return ChainReport(
         kind=kind,
-        order="by priority" if explicit is None else f"as [transformers] {kind} lists them",
+        order="by priority" if explicit is None else f"in the order of [transformers] {kind}",
         members=[_member(entry, entry.plugin.priority) for entry in deployed],
         left_out=[entry.id for entry in chain.registry if entry.id not in running],
     )
 
 
-def _asked(house: Runtime, name: str) -> PipelineReport:
-    entry = house.pipeline.get(house.settings.understanding().entry(name).plugin)
+def _pipeline_entry(runtime: Runtime, name: str) -> PipelineReport:
+    entry = runtime.pipeline.get(runtime.settings.understanding().entry(name).plugin)
     return PipelineReport(entry=name, plugin=_member(entry) if entry is not None else None)
 
 
@@ -158,12 +159,12 @@ def _member(entry: Loaded[Any], priority: int | None = None) -> PluginReport:
     elif entry.failures:
         notes.append(f"failed {entry.failures} times in a row")
     if entry.demoted:
-        notes.append(f"moved to a worker: {entry.demoted}")
+        notes.append(f"moved to a worker thread: {entry.demoted}")
     return PluginReport(id=entry.id, runs=entry.mode, origin=entry.origin, note="; ".join(notes), priority=priority)
 
 
 def unused_entries(settings: Settings) -> list[str]:
-    """What to say of entries that nobody uses."""
+    """Advice on pipeline entries that the pipeline does not name."""
     return [
         f"[pipeline.{name}] has no effect: [assistant] pipeline does not name {name!r}"
         for name in settings.entries
@@ -177,7 +178,7 @@ T = TypeVar("T")
 def join(
     reports: Iterable[DoctorReport], settings: Settings, settings_file: str, services: list[ServiceReport]
 ) -> DoctorReport:
-    """Everything the doctor found, wherever it is."""
+    """The reports of all processes as one."""
     found = list(reports)
     chains = sorted(_once(one.chains for one in found), key=lambda c: _place(c.kind))
     options = settings.understanding()
@@ -205,21 +206,21 @@ def join(
 
 
 def _once(lists: Iterable[Sequence[T]]) -> list[T]:
-    """What is in these lists; what several processes have alike, as workers do, is told once."""
-    told: list[T] = []
-    for several in lists:
-        told += [one for one in several if one not in told]
-    return told
+    """The items of these lists, each once: workers report the same plugins."""
+    items: list[T] = []
+    for one_list in lists:
+        items += [item for item in one_list if item not in items]
+    return items
 
 
 def _inventory(report: DoctorReport) -> Inventory:
-    pipeline = [asked.plugin.id for asked in report.pipeline if asked.plugin is not None] + report.never_asked
+    pipeline = [entry.plugin.id for entry in report.pipeline if entry.plugin is not None] + report.never_asked
     transformers: dict[str, Sequence[str]] = {
         chain.kind: [*(member.id for member in chain.members), *chain.left_out] for chain in report.chains
     }
     skills = [skill.member.id for skill in report.skills]
-    everybody = [*in_a_row.from_iterable(transformers.values()), *pipeline, *skills]
-    return Inventory(pipeline, transformers, everybody, {missing.name for missing in report.missing})
+    all_ids = [*concatenated.from_iterable(transformers.values()), *pipeline, *skills]
+    return Inventory(pipeline, transformers, all_ids, {missing.name for missing in report.missing})
 
 
 def _place(kind: str) -> int:

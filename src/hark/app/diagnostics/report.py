@@ -1,4 +1,4 @@
-"""What the doctor finds, as data."""
+"""The report of `hark doctor` as data."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ class PluginReport(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
     """File and line."""
     note: str = ""
-    """What is worth knowing: demoted, resting, unloaded."""
+    """Whether it was demoted, fails, or was unloaded."""
     priority: int | None = None
 
 
 class ChainReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One chain, in the order it would run for a session that asks for nothing."""
+    """One chain, in the order in which it runs for a session that does not choose its own."""
 
     kind: str
     order: str
-    """Why this order."""
+    """The reason for this order."""
     members: list[PluginReport]
     left_out: list[str]
-    """Loaded, but not in the deployer's list."""
+    """Loaded, but not listed in the settings."""
 
 
 class PipelineReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +34,7 @@ class PipelineReport(msgspec.Struct, frozen=True, kw_only=True):
 
     entry: str
     plugin: PluginReport | None
-    """Who is asked; nobody when it is not loaded."""
+    """The plugin of this entry; None when it is not loaded."""
 
 
 class SkillReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,11 +50,11 @@ class EngineReport(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     member: PluginReport
     about: str
-    """What it says about itself: its model, its version."""
+    """Its own description: model, version."""
 
 
 class MissingPlugin(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that is not loaded."""
+    """A plugin that is not loaded."""
 
     kind: str
     name: str
@@ -73,7 +73,7 @@ class ServiceReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything the doctor looked at."""
+    """Everything that `hark doctor` found."""
 
     version: str
     settings_file: str
@@ -82,17 +82,17 @@ class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
     chains: list[ChainReport]
     pipeline: list[PipelineReport]
     never_asked: list[str]
-    """Pipeline plugins that are loaded and in no entry."""
+    """Pipeline plugins that are loaded but not in the pipeline."""
     skills: list[SkillReport]
     missing: list[MissingPlugin]
     overlaps: list[str] = []
-    """Sentences that two skills both claim, and who gets them. That may be meant: it is no reason to worry."""
+    """Sentences that two skills claim, and which one gets them. It may be intended, so it is not a fault."""
     engines: list[EngineReport] = []
-    """What hears and speaks, in order of preference for each kind; none where it deals in text."""
+    """Engines in order of preference for each kind; none in an assistant without voice."""
     services: list[ServiceReport] = []
     """Where each service is, when they are not all in one process."""
     advice: list[str]
-    """Settings that have no effect, and what else is seldom meant."""
+    """Settings that have no effect or are probably mistakes."""
 
     @property
     def healthy(self) -> bool:

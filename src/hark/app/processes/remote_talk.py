@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
-from hark.app.client import OUTCOMES, Client, is_question
+from hark.app.client import Client
+from hark.app.turn_follower import OUTCOMES, is_question
 from hark.bus import Bus, Subscription
 from hark.model import Clock, Message
 from hark.speak import SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID, dispatch_topic, topics
 
 _FOLLOWED: Final = (
+    topics.UTTERANCE_HANDLE,
     topics.UTTERANCE_SPEAK,
     topics.UTTERANCE_HANDLED,
     topics.SPEECH_RENDERED,
@@ -32,7 +34,7 @@ class RemoteTalk(Client):
         self._subscriptions: list[Subscription] = []
         super().__init__(bus, clock, aside)
 
-    def _follow(self) -> None:
+    def _subscribe(self) -> None:
         # Not everything there is: that would be sent here from another process.
         self._subscriptions += (
             self._bus.on(_FOLLOWED, self._saw, name="talk"),
@@ -65,24 +67,24 @@ class RemoteTalk(Client):
         if isinstance(text, str):
             self.render(SpokenResponse(text, lang if isinstance(lang, str) else None, message))
 
-    def _come(self, session_id: str) -> None:
-        super()._come(session_id)
+    def _enter(self, session_id: str) -> None:
+        super()._enter(session_id)
         if self._present[session_id] == 1:
             self._report(session_id)
 
-    def _go(self, session_id: str) -> None:
-        super()._go(session_id)
+    def _leave(self, session_id: str) -> None:
+        super()._leave(session_id)
         if not self.serves(session_id):
             self._report(session_id)
 
     def _reconnected(self, _message: Message) -> None:
         """What was on its way when the bus was lost is lost as well. A turn that is silent from now on is given up."""
-        before = {mark: asked for mark, asked in self._open.items() if not asked.over}
+        before = [turn for turn in self._turns if turn.is_open]
 
         def give_up() -> None:
-            for mark, asked in before.items():
-                if self._open.get(mark) is asked:
-                    asked.give_up("the bus was lost in the middle of this turn")
+            for turn in before:
+                if turn in self._turns:
+                    turn.give_up("the bus was lost in the middle of this turn")
 
         self._clock.after(_SILENT, give_up)
 
@@ -90,10 +92,7 @@ class RemoteTalk(Client):
         """A new `speak` knows no listeners yet, and will not render what the last one had."""
         for session_id in self._present:
             self._report(session_id)
-        self._unrendered = 0
-        self._all_said.set()
-        for asked in list(self._open.values()):
-            asked.forget_unrendered()
+        self._forget_unrendered()
 
     def _report(self, session_id: str) -> None:
         if session_id != DEFAULT_SESSION_ID:

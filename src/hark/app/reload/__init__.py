@@ -1,1 +1,1 @@
-"""Exchanging plugins and settings while the assistant runs: `hark run --dev`, and `Runtime.reload`."""
+"""Reload plugins and settings while the assistant runs: `hark run --dev`, and `Runtime.reload`."""

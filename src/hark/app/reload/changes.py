@@ -1,31 +1,33 @@
-"""What came of a change, and how it is told."""
+"""The results of a reload as the user reads them, and the application of changed settings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from hark.app.reload.reload_group import ReloadGroup
-from hark.app.reload.reloader import Reloader
-from hark.app.runtime import Runtime
 from hark.app.settings import Settings
 from hark.app.settings.tables import TABLES
 from hark.app.text import one_line
 from hark.hosting import Refusal
 
+if TYPE_CHECKING:
+    from hark.app.reload.reload_group import ReloadGroup
+    from hark.app.reload.reloader import Reloader
+    from hark.app.runtime import Runtime
+
 
 class Reloaded(msgspec.Struct, frozen=True):
-    """A plugin is in service as it is written now."""
+    """A plugin whose present code is in service."""
 
     plugin_id: str
     what: str
-    """What it is: how many intents, or which kind of transformer."""
+    """The number of its intents, or its kind of transformer."""
     seconds: float
-    """How long it took, the wait for its turns apart."""
+    """How long it took, without the wait for open turns."""
     new: bool = False
-    """Whether there was none of this id before."""
+    """Whether no plugin had this id before."""
 
     def __str__(self) -> str:
         verb = "loaded" if self.new else "reloaded"
@@ -33,24 +35,24 @@ class Reloaded(msgspec.Struct, frozen=True):
 
 
 class ReloadRefused(msgspec.Struct, frozen=True):
-    """A change that was not made, and why."""
+    """A change that was not made, and the reason."""
 
     refusal: Refusal
     in_service: tuple[str, ...] = ()
-    """Who stays in service as it was."""
+    """The ids of the plugins that stay in service unchanged."""
 
     def __str__(self) -> str:
         refusal = self.refusal
         if self.in_service:
-            told = f"{', '.join(self.in_service)} not reloaded: {refusal.reason}"
-            stays = "the old one stays in service" if len(self.in_service) == 1 else "the old ones stay in service"
+            text = f"{', '.join(self.in_service)} not reloaded: {refusal.reason}"
+            stays = "the old version stays in service"
         else:
-            told, stays = f"{refusal.kind} {refusal.name} is not loaded: {refusal.reason}", ""
-        return one_line(" · ".join(part for part in (told, refusal.where, refusal.remedy, stays) if part))
+            text, stays = f"{refusal.kind} {refusal.name} is not loaded: {refusal.reason}", ""
+        return one_line(" · ".join(part for part in (text, refusal.where, refusal.remedy, stays) if part))
 
 
 class Unloaded(msgspec.Struct, frozen=True):
-    """A plugin is no longer in service, because it is no longer there."""
+    """A plugin that is no longer in service because its code is gone."""
 
     plugin_id: str
 
@@ -62,10 +64,10 @@ class SettingsApplied(msgspec.Struct, frozen=True):
     """Settings that hold from the next turn on."""
 
     keys: tuple[str, ...]
-    """What has changed, as table and key."""
+    """Table and key of each changed setting."""
 
     def __str__(self) -> str:
-        return f"settings in force: {', '.join(self.keys)}"
+        return f"settings applied: {', '.join(self.keys)}"
 
 
 class RestartNeeded(msgspec.Struct, frozen=True):
@@ -75,8 +77,8 @@ class RestartNeeded(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         if len(self.keys) == 1:
-            return f"{self.keys[0]} needs a restart: it cannot change while the assistant runs"
-        return f"{', '.join(self.keys)} need a restart: they cannot change while the assistant runs"
+            return f"{self.keys[0]} needs a restart; it cannot change while the assistant runs"
+        return f"{', '.join(self.keys)} need a restart; they cannot change while the assistant runs"
 
 
 class UnreadableFile(msgspec.Struct, frozen=True):
@@ -92,42 +94,42 @@ Change = Reloaded | ReloadRefused | Unloaded | SettingsApplied | RestartNeeded |
 
 
 RESTART: Final = ("[trace] size", "[trace] disk")
-"""What is set up once, before the first turn."""
+"""Settings that are only read before the first turn."""
 FILES: Final = "[assistant] files"
-"""What is told file by file."""
+"""Reported file by file instead."""
 
 
 async def apply_settings(
-    house: Runtime, settings: Settings, reloader: Reloader, units: Iterable[ReloadGroup]
+    runtime: Runtime, settings: Settings, reloader: Reloader, groups: Iterable[ReloadGroup]
 ) -> list[Change]:
-    """Go by other settings: at once where they are the house's, by making plugins again where they are theirs."""
-    before = house.settings
+    """Apply other settings: the runtime's own at once, those of plugins by making these plugins again."""
+    before = runtime.settings
     keys = [key for key in changed_keys(before, settings) if key != FILES]
-    house.adopt(settings)
+    runtime.adopt(settings)
     changes: list[Change] = []
     if now := tuple(key for key in keys if key not in RESTART):
         changes.append(SettingsApplied(now))
     if later := tuple(key for key in keys if key in RESTART):
         changes.append(RestartNeeded(later))
-    told = {entry.id: type(entry.plugin) for entry in house.plugin_set}
-    for plugin_id, kind in told.items():
+    loaded = {entry.id: type(entry.plugin) for entry in runtime.plugin_set}
+    for plugin_id, kind in loaded.items():
         has_new_langs = before.understanding().langs != settings.understanding().langs
-        # Some read their files in the languages that are understood, when they begin.
+        # Plugins that read late read their files for each configured language when they start.
         if before.table_for(plugin_id, kind) != settings.table_for(plugin_id, kind) or (
             has_new_langs and getattr(kind, "reads_late", False)
         ):
             changes += await reloader.remake(plugin_id)
-    # One that was not loaded for its settings may be now.
-    refused = {refusal.name for refusal in house.refusals} - told.keys()
+    # A plugin that was refused because of its settings may be accepted now.
+    refused = {refusal.name for refusal in runtime.refusals} - loaded.keys()
     if any(before.plugins.get(name) != settings.plugins.get(name) for name in refused):
-        for unit in units:
-            if not any(unit.has(kind) for kind in told.values()):
-                changes += await reloader.reload(unit)
+        for group in groups:
+            if not any(group.has(kind) for kind in loaded.values()):
+                changes += await reloader.reload(group)
     return changes
 
 
 def changed_keys(before: Settings, after: Settings) -> Iterator[str]:
-    """Each key that has another value, as table and key; the tables of single plugins apart."""
+    """Table and key of each setting that differs, except those in the tables of single plugins."""
     for name in TABLES:
         old, new = getattr(before, name), getattr(after, name)
         for key in msgspec.structs.asdict(new):

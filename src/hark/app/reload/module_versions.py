@@ -1,4 +1,4 @@
-"""The modules of a plugin, and how there can be a second edition of them beside the first."""
+"""The modules of a plugin, and a new version of them imported beside the old one."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from threading import Lock
 from types import CodeType, ModuleType
 
 Modules = dict[str, ModuleType]
-"""Modules by name: one module with everything below it."""
+"""Modules by name: a root module with everything below it."""
 
 
 def current_modules(root: str) -> Modules:
-    """The edition that whoever imports `root` gets."""
+    """The modules that an import of `root` gives now."""
     below = f"{root}."
     return {name: sys.modules[name] for name in list(sys.modules) if name == root or name.startswith(below)}
 
 
-def install_modules(root: str, edition: Modules) -> None:
-    """Let whoever imports `root` get this edition."""
+def install_modules(root: str, modules: Modules) -> None:
+    """Make imports of `root` give these modules."""
     for name in current_modules(root):
         del sys.modules[name]
-    sys.modules.update(edition)
+    sys.modules.update(modules)
     above, _, name = root.rpartition(".")
-    if above in sys.modules and root in edition:
-        setattr(sys.modules[above], name, edition[root])
+    if above in sys.modules and root in modules:
+        setattr(sys.modules[above], name, modules[root])
 
 
 @contextmanager
-def installed_modules(root: str, edition: Modules) -> Iterator[None]:
-    """As `install_modules`, for as long as the block takes."""
+def installed_modules(root: str, modules: Modules) -> Iterator[None]:
+    """As `install_modules`, until the block ends."""
     before = current_modules(root)
-    install_modules(root, edition)
+    install_modules(root, modules)
     try:
         yield
     finally:
@@ -44,7 +44,7 @@ def installed_modules(root: str, edition: Modules) -> Iterator[None]:
 
 
 class ModuleImport:
-    """The making of a new edition, from the files as they are now."""
+    """One import of a root module and everything below it from the files as they are now."""
 
     def __init__(self, root: str, modules: Iterable[str], spec: Callable[[], ModuleSpec | None]) -> None:
         self._root = root
@@ -52,53 +52,53 @@ class ModuleImport:
         self._finder = _Finder(root, spec)
         self._before = current_modules(root)
         self._lock = Lock()
-        self._open = False
-        """Whether whoever imports now gets what is being made."""
+        self._is_open = False
+        """Whether imports give the new modules at the moment."""
         self._given_up = False
         self.failed: dict[str, BaseException] = {}
-        """What the modules raised that could not be imported."""
+        """The error of each module that could not be imported."""
 
     def run(self) -> Modules:
-        """Import each module. Whoever imports them afterwards still gets the edition from before."""
+        """Import each module and return the new modules; imports elsewhere still give the old ones afterwards."""
         importlib.invalidate_caches()
         for module in self._before.values():
             linecache.checkcache(getattr(module, "__file__", None) or "")
-        if not self._opened():
+        if not self._begin():
             return {}
         for name in self._modules:
             try:
                 importlib.import_module(name)
-            except BaseException as error:  # noqa: BLE001 - somebody's code: anything may come out
+            except BaseException as error:  # noqa: BLE001 - plugin code may raise anything
                 self.failed[name] = error
         made = current_modules(self._root)
         self._close()
         return made
 
     def give_up(self) -> None:
-        """Put everything back as it was, although `run` has not returned: it may never do."""
+        """Restore the old modules although `run` has not returned: it may never do so."""
         self._given_up = True
         self._close()
 
-    def _opened(self) -> bool:
+    def _begin(self) -> bool:
         with self._lock:
-            if self._given_up:  # before it began
+            if self._given_up:  # before `run` began
                 return False
-            # A module of C can be loaded once: both editions share it.
+            # An extension module can only be loaded once: both versions share it.
             install_modules(self._root, {name: module for name, module in self._before.items() if _is_binary(module)})
             sys.meta_path.insert(0, self._finder)
-            self._open = True
+            self._is_open = True
             return True
 
     def _close(self) -> None:
         with self._lock:
-            if self._open:
-                self._open = False
+            if self._is_open:
+                self._is_open = False
                 sys.meta_path.remove(self._finder)
                 install_modules(self._root, self._before)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds modules where they always are, but has them compiled from their source as it is."""
+    """Finds modules in their usual places, but has them compiled from their present source."""
 
     def __init__(self, root: str, spec: Callable[[], ModuleSpec | None]) -> None:
         self._root = root
@@ -124,7 +124,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _FromSource(SourceFileLoader):
-    """Never takes compiled code from disk: it is told by second and size, and one can edit faster than that."""
+    """Never takes compiled code from disk: Python compares its time in seconds, and an edit can be faster."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)

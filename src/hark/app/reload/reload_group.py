@@ -1,4 +1,4 @@
-"""What is reloaded together: the plugins of one module, or of one package, and their files."""
+"""A reload group: the plugins of one module or package, which are reloaded together, and their files."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from hark.plugins import PipelinePlugin, Plugin, Transformer
 
 
 class PluginSource(Protocol):
-    """One place that plugins come from."""
+    """A module with plugins: a plugin file, or a class that an entry point names."""
 
     @property
     def module(self) -> str:
-        """The module they are written in."""
+        """The name of the module."""
 
     @property
     def name(self) -> str:
-        """What people know it by."""
+        """The name shown to users."""
 
     def make(self) -> list[Plugin | Refusal]:
-        """The plugins, or why there are none. Never raises."""
+        """The plugins, or the reasons why there are none. Never raises."""
 
     def import_refusal(self, error: BaseException) -> Refusal:
-        """What to say when the module raised on import."""
+        """The refusal for an error that the module raised on import."""
 
 
 class EntryPointSource:
-    """A class that an entry point names, or would."""
+    """A plugin class that an entry point names, or could name."""
 
     def __init__(self, point: EntryPoint) -> None:
         self._point = point
@@ -43,16 +43,14 @@ class EntryPointSource:
         self.name = point.name
 
     def make(self) -> list[Plugin | Refusal]:
-        """As promised by `PluginSource`."""
         return [load(self._point)]
 
     def import_refusal(self, error: BaseException) -> Refusal:
-        """As promised by `PluginSource`."""
         return import_refusal(self._point, error)
 
 
 def source_of(made: type[Plugin]) -> EntryPointSource:
-    """The source of plugins of a class, as if an entry point named it."""
+    """The source of a plugin class, as if an entry point named it."""
     group = "hark.skill"
     if issubclass(made, Transformer):
         group = f"hark.transformer.{getattr(made, 'type', '')}"
@@ -64,7 +62,7 @@ def source_of(made: type[Plugin]) -> EntryPointSource:
 def plugin_sources(
     *, installed: bool, files: Iterable[Path] = (), wanted: Collection[str] = ()
 ) -> Iterator[PluginSource | Refusal]:
-    """Where `hark.app.plugin_set.plugins` has its plugins from, in the same order."""
+    """The sources of the plugins that `hark.app.plugin_set.plugins` makes, in the same order."""
     yield from map(source_of, builtin_plugins(wanted))
     yield from map(PluginFile, files)
     for offer in installed_entry_points() if installed else ():
@@ -82,28 +80,28 @@ _INSTALLED: Final = frozenset({"site-packages", "dist-packages"})
 
 
 class ReloadGroup:
-    """One module, or one package, with the plugins in it: they share its code, so they are of one edition."""
+    """One module, or one package, with the plugins in it; they share its code, so they are reloaded together."""
 
     def __init__(self, root: str, plugin_sources: Iterable[PluginSource]) -> None:
         self.root = root
         self.sources = list(plugin_sources)
         self._known = _spec_of(root)
         self.places = tuple(self._places())
-        """Files and folders whose change makes another edition."""
+        """Files and folders whose change requires a reload."""
 
     def has(self, made: type) -> bool:
-        """Whether a class is written here."""
+        """Whether a class is defined in this group."""
         return root_of(made.__module__) == self.root
 
     def spec(self) -> ModuleSpec | None:
-        """Where Python finds the root."""
+        """A new spec from which Python can import the root."""
         for source in self.sources:
             if isinstance(source, PluginFile):
                 return source.spec()
         found = self._known
         if found is None or not found.has_location or found.origin is None:
             return None
-        # A fresh one: the one that is known belongs to the module that is.
+        # A new one: the known spec belongs to the module that is imported already.
         folders = found.submodule_search_locations
         return spec_from_file_location(
             self.root, found.origin, submodule_search_locations=None if folders is None else list(folders)
@@ -115,14 +113,14 @@ class ReloadGroup:
             files = [Path(folder) for folder in self._known.submodule_search_locations or [self._known.origin]]
         for place in files:
             if self.root.startswith(f"{_OURS}.") and not _INSTALLED.isdisjoint(place.parts):
-                continue  # ours, and nobody edits it there
+                continue  # Hark itself, installed: not edited there
             yield place
             if place.suffix == ".py":
                 yield place.parent / "locale"
 
 
 def groups_of(plugin_sources: Iterable[PluginSource]) -> dict[str, ReloadGroup]:
-    """The units that these sources make up, by the name of their root."""
+    """The groups of these sources, by the name of their root."""
     gathered: dict[str, list[PluginSource]] = {}
     for source in plugin_sources:
         gathered.setdefault(root_of(source.module), []).append(source)
@@ -130,7 +128,7 @@ def groups_of(plugin_sources: Iterable[PluginSource]) -> dict[str, ReloadGroup]:
 
 
 def root_of(module: str) -> str:
-    """The outermost package around a module that belongs to its author alone."""
+    """The outermost package around a module that is not a namespace package and not Hark."""
     parts = module.split(".")
     for length in range(1, len(parts)):
         name = ".".join(parts[:length])
@@ -140,7 +138,7 @@ def root_of(module: str) -> str:
 
 
 def _is_shared(name: str) -> bool:
-    """Whether a package is a name in which many put theirs."""
+    """Whether a package is a namespace package, which several distributions share."""
     spec = _spec_of(name)
     return spec is not None and spec.origin is None and spec.submodule_search_locations is not None
 
@@ -150,5 +148,5 @@ def _spec_of(name: str) -> ModuleSpec | None:
         return getattr(sys.modules[name], "__spec__", None)
     try:
         return find_spec(name)
-    except Exception:  # noqa: BLE001 - looking for a module imports what is above it: somebody's code
+    except Exception:  # noqa: BLE001 - the search imports the parent packages, and plugin code may raise anything
         return None

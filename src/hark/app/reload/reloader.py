@@ -1,4 +1,4 @@
-"""From changed files to plugins in service, or to the reason why the old ones stay."""
+"""Reload plugins: import their present code and swap them in between two turns, or keep the old ones and say why."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hark.app.reload.changes import Change, Reloaded, ReloadRefused, Unloaded
-from hark.app.reload.module_versions import ModuleImport, Modules, current_modules, install_modules, installed_modules
+from hark.app.reload.module_versions import (
+    ModuleImport,
+    Modules,
+    current_modules,
+    install_modules,
+    installed_modules,
+)
 from hark.app.reload.reload_group import ReloadGroup, root_of, source_of
 from hark.hosting import Loaded, Refusal
 from hark.hosting.discovery import instantiate
@@ -25,257 +31,255 @@ log = logging.getLogger("hark.app")
 
 
 class StaleSwapError(Exception):
-    """While it was waited for turns, somebody else has exchanged the same plugins."""
+    """Another reload has replaced the same plugins while this one waited for turns."""
 
 
 class Swap:
-    """Some leave, others come. When one of those that come does not start, everything is as it was before.
+    """Replaces `old` plugins by `new` ones. If a new one fails to start, the old ones are put back.
 
-    In this order, while no turn uses any of them: those that leave are deregistered and stopped; those that come are
-    started and register.
+    While no turn uses any of them, the old plugins are deregistered and stopped, then the new ones are started and
+    register.
     """
 
     def __init__(
         self,
-        house: Runtime,
-        leaving: Sequence[Loaded[Any]],
-        coming: Sequence[Loaded[Any]],
-        new_code: Callable[[], None] = lambda: None,
-        old_code: Callable[[], None] = lambda: None,
+        runtime: Runtime,
+        old: Sequence[Loaded[Any]],
+        new: Sequence[Loaded[Any]],
+        install_new: Callable[[], None] = lambda: None,
+        install_old: Callable[[], None] = lambda: None,
     ) -> None:
-        self._runtime = house
-        self._leaving = leaving
-        self._coming = coming
-        self._new_code = new_code
-        """Called when those that leave have left: lets the modules of those that come be the ones that are imported."""
-        self._old_code = old_code
+        self._runtime = runtime
+        self._old = old
+        self._new = new
+        self._install_new = install_new
+        """Called when the old plugins are stopped: makes imports give the modules of the new ones."""
+        self._install_old = install_old
         self.lost: list[Refusal] = []
-        """Who did not start again when it was undone: then they are out of service as well."""
+        """Old plugins that did not start again after a failed swap: they are out of service as well."""
         self.seconds = 0.0
-        """How long it took, the wait for turns apart."""
+        """How long it took, without the wait for open turns."""
 
-    async def make(self) -> Refusal | None:
-        """Do it; why it was undone, if it was. Raises `StaleSwapError`.
+    async def run(self) -> Refusal | None:
+        """Swap; return why it was undone, if it was. Raises `StaleSwapError`.
 
-        To cancel it has an effect only while it waits for turns.
+        Can only be cancelled while it waits for turns.
         """
         clock = self._runtime.clock
-        async with self._runtime.standstill({entry.id for entry in self._leaving}):
-            if self._is_overtaken():
+        async with self._runtime.quiesce({entry.id for entry in self._old}):
+            if self._is_stale():
                 raise StaleSwapError
             began = clock.monotonic()
-            work = asyncio.get_running_loop().create_task(self._exchange(), name="exchanging plugins")
+            work = asyncio.get_running_loop().create_task(self._swap(), name="swap plugins")
             try:
                 refusal = await asyncio.shield(work)
             except asyncio.CancelledError:
-                await work  # half an exchange is none
+                await work  # a swap is completed once it has begun
                 raise
             self.seconds = clock.monotonic() - began
             return refusal
 
-    def _is_overtaken(self) -> bool:
-        residents = self._runtime.plugin_set
-        present = [residents.registry_for(entry.plugin).get(entry.id) for entry in self._leaving]
-        taken = [residents.registry_for(entry.plugin).get(entry.id) for entry in self._coming]
-        return present != list(self._leaving) or any(entry not in (None, *self._leaving) for entry in taken)
+    def _is_stale(self) -> bool:
+        plugin_set = self._runtime.plugin_set
+        present = [plugin_set.registry_for(entry.plugin).get(entry.id) for entry in self._old]
+        taken = [plugin_set.registry_for(entry.plugin).get(entry.id) for entry in self._new]
+        return present != list(self._old) or any(entry not in (None, *self._old) for entry in taken)
 
-    async def _exchange(self) -> Refusal | None:
-        residents = self._runtime.plugin_set
-        orders = [(registry, [entry.id for entry in registry]) for registry in residents.registries()]
-        for entry in reversed(self._leaving):
-            await residents.move_out(entry)
-        self._new_code()
-        come: list[Loaded[Any]] = []
+    async def _swap(self) -> Refusal | None:
+        plugin_set = self._runtime.plugin_set
+        orders = [(registry, [entry.id for entry in registry]) for registry in plugin_set.registries()]
+        for entry in reversed(self._old):
+            await plugin_set.unload(entry)
+        self._install_new()
+        started: list[Loaded[Any]] = []
         refusal = None
-        for entry in self._coming:
-            refusal = await residents.move_in(entry)
+        for entry in self._new:
+            refusal = await plugin_set.load(entry)
             if refusal is not None:
-                await self._undo(come)
+                await self._undo(started)
                 break
-            come.append(entry)
+            started.append(entry)
         for registry, order in orders:
             registry.reorder(order)
-        moved = [entry.plugin for entry in (*self._leaving, *self._coming)]
+        swapped = [entry.plugin for entry in (*self._old, *self._new)]
         await self._runtime.announce(
-            transformers=any(isinstance(plugin, Transformer) for plugin in moved),
-            # One that has just started has heard no registration yet.
-            to_matchers=any(isinstance(plugin, PipelinePlugin) for plugin in moved),
+            transformers=any(isinstance(plugin, Transformer) for plugin in swapped),
+            # A matcher that has just started has received no registration yet.
+            to_matchers=any(isinstance(plugin, PipelinePlugin) for plugin in swapped),
         )
         return refusal
 
-    async def _undo(self, come: list[Loaded[Any]]) -> None:
-        residents = self._runtime.plugin_set
-        for entry in reversed(come):
-            await residents.move_out(entry)
-        self._old_code()
-        for entry in self._leaving:
-            refusal = await residents.move_in(self._again(entry))
+    async def _undo(self, started: list[Loaded[Any]]) -> None:
+        plugin_set = self._runtime.plugin_set
+        for entry in reversed(started):
+            await plugin_set.unload(entry)
+        self._install_old()
+        for entry in self._old:
+            refusal = await plugin_set.load(self._made_again(entry))
             if refusal is not None:
                 self.lost.append(refusal)
 
-    def _again(self, entry: Loaded[Any]) -> Loaded[Any]:
-        """A plugin is started once: another of the same class, if one can be made, takes its place."""
+    def _made_again(self, entry: Loaded[Any]) -> Loaded[Any]:
+        """A plugin can only be started once: a new object of its class, if it can be made, takes its place."""
         try:
-            judged = self._runtime.plugin_set.check(type(entry.plugin)())
-        except BaseException as error:  # somebody's code: anything may come out
+            checked = self._runtime.plugin_set.check(type(entry.plugin)())
+        except BaseException as error:  # plugin code may raise anything
             log.debug("%s cannot be made again", entry.id, exc_info=error)
             return entry
-        return entry if isinstance(judged, Refusal) else judged
+        return entry if isinstance(checked, Refusal) else checked
 
 
-Judged = list[Loaded[Any] | Refusal]
+Checked = list[Loaded[Any] | Refusal]
 
 
 class Reloader:
-    """Puts plugins as they are written now in the place of loaded ones; `waits` is told for whose turns it waits."""
+    """Replaces loaded plugins by their present code; `on_wait` is called with the plugins whose turns it waits for."""
 
-    def __init__(self, house: Runtime, waits: Callable[[Sequence[str]], None] = lambda _ids: None) -> None:
-        self._runtime = house
-        self._residents = house.plugin_set
-        self._waits = waits
+    def __init__(self, runtime: Runtime, on_wait: Callable[[Sequence[str]], None] = lambda _ids: None) -> None:
+        self._runtime = runtime
+        self._plugin_set = runtime.plugin_set
+        self._on_wait = on_wait
 
     async def reload_one(self, plugin_id: str) -> Reloaded | ReloadRefused:
-        """As promised by `Runtime.reload`. Plugins of the same package are reloaded with it: they share its code."""
-        made = next((type(entry.plugin) for entry in self._residents if entry.id == plugin_id), None)
-        if made is None:
-            loaded = f"those that are: {', '.join(self._runtime.ids())}"
-            return ReloadRefused(Refusal("plugin", plugin_id, "nothing of this id is loaded", loaded))
-        if "<locals>" in made.__qualname__ or made.__module__ == "__main__":
+        """Reload a plugin, with the others of its package, and return its own result."""
+        kind = next((type(entry.plugin) for entry in self._plugin_set if entry.id == plugin_id), None)
+        if kind is None:
+            loaded = f"the loaded plugins are: {', '.join(self._runtime.ids())}"
+            return ReloadRefused(Refusal("plugin", plugin_id, "no plugin with this id is loaded", loaded))
+        if "<locals>" in kind.__qualname__ or kind.__module__ == "__main__":
             refusal = Refusal("plugin", plugin_id, "its class cannot be imported", "write it at the top of a module")
             return ReloadRefused(refusal, (plugin_id,))
-        root = root_of(made.__module__)
-        all_made = (type(entry.plugin) for entry in self._residents)
-        changes = await self.reload(
-            ReloadGroup(root, [source_of(one) for one in all_made if root_of(one.__module__) == root])
-        )
-        told = [change for change in changes if isinstance(change, (Reloaded, ReloadRefused))]
-        return next((one for one in told if isinstance(one, Reloaded) and one.plugin_id == plugin_id), told[0])
+        root = root_of(kind.__module__)
+        kinds = (type(entry.plugin) for entry in self._plugin_set)
+        group = ReloadGroup(root, [source_of(one) for one in kinds if root_of(one.__module__) == root])
+        results = [change for change in await self.reload(group) if isinstance(change, (Reloaded, ReloadRefused))]
+        return next((one for one in results if isinstance(one, Reloaded) and one.plugin_id == plugin_id), results[0])
 
-    async def reload(self, unit: ReloadGroup) -> list[Change]:
-        """Import the code of a unit again and put the plugins in it in the place of those that are loaded."""
-        return await _until_done(partial(self._reload, unit))
+    async def reload(self, group: ReloadGroup) -> list[Change]:
+        """Import the code of a group again and replace its loaded plugins."""
+        return await _until_done(partial(self._reload, group))
 
     async def remake(self, plugin_id: str) -> list[Change]:
-        """Put another plugin of the same class in the place of a loaded one: it gets the settings as they are now."""
+        """Replace a loaded plugin by a new object of the same class, which gets the present settings."""
         return await _until_done(partial(self._remake, plugin_id))
 
-    async def unload(self, unit: ReloadGroup) -> list[Change]:
-        """Take the plugins of a unit out of service, and its code out of memory."""
-        return await _until_done(partial(self._unload, unit))
+    async def unload(self, group: ReloadGroup) -> list[Change]:
+        """Take the plugins of a group out of service, and its code out of memory."""
+        return await _until_done(partial(self._unload, group))
 
-    async def _reload(self, unit: ReloadGroup) -> list[Change]:
+    async def _reload(self, group: ReloadGroup) -> list[Change]:
         async with self._runtime.importing:
             began = self._runtime.clock.monotonic()
-            leaving = self._loaded(unit)
-            printing = ModuleImport(unit.root, [source.module for source in unit.sources], unit.spec)
-            edition = await self._printed(printing)
-            if edition is None:
-                return [ReloadRefused(self._never_imported(unit), tuple(entry.id for entry in leaving))]
-            with installed_modules(unit.root, edition):
-                judged = list(self._judged(unit, printing.failed, {entry.id for entry in leaving}))
-            printing.failed.clear()  # their tracebacks hold on to the modules
+            old = self._loaded(group)
+            job = ModuleImport(group.root, [source.module for source in group.sources], group.spec)
+            modules = await self._import(job)
+            if modules is None:
+                return [ReloadRefused(self._import_timed_out(group), tuple(entry.id for entry in old))]
+            with installed_modules(group.root, modules):
+                checked = list(self._check_group(group, job.failed, {entry.id for entry in old}))
+            job.failed.clear()  # their tracebacks keep the modules in memory
             seconds = self._runtime.clock.monotonic() - began
-        names = {source.name for source in unit.sources}
-        return await self._exchange(leaving, judged, names, seconds, root=unit.root, edition=edition)
+        names = {source.name for source in group.sources}
+        return await self._swap(old, checked, names, seconds, root=group.root, modules=modules)
 
     async def _remake(self, plugin_id: str) -> list[Change]:
         began = self._runtime.clock.monotonic()
-        leaving = [entry for entry in self._residents if entry.id == plugin_id]
-        judged: Judged = []
-        for entry in leaving:
+        old = [entry for entry in self._plugin_set if entry.id == plugin_id]
+        checked: Checked = []
+        for entry in old:
             made = instantiate(
-                type(entry.plugin), self._residents.registry_for(entry.plugin).kind, plugin_id, entry.origin
+                type(entry.plugin), self._plugin_set.registry_for(entry.plugin).kind, plugin_id, entry.origin
             )
-            judged.append(self._judge(made, {plugin_id}))
-        return await self._exchange(leaving, judged, set(), self._runtime.clock.monotonic() - began)
+            checked.append(self._check(made, {plugin_id}))
+        return await self._swap(old, checked, set(), self._runtime.clock.monotonic() - began)
 
-    async def _unload(self, unit: ReloadGroup) -> list[Change]:
-        names = {source.name for source in unit.sources}
-        return await self._exchange(self._loaded(unit), [], names, 0.0, root=unit.root, edition={})
+    async def _unload(self, group: ReloadGroup) -> list[Change]:
+        names = {source.name for source in group.sources}
+        return await self._swap(self._loaded(group), [], names, 0.0, root=group.root, modules={})
 
-    def _loaded(self, unit: ReloadGroup) -> list[Loaded[Any]]:
-        return [entry for entry in self._residents if unit.has(type(entry.plugin))]
+    def _loaded(self, group: ReloadGroup) -> list[Loaded[Any]]:
+        return [entry for entry in self._plugin_set if group.has(type(entry.plugin))]
 
-    async def _printed(self, printing: ModuleImport) -> Modules | None:
-        """A new edition, made on a worker so that turns go on; None when it takes too long."""
+    async def _import(self, new: ModuleImport) -> Modules | None:
+        """The new modules, imported on a worker thread so that turns go on; None when it takes too long."""
         workers = self._runtime.runner.threads
-        job = workers.submit(lambda _job: printing.run())
+        job = workers.submit(lambda _job: new.run())
         try:
             async with self._runtime.clock.timeout(self._runtime.settings.limits.start):
-                edition: Modules = await job.done
-                return edition
+                modules: Modules = await job.done
+                return modules
         except (TimeoutError, asyncio.CancelledError) as error:
             if job.abandon():
                 workers.abandoned(job)
-                printing.give_up()
+                new.give_up()
             if isinstance(error, asyncio.CancelledError):
                 raise
             return None
 
-    def _never_imported(self, unit: ReloadGroup) -> Refusal:
-        name = ", ".join(source.name for source in unit.sources)
+    def _import_timed_out(self, group: ReloadGroup) -> Refusal:
+        name = ", ".join(source.name for source in group.sources)
         reason = f"importing it takes longer than {self._runtime.settings.limits.start:g} s"
-        remedy = "mend it, then start the assistant again: Python cannot import it twice at once"
-        return Refusal("plugin", name, reason, remedy, str(unit.places[0]) if unit.places else "")
+        remedy = "fix it, then restart the assistant: Python cannot import it again while the first import runs"
+        return Refusal("plugin", name, reason, remedy, str(group.places[0]) if group.places else "")
 
-    def _judged(
-        self, unit: ReloadGroup, failed: dict[str, BaseException], leaving: Collection[str]
+    def _check_group(
+        self, group: ReloadGroup, failed: dict[str, BaseException], leaving: Collection[str]
     ) -> Iterator[Loaded[Any] | Refusal]:
         taken: set[tuple[str, str]] = set()
-        for source in unit.sources:
+        for source in group.sources:
             error = failed.get(source.module)
             for made in source.make() if error is None else [source.import_refusal(error)]:
-                judged = self._judge(made, leaving)
-                if isinstance(judged, Loaded):
-                    key = (self._residents.registry_for(judged.plugin).kind, judged.id)
+                checked = self._check(made, leaving)
+                if isinstance(checked, Loaded):
+                    key = (self._plugin_set.registry_for(checked.plugin).kind, checked.id)
                     if key in taken:
-                        reason = f"another plugin beside it has the id {judged.id!r} as well"
-                        judged = Refusal(*key, reason, "rename one of the two", judged.origin)
+                        reason = f"another plugin in the same package has the id {checked.id!r} as well"
+                        checked = Refusal(*key, reason, "rename one of the two", checked.origin)
                     taken.add(key)
-                yield judged
+                yield checked
 
-    def _judge(self, made: Plugin | Refusal, leaving: Collection[str]) -> Loaded[Any] | Refusal:
-        return made if isinstance(made, Refusal) else self._residents.judge(made, leaving)
+    def _check(self, made: Plugin | Refusal, leaving: Collection[str]) -> Loaded[Any] | Refusal:
+        return made if isinstance(made, Refusal) else self._plugin_set.check(made, leaving)
 
-    async def _exchange(
+    async def _swap(
         self,
-        leaving: list[Loaded[Any]],
-        judged: Judged,
+        old: list[Loaded[Any]],
+        checked: Checked,
         names: set[str],
         seconds: float,
         *,
         root: str = "",
-        edition: Modules | None = None,
+        modules: Modules | None = None,
     ) -> list[Change]:
-        """Swap what is loaded for what was made of it, unless a mistake would take one out of service."""
-        coming = [entry for entry in judged if isinstance(entry, Loaded)]
-        refusals = [refusal for refusal in judged if isinstance(refusal, Refusal)]
-        ids = tuple(entry.id for entry in leaving)
-        lost = [plugin_id for plugin_id in ids if plugin_id not in {entry.id for entry in coming}]
+        """Replace the loaded plugins, unless a refused one would go out of service by that."""
+        new = [entry for entry in checked if isinstance(entry, Loaded)]
+        refusals = [refusal for refusal in checked if isinstance(refusal, Refusal)]
+        ids = tuple(entry.id for entry in old)
+        lost = [plugin_id for plugin_id in ids if plugin_id not in {entry.id for entry in new}]
         if refusals and lost:
             return [ReloadRefused(refusal, ids) for refusal in refusals]
-        if edition is None:
-            swap = Swap(self._runtime, leaving, coming)
+        if modules is None:
+            swap = Swap(self._runtime, old, new)
         else:
-            swap = Swap(self._runtime, leaving, coming, partial(install_modules, root, edition),
-                        partial(install_modules, root, current_modules(root)))  # fmt: skip
+            install_new = partial(install_modules, root, modules)
+            swap = Swap(self._runtime, old, new, install_new, partial(install_modules, root, current_modules(root)))
         if self._runtime.orchestrator.serving(ids):
-            self._waits(ids)
-        undone = await swap.make() if leaving or coming else None
+            self._on_wait(ids)
+        undone = await swap.run() if old or new else None
         if undone is not None and ids:
             for refusal in swap.lost:
-                self._residents.registry_for(refusal).refuse(refusal)
+                self._plugin_set.registry_for(refusal).refuse(refusal)
             lost = [refusal.name for refusal in swap.lost]
             stay = tuple(plugin_id for plugin_id in ids if plugin_id not in lost)
             return [ReloadRefused(undone, stay), *map(ReloadRefused, swap.lost)]
         if undone is not None:
-            coming, refusals = [], [*refusals, undone]
-        self._residents.forget_refusals(names | {one.name for one in refusals} | {entry.id for entry in coming})
+            new, refusals = [], [*refusals, undone]
+        self._plugin_set.forget_refusals(names | {one.name for one in refusals} | {entry.id for entry in new})
         for refusal in refusals:
-            self._residents.registry_for(refusal).refuse(refusal)
-        took = seconds + swap.seconds
+            self._plugin_set.registry_for(refusal).refuse(refusal)
+        total = seconds + swap.seconds
         return [
-            *(Reloaded(entry.id, _what(entry.plugin), took, entry.id not in ids) for entry in coming),
+            *(Reloaded(entry.id, _what(entry.plugin), total, entry.id not in ids) for entry in new),
             *map(Unloaded, lost),
             *map(ReloadRefused, refusals),
         ]

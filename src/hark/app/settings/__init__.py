@@ -1,4 +1,4 @@
-"""The settings of an assistant: what can be set, how a file is read and checked, and how all of it is documented."""
+"""The settings of an assistant: tables and keys, reading and checking a file, and the documented file."""
 
 from hark.app.settings.check import SettingsError, SettingsMistake
 from hark.app.settings.read import read_settings, settings_from
@@ -15,9 +15,9 @@ __all__ = [
     "AssistantTable",
     "DenyTable",
     "LimitsTable",
-    "SettingsMistake",
     "Settings",
     "SettingsError",
+    "SettingsMistake",
     "TraceTable",
     "TransformersTable",
     "read_settings",

@@ -1,4 +1,4 @@
-"""Checking a tree of tables against what can be set. Every mistake is found, not only the first."""
+"""Check a tree of tables against the known tables and keys. Every mistake is reported, not only the first."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from hark.model import MalformedMessage, freeze
 
 
 class SettingsMistake(msgspec.Struct, frozen=True):
-    """One thing that is wrong: where, what, and what to do about it."""
+    """One mistake: where it is, what is wrong, and what to do."""
 
     where: str
-    """File and line, as far as they are known."""
+    """File and line, if known."""
     key: str
     """Table and key: `[limits] match`."""
     wrong: str
@@ -26,12 +26,12 @@ class SettingsMistake(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         place = ": ".join(part for part in (self.where, self.key) if part)
-        told = "; ".join(part for part in (self.wrong, self.remedy) if part)
-        return f"{place}: {told}" if place else told
+        text = "; ".join(part for part in (self.wrong, self.remedy) if part)
+        return f"{place}: {text}" if place else text
 
 
 class SettingsError(UserError, ValueError):
-    """Settings that cannot be used, with everything that is wrong with them."""
+    """Settings that cannot be used, with all mistakes in them."""
 
     def __init__(self, mistakes: Iterable[SettingsMistake]) -> None:
         self.mistakes = tuple(mistakes)
@@ -40,7 +40,7 @@ class SettingsError(UserError, ValueError):
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that was probably meant."""
-    # Only needed when something is wrong, and not small.
+    # Imported here: it is large, and only needed when there is a mistake.
     from difflib import get_close_matches
 
     close = get_close_matches(name.lower(), list(known), 1)
@@ -48,14 +48,14 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 OPEN_TABLES = ("pipeline", "plugins", "engine", *NAMED_TABLES)
-"""The tables whose keys are names of the deployer's choice, each a table again."""
+"""The tables whose keys are names chosen by the user, each of them a table."""
 
 Found = Callable[[Path], str]
 """File and line of a key, as text."""
 
 
 def mistakes_in(tree: Mapping[str, Any], found: Found) -> Iterator[SettingsMistake]:
-    """Everything that is wrong with `tree`."""
+    """All mistakes in `tree`."""
     known = (*TABLES, *OPEN_TABLES, *OLD_NAMES)
     for name, table in tree.items():
         if name not in known:
@@ -72,9 +72,9 @@ def mistakes_in(tree: Mapping[str, Any], found: Found) -> Iterator[SettingsMista
 
 def _unknown_table(name: str, value: Any, where: str) -> SettingsMistake:
     tables = ", ".join(sorted((*TABLES, *OPEN_TABLES)))
-    homes = [table for table, shape in TABLES.items() if name in shape.__struct_fields__]
+    tables_with_key = [table for table, shape in TABLES.items() if name in shape.__struct_fields__]
     if not isinstance(value, Mapping):
-        remedy = f"put it below [{homes[0]}]" if homes else f"the tables are: {tables}"
+        remedy = f"put it below [{tables_with_key[0]}]" if tables_with_key else f"the tables are: {tables}"
         return SettingsMistake(where, name, "a key has to be below a table", remedy)
     meant = nearest(name, (*TABLES, *OPEN_TABLES))
     return SettingsMistake(
@@ -138,17 +138,17 @@ def _entry(name: str, table: Mapping[str, Any], label: str, found: Found) -> Ite
 
 
 def _wrong(value: Any, kind: Any) -> tuple[str, str] | None:
-    """Why `value` is not of this kind, and the remedy if there is a better one than the default."""
-    told = meta_of(kind)
-    description = told.description if told is not None else "what belongs here"
+    """Why `value` is not of this kind, and a remedy if there is a better one than naming the default."""
+    own = meta_of(kind)
+    description = own.description if own is not None else "a valid value"
     try:
         typed = msgspec.convert(value, kind)
     except msgspec.ValidationError:
-        return f"{shown(_culprit(value, kind))} is not {_item_words(value, kind) or description}", ""
+        return f"{shown(_wrong_item(value, kind))} is not {_item_description(value, kind) or description}", ""
     if isinstance(typed, float) and not math.isfinite(typed):
         return f"{shown(value)} is not {description}", ""
     for item in typed if isinstance(typed, tuple) else (typed,):
-        meta = meta_of(item_of(kind)) or told
+        meta = meta_of(item_of(kind)) or own
         fits = (meta.extra or {}).get("fits") if meta is not None else None
         if fits is not None and meta is not None and not fits(item):
             other = str(item).strip().replace("_", "-").partition(".")[0]
@@ -157,14 +157,14 @@ def _wrong(value: Any, kind: Any) -> tuple[str, str] | None:
     return None
 
 
-def _culprit(value: Any, kind: Any) -> Any:
-    """The item of a list that is to blame, where it is only one."""
+def _wrong_item(value: Any, kind: Any) -> Any:
+    """The item of a list that is wrong, if it is a single one; else the value itself."""
     if isinstance(value, list) and item_of(kind) is not None:
         return next((item for item in value if not _converts(item, item_of(kind))), value)
     return value
 
 
-def _item_words(value: Any, kind: Any) -> str:
+def _item_description(value: Any, kind: Any) -> str:
     meta = meta_of(item_of(kind)) if isinstance(value, list) else None
     return (meta.description or "") if meta is not None else ""
 

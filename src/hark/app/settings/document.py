@@ -1,4 +1,4 @@
-"""The settings file as text: written with every key, its default and what it is for, and searched for the line of a key."""
+"""The settings file as text: write it with every key and its documentation, and find the line of a key in it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hark.plugins import Plugin
 
 
 def field_docs(shape: type) -> dict[str, str]:
-    """What the docstring under each field says, its own and inherited ones; nothing where there is no source."""
+    """The docstring under each field of a class, inherited ones included; none where there is no source."""
     docs: dict[str, str] = {}
     for owner in reversed(shape.__mro__):
         docs |= _own_docs(owner)
@@ -43,7 +43,7 @@ _LONG = 60
 
 
 def written(value: Any) -> str:
-    """`value` in TOML; raises `TypeError` for what TOML cannot say."""
+    """`value` in TOML; raises `TypeError` for a value that TOML does not have."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -59,7 +59,7 @@ def written(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """`value` for an error message: as it would be written, if that is possible, and not too long."""
+    """`value` for an error message: in TOML, if possible, and shortened if it is long."""
     try:
         text = written(value)
     except TypeError:
@@ -70,28 +70,28 @@ def shown(value: Any) -> str:
 _WIDTH: Final = 110
 
 _HEAD: Final = """\
-The settings of Hark. Every key is here with its default; take away the # in front of a key to set it.
-A key that is left as it is follows the default of each version."""
+The settings of Hark. Every key is listed with its default; remove the # in front of a key to set it.
+A key that stays commented out follows the default of each version."""
 
 _ENTRY: Final = """\
-A pipeline entry that is more than a plugin's id: the plugin behind it, and its configuration at this place. The name
-after the dot is the one to use in [assistant] pipeline; without "plugin" it is the plugin's id as well."""
+A pipeline entry with a configuration of its own. Use the name after the dot in [assistant] pipeline; "plugin" is the
+id of the plugin, by default that name."""
 
 _ENTRY_EXAMPLE: Final = '[pipeline.strict]\nplugin = "template"'
 
 _ENGINE: Final = """\
-What an engine is told. The name after the dot is the one to use in [voice]; without "engine" it is the engine's id as
-well, and with it the same engine can be there under several names. docs/voice.md lists the keys of each."""
+The settings of an engine. Use the name after the dot in [voice]; "engine" is the id of the engine, by default that
+name, so that one engine can be used under several names. docs/voice.md lists the keys of each engine."""
 
 _ENGINE_EXAMPLE: Final = '[engine.careful]\nengine = "faster-whisper"\nmodel = "base.en"'
 
 _WAKE_EXAMPLE: Final = '[wake.german]\nphrase = "hey jarvis"\nlang = "de-DE"'
 
-_PLUGINS: Final = "What single plugins can be told, by their id. Each checks its own table when it is loaded."
+_PLUGINS: Final = "The settings of single plugins, by their id. Each plugin checks its own table when it is loaded."
 
 
 def document(plugins: Iterable[type[Plugin]] = ()) -> str:
-    """The whole file, with the tables of these plugins."""
+    """The documented settings file, with the tables of these plugins."""
     parts = [_comment(_HEAD)]
     for name, shape in TABLES.items():
         parts.append("\n".join([*_comment_of(shape), f"[{name}]", *_lines(shape, _keys(shape))]))
@@ -109,7 +109,7 @@ def _plugin(plugin: type[Plugin]) -> str:
     if not keys:
         return ""
     about = (inspect.getdoc(plugin) or "").partition("\n")[0]
-    # The header does not count either: an empty table would not be the default, which is none.
+    # The header is commented out as well: by default there is no table.
     header = _off(f"[plugins.{_name(plugin.id)}]")
     return "\n".join([_comment(f"{plugin.id}: {about}"), header, *_lines(shape, keys)])
 
@@ -157,7 +157,7 @@ def _comment(text: str) -> str:
 
 
 def _off(toml: str) -> str:
-    """A piece of TOML that does not count until somebody takes the # away; prose has a space after it."""
+    """TOML that is commented out; comments in prose have a space after the #."""
     return textwrap.indent(toml, "#")
 
 
@@ -176,17 +176,17 @@ _QUOTED: Final = re.compile(r'"""|\'\'\'|"(?:\\.|[^"\\])*"|\'[^\']*\'|#.*')
 
 
 class Lines:
-    """Finds tables and keys in a text that is known to be TOML."""
+    """The lines of tables and keys in a TOML text."""
 
     def __init__(self, text: str) -> None:
         self._found: dict[Path, int] = {}
         for number, path in _walk(text.splitlines()):
-            # The first line that mentions a table is the best there is for a table that was never opened by itself.
+            # A table without a header of its own is found at the first line that mentions it.
             for length in range(1, len(path) + 1):
                 self._found.setdefault(path[:length], number)
 
     def of(self, path: Path) -> int | None:
-        """The line of a key or table, or of the innermost table around it that can be found."""
+        """The line of a key or table, else of the innermost table around it that has one."""
         while path:
             if path in self._found:
                 return self._found[path]
@@ -213,7 +213,7 @@ def _split(dotted: str) -> Path:
 
 
 class _Value:
-    """A value that may go on over several lines."""
+    """A value that may extend over several lines."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -221,11 +221,11 @@ class _Value:
 
     @property
     def is_open(self) -> bool:
-        """Whether the next line still belongs to it."""
+        """Whether the next line belongs to it."""
         return bool(self._quote) or self._depth > 0
 
     def take(self, text: str) -> None:
-        """Go on with another line of it."""
+        """Read another line of it."""
         if self._quote:
             _, closed, text = text.partition(self._quote)
             if not closed:

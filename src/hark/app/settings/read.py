@@ -1,4 +1,4 @@
-"""From a file, or from a tree of tables, to settings that have been checked."""
+"""Read settings from a file, or from a tree of tables, and check them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLACE: Final = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of docume
 
 
 def read_settings(path: Path, *, named: bool) -> Settings:
-    """The settings in a file; raises `SettingsError`. Only a file that was `named` has to be there."""
+    """The settings in a file; raises `SettingsError`. A missing file is only an error if the user `named` it."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
@@ -65,7 +65,7 @@ def _settings(tree: Mapping[str, Any]) -> Settings:
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
-    import tomllib  # half a megabyte, and most assistants have no file
+    import tomllib  # imported here: half a megabyte, and most assistants have no file
 
     try:
         return tomllib.loads(text)

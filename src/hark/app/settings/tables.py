@@ -38,7 +38,7 @@ ById = Annotated[dict[str, Seconds], Meta(description="a table of seconds by plu
 
 
 def meta_of(kind: Any) -> Meta | None:
-    """What a kind says about itself."""
+    """The description of a kind of value."""
     kind = _set(kind)
     return get_args(kind)[1] if get_origin(kind) is Annotated else None
 
@@ -50,7 +50,7 @@ def item_of(kind: Any) -> Any:
 
 
 def value_of(kind: Any) -> Any:
-    """The kind of the values, for a table with names of the deployer's choice; else None."""
+    """The kind of the values, for a table with names chosen by the user; else None."""
     plain = _plain(kind)
     return get_args(plain)[1] if get_origin(plain) is dict else None
 
@@ -61,7 +61,7 @@ def _plain(kind: Any) -> Any:
 
 
 def _set(kind: Any) -> Any:
-    """The kind without `| None`, which no file can say."""
+    """The kind without `| None`, which TOML does not have."""
     if get_origin(kind) in (Union, types.UnionType):
         return next(part for part in get_args(kind) if part is not type(None))
     return kind
@@ -134,153 +134,151 @@ class NatsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class VoiceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Hearing and speaking aloud. Engines are named in order of preference: where one fails, the next takes over. A
-    name is an engine's id, or that of an [engine.<name>] table.
+    """Voice: listening and speaking. Engines are named in order of preference: if one fails, the next takes over. A
+    name is the id of an engine, or the name of an [engine.<name>] table.
     """
 
     stt: Names = ("faster-whisper",)
-    """What turns speech into text."""
+    """Speech recognition."""
     tts: Names = ("hibari", "nanotts")
-    """What turns text into speech. Each is asked for the languages it knows."""
+    """Speech synthesis. Each engine is used for the languages it knows."""
     vad: Names = ("silero",)
-    """What tells speech from silence."""
+    """Voice activity detection."""
     wakeword: Names = ("microwakeword",)
-    """What listens for the wake words of [wake.<name>]; without such a table, "hey jarvis"."""
+    """Detection of the wake words of [wake.<name>]; without such a table, of "hey jarvis"."""
     microphone: Names = ("sounddevice",)
-    """Where sound comes from."""
+    """Sound input."""
     player: Names = ("sounddevice",)
-    """Where sound goes to."""
+    """Sound output."""
     always_listening: Flag = False
-    """Whether everything that is said is for the assistant, without a wake word."""
+    """Whether the assistant listens all the time, without a wake word."""
     wake_by_voice: Flag = False
-    """Whether a wake word also ends sleep; else only somebody at the device can."""
+    """Whether a wake word also ends sleep; otherwise only the device itself can end it."""
     barge_in: Flag = True
-    """Whether a wake word ends what is being said at once."""
+    """Whether a wake word interrupts speech."""
     half_duplex: Flag = False
-    """Whether only wake words are heard while something is played: for devices that would hear themselves."""
+    """Whether only wake words are recognised during playback: for devices that hear themselves."""
     silence: Seconds = 0.7
-    """Seconds of silence after which a command is over."""
+    """Seconds of silence that end a command."""
     no_speech: Seconds = 5.0
-    """Seconds after which nobody is waited for any longer."""
+    """Seconds without speech after which listening ends."""
     longest: Seconds = 30.0
-    """Seconds after which a command is over in any case."""
+    """The longest command, in seconds."""
     sentence_by_sentence: Flag = True
-    """Whether the first sentence of an answer is heard while the next is being made."""
+    """Whether the first sentence of an answer is played while the next is synthesised."""
     earcons: Flag = True
-    """Whether short sounds tell that somebody is listened to, and when that failed."""
+    """Whether short sounds are played when listening begins and when recognition fails."""
     sound_folders: Files = ()
-    """Folders whose sound files others on the bus may have played by naming them."""
+    """Folders with sound files that clients on the bus may have played by path."""
 
 
 class WakeTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A phrase that opens the ears. The name after the dot is yours to choose."""
+    """A wake word. Choose any name after the dot."""
 
     phrase: Name
-    """The phrase as people say it."""
+    """The spoken phrase."""
     model: Name | None = None
-    """A model's name or path, where the phrase does not tell."""
+    """The name or path of the model, if it does not follow from the phrase."""
     lang: Lang | None = None
-    """The language in which whoever says it goes on."""
+    """The language of the command that follows."""
     persona: Name | None = None
-    """Who is talked to."""
+    """The persona that is addressed."""
     threshold: Share | None = None
-    """How sure the engine has to be."""
+    """The confidence that the engine has to reach."""
 
 
 DENIES = "blacklisted_"
-"""What the session calls a key of [deny] is this and the key."""
+"""The session field of a key of [deny] is this prefix and the key."""
 
 
 class AssistantTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Language and pipeline."""
 
     lang: Lang = "en-US"
-    """The language of an utterance that shows no other."""
+    """The default language: that of an utterance without one."""
     langs: Langs = ()
     """Further languages the assistant understands."""
     pipeline: Names = ("stop", "converse", "template", "keyword", "common_query", "fallback")
-    """Who is asked to claim an utterance, in order: ids of pipeline plugins, or names of [pipeline.<name>] tables.
-    docs/pipeline.md says why in this order.
+    """The pipeline plugins that are asked to match an utterance, in order: their ids, or names of [pipeline.<name>]
+    tables. docs/pipeline.md explains the default order.
     """
     protect_skills: Flag = True
-    """Whether a skill may be deregistered by nobody but itself. It holds for every plugin that knows this setting,
-    unless its own table says otherwise.
+    """Whether only a skill itself may deregister it. This applies to every plugin that has this setting, unless its
+    own table says otherwise.
     """
     context_topics: Flag = True
-    """Whether skills of others may remember and forget things in a session by ovos.context.set, .unset and .clear."""
+    """Whether programs on the bus may change the context of a session by ovos.context.set, .unset and .clear."""
     files: Files = ()
-    """Python files with plugins to load beside installed ones, or folders with an __init__.py; relative to the folder
-    of this file.
+    """Python files with plugins, or folders with an __init__.py, to load besides installed ones; relative to the
+    folder of this file.
     """
 
 
 class TransformersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which transformers run in each chain, in this order. A chain that is not named here runs all that are loaded,
-    by their priority.
-    """
+    """The transformers of each chain, in order. A chain that is not set runs all loaded transformers by priority."""
 
     audio: Names | None = None
-    """On recorded speech, before it is recognised."""
+    """On recorded speech, before recognition."""
     utterance: Names | None = None
-    """On what was said, before anybody is asked to claim it."""
+    """On the text of an utterance, before matching."""
     metadata: Names | None = None
     """On the context of an utterance: session, routing."""
     intent: Names | None = None
-    """On a claim, before its handler is called."""
+    """On a match, before its handler is called."""
     dialog: Names | None = None
     """On an answer, before it is spoken."""
     tts: Names | None = None
-    """On synthesised speech, before it is played."""
+    """On synthesised speech, before playback."""
 
     def order(self, kind: TransformerType) -> tuple[str, ...] | None:
-        """The explicit order of one chain, or None to go by priority."""
+        """The configured order of one chain, or None for the order by priority."""
         named: tuple[str, ...] | None = getattr(self, kind)
         return named
 
 
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How long plugins may take, how often they may fail, and how much goes on at once."""
+    """How long plugins may take, how often they may fail, and how many turns may be open."""
 
     transformer: Seconds = 5.0
     """Seconds one call of a transformer may take."""
     match: Seconds = 10.0
-    """Seconds one pipeline plugin may take to decide."""
+    """Seconds one call of a pipeline plugin may take."""
     start: Seconds = 30.0
     """Seconds a plugin may take to start, and to stop."""
     handler: Seconds | None = None
-    """Seconds a handler may take; without it, all the time it wants."""
+    """Seconds a handler may take; not limited if unset."""
     failures: Count = 5
-    """Failures in a row after which a plugin is left out for a while."""
+    """Failures in a row after which a plugin is suspended."""
     retry_after: Pause = 60.0
-    """Seconds until a plugin that was left out is tried again."""
+    """Seconds until a suspended plugin is tried again."""
     open_turns: Count = 1_000
-    """Turns under way at once, beyond which utterances are turned away."""
+    """Open turns at once; further utterances are rejected."""
     converse_cap: Count = 20
-    """Skills that a session keeps in mind as those who may be offered what is said next."""
+    """Skills in a session that are offered the next utterance first, at most."""
     converse_ttl: Seconds = 300.0
-    """Seconds after its last call for which a skill is one of them."""
+    """Seconds for which a skill stays one of them after its last call."""
     grace: Pause = 5.0
-    """Seconds that open turns are given at shutdown."""
+    """Seconds that open turns have left at shutdown."""
     plugins: ById = {}
-    """Seconds for single plugins, by id, in place of transformer or match."""
+    """Seconds for single plugins, by id, instead of transformer or match."""
 
 
 class TraceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The story of each turn, which "hark why" tells."""
+    """The trace of each turn, which "hark why" shows."""
 
     size: Count = 1_000
     """Turns kept in memory."""
     disk: Flag = True
-    """Whether the last 1,000 turns are also kept on disk. They hold what people said."""
+    """Whether the last 1,000 turns are also kept on disk. They contain what people said."""
 
 
 class DenyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is denied to every session that brings no list of its own."""
+    """What is denied to every session that has no list of its own."""
 
     skills: Names = ()
-    """Skills whose claims are passed over."""
+    """Skills whose matches are ignored."""
     intents: Names = ()
-    """Single intents that are passed over, as "skill_id:intent_name"."""
+    """Single intents that are ignored, as "skill_id:intent_name"."""
     pipelines: Names = ()
     """Pipeline plugins that are not asked."""
     audio_transformers: Names = ()
@@ -297,7 +295,7 @@ class DenyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """TTS transformers that do not run."""
 
     def lists(self) -> dict[str, tuple[str, ...]]:
-        """The lists that deny anything, by session field."""
+        """The lists that are not empty, by session field."""
         named = {name: getattr(self, name.removeprefix(DENIES)) for name in DENYLISTS}
         return {name: denied for name, denied in named.items() if denied}
 
@@ -310,7 +308,7 @@ class ServicesTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """All of it, checked."""
+    """All settings, checked."""
 
     assistant: AssistantTable = AssistantTable()
     transformers: TransformersTable = TransformersTable()
@@ -319,32 +317,32 @@ class Settings(msgspec.Struct, frozen=True):
     deny: DenyTable = DenyTable()
     voice: VoiceTable = VoiceTable()
     wake: dict[str, WakeTable] = {}
-    """`[wake.<name>]`: the phrases that open the ears."""
+    """`[wake.<name>]`: wake words."""
     engine: dict[str, dict[str, Any]] = {}
-    """`[engine.<name>]`: engines with settings of their own, so that one can be there twice."""
+    """`[engine.<name>]`: settings of engines; one engine can have several names."""
     services: ServicesTable = ServicesTable()
     bus: BusTable = BusTable()
     nats: NatsTable = NatsTable()
     entries: dict[str, Entry] = {}
-    """`[pipeline.<name>]`: entries that are more than a plugin's id."""
+    """`[pipeline.<name>]`: pipeline entries with a configuration of their own."""
     plugins: dict[str, dict[str, Any]] = {}
-    """`[plugins.<id>]`: what each plugin's own `Settings` checks when it is loaded."""
+    """`[plugins.<id>]`: checked by the `Settings` of each plugin when it is loaded."""
 
     def speaking(self, lang: str) -> Settings:
         """The same settings with another main language; the one they had is still understood."""
-        told = self.assistant
-        table = msgspec.structs.replace(told, lang=lang, langs=(*told.langs, told.lang))
+        old = self.assistant
+        table = msgspec.structs.replace(old, lang=lang, langs=(*old.langs, old.lang))
         return msgspec.structs.replace(self, assistant=table)
 
     def table_for(self, plugin_id: str, plugin: type) -> dict[str, Any] | None:
-        """What a plugin is told: its own table, and what holds for everybody where it has a setting for that."""
+        """The settings of a plugin: its own table, and `protect_skills` where it has that setting."""
         table = self.plugins.get(plugin_id)
         if self.assistant.protect_skills or "protect_skills" not in _fields(plugin):
             return table
         return {"protect_skills": False, **(table or {})}
 
     def understanding(self) -> Options:
-        """What the understanding room needs of it."""
+        """The options of the service understand."""
         lang = canonical(self.assistant.lang)
         return Options(
             lang=lang,
@@ -363,7 +361,7 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 def _fields(plugin: type) -> Collection[str]:
-    # Looked up by hand: nobody has checked this plugin yet, and looking at it may do anything.
+    # Looked up in the class dictionaries: the plugin is not checked yet, and attribute access could run its code.
     shape = next((vars(owner)["Settings"] for owner in plugin.__mro__ if "Settings" in vars(owner)), None)
     return vars(shape).get("__dataclass_fields__", ()) if isinstance(shape, type) else ()
 
@@ -385,4 +383,4 @@ OLD_NAMES: dict[str, str] = {"rooms": "services"}
 """Tables that had another name, which is still read."""
 
 NAMED_TABLES: dict[str, type[msgspec.Struct]] = {"wake": WakeTable}
-"""The tables of which there can be several, each with a name of the deployer's choice and fixed keys."""
+"""The tables of which there can be several, each with fixed keys and a name chosen by the user."""

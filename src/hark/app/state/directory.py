@@ -45,7 +45,7 @@ class Lock:
     """
 
     def __init__(self, directory: Path, parts: Collection[str] = ()) -> None:
-        """Take the lock; raises `PostingList` when somebody else has it."""
+        """Take the lock; raises `Locked` when somebody else has it."""
         self._descriptors: list[int] = []
         try:
             self._descriptors.append(_take(directory, _LOCK, alone=not parts))
@@ -65,7 +65,7 @@ class Lock:
 
 
 def take_part(directory: Path, part: str) -> int:
-    """Take one part of a state directory that is ours anyway; raises `PostingList`. It is ours until this is closed."""
+    """Take one part of a state directory that is ours anyway; raises `Locked`. It is ours until this is closed."""
     return _take(directory, f"{part}.{_LOCK}", alone=True)
 
 

@@ -1,4 +1,4 @@
-"""A state directory in use."""
+"""The state of an assistant: what it keeps in its state directory while it runs."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from hark.trace import TurnTrace
 log = logging.getLogger("hark.app")
 
 BATCH: Final = 0.25
-"""Seconds in which traces gather; what follows a turn's end, such as its speech, gets into them."""
+"""Seconds for which traces are collected; speech that follows the end of a turn still gets into its trace."""
 SYNC: Final = 1.0
-"""Seconds between two moments at which the session is made safe from a power cut."""
+"""Seconds between two fsyncs of the session file."""
 RETRY: Final = 5.0
-"""Seconds until a disk that refused is tried again."""
+"""Seconds until a failed write is tried again."""
 BACKLOG: Final = 1_000
-"""Traces that wait for a disk that refuses, at most."""
+"""Traces that are kept while writes fail, at most."""
 PATIENCE: Final = 5.0
-"""Seconds the end of the process waits for a disk."""
+"""Seconds for which the end of the process waits for the disk."""
 
 
 class Writer:
-    """Keeps the session file and the trace file up to date on a thread of its own.
+    """Writes the session file and the trace file on a thread of its own.
 
-    A session is written as soon as the thread gets to it, so that a killed process loses next to nothing; of several
-    that came meanwhile only the last. What `step` does and when is a matter of the clock alone.
+    A session is written as soon as the thread is free, so that a killed process loses very little; of several sessions
+    that came meanwhile only the last is written.
     """
 
     def __init__(self, sessions: SessionFile, traces: TraceFile | None, clock: Clock) -> None:
@@ -51,37 +51,36 @@ class Writer:
         self._traces_due: float | None = None
         self._refused = ""
         self._not_before = clock.monotonic()
-        self._bell: SimpleQueue[None] = SimpleQueue()
-        self._rung = False
+        self._wakeups: SimpleQueue[None] = SimpleQueue()
+        self._is_woken = False
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="hark-writer", daemon=True)
 
     def start(self) -> None:
-        """Begin to write."""
         self._thread.start()
 
     def session(self, session: Session) -> None:
-        """Take the default session as it is after an end marker."""
+        """Have the default session written, as it is after an end marker."""
         self._session = session
-        self._ring()
+        self._wake()
 
     def trace(self, trace: TurnTrace) -> None:
-        """Take the trace of a turn that ended."""
+        """Have the trace of an ended turn written."""
         if self._file is not None:
             self._traces.append(trace)
-            if len(self._traces) == 1:  # otherwise the thread knows of the batch already
-                self._ring()
+            if len(self._traces) == 1:  # else the thread has been woken for this batch already
+                self._wake()
 
     def close(self) -> None:
-        """Write what is left and make it safe, unless the disk takes too long."""
+        """Write and fsync what is left, unless the disk takes too long."""
         self._closing = True
-        self._bell.put(None)
+        self._wakeups.put(None)
         self._thread.join(PATIENCE)
         if self._thread.is_alive():
-            log.error("the state was not written: the disk does not answer")
+            log.error("the state was not written: the disk did not respond in time")
 
     def step(self, closing: bool = False) -> float | None:
-        """Do what is due; the seconds until something will be, None when nothing waits."""
+        """Write what is due; the seconds until the next write is due, None when nothing waits."""
         now = self._clock.monotonic()
         if now < self._not_before and not closing:
             return self._not_before - now
@@ -89,9 +88,9 @@ class Writer:
             waits = [self._step_session(now, closing), self._step_traces(now, closing)]
         except OSError as error:
             self._not_before = now + RETRY
-            if self._refused != str(error):  # said once, not every few seconds
+            if self._refused != str(error):  # logged once, not at every attempt
                 self._refused = str(error)
-                log.error("the state cannot be written: %s; it is tried again", error)
+                log.error("the state cannot be written: %s; trying again", error)
             return RETRY
         if self._refused:
             self._refused = ""
@@ -127,24 +126,24 @@ class Writer:
         self._file.append(batch)
         return None
 
-    def _ring(self) -> None:
-        if not self._rung:
-            self._rung = True
-            self._bell.put(None)
+    def _wake(self) -> None:
+        if not self._is_woken:
+            self._is_woken = True
+            self._wakeups.put(None)
 
     def _run(self) -> None:
         wait: float | None = None
         while not self._closing:
             with suppress(Empty):
-                self._bell.get(timeout=wait)
-            # Before looking: whoever comes after this rings again.
-            self._rung = False
-            wait = self._tried()
-        self._tried(closing=True)
+                self._wakeups.get(timeout=wait)
+            # Reset before the work: a later request wakes the thread again.
+            self._is_woken = False
+            wait = self._safe_step()
+        self._safe_step(closing=True)
         if self._file is not None:
             self._file.close()
 
-    def _tried(self, closing: bool = False) -> float | None:
+    def _safe_step(self, closing: bool = False) -> float | None:
         try:
             return self.step(closing)
         except Exception:
@@ -153,14 +152,14 @@ class Writer:
 
 
 class State:
-    """What one assistant keeps, or some parts of it, from the moment it takes the directory until it lets it go."""
+    """A locked state directory, or some parts of it, with what was restored from it and its writer."""
 
     def __init__(
         self, directory: Path, clock: Clock, *, traces: bool, parts: Collection[str] = (), worker: str = ""
     ) -> None:
-        """Take the directory; raises `StateError`, and `PostingList` when another assistant has it, or those parts of it.
+        """Lock the directory; raises `StateError`, and `Locked` when another process has it, or one of these parts.
 
-        Several workers can have the part `understand` of it, each under a name of its own that begins with it.
+        Several workers can have the part `understand`, each under a name of its own that begins with it.
         """
         make_directory(directory)
         self.directory = directory
@@ -180,17 +179,17 @@ class State:
 
     @property
     def plugin_data(self) -> Path:
-        """Where plugins have directories of their own."""
+        """The folder with the directories of plugins."""
         return self.directory / self._worker / "plugins"
 
     def save(self, session: Session) -> None:
-        """Take the default session as it is from the end marker on that is about to be told."""
+        """Keep the default session as of the end marker that is about to be emitted."""
         if self.turns is not None:
             self.turns.session(session)
         self.writer.session(session)
 
     def close(self) -> None:
-        """Write what is left and let the directory go."""
+        """Write what is left and release the directory."""
         self.writer.close()
         if self.turns is not None:
             self.turns.forget_session()

@@ -1,4 +1,4 @@
-"""The last turns on disk, for "hark why" when no assistant runs. They hold what people said."""
+"""The traces of the last turns on disk, for "hark why" when no assistant runs. They contain what people said."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hark.trace import TraceRecord, TurnTrace, join_slices
 log = logging.getLogger("hark.app")
 
 KEPT: Final = 1_000
-"""Turns that are certainly kept; up to twice as many may be."""
+"""Turns that are kept at least; up to twice as many may be."""
 
 _NAME: Final = "traces.jsonl"
 _OLD: Final = "traces.old.jsonl"
@@ -27,9 +27,9 @@ _decode = msgspec.json.Decoder(TraceRecord).decode
 
 
 class TraceFile:
-    """Two files, a turn a line: when the newer one is full it takes the place of the older one.
+    """Two files with one turn per line: when the newer one is full, it replaces the older one.
 
-    What a process has done in turns that another has taken in, it keeps as its own `part`, in files beside those.
+    A process that takes part in the turns of another process keeps its slices as a `part`, in files of its own.
     """
 
     def __init__(self, directory: Path, part: str = "", kept: int = KEPT) -> None:
@@ -40,7 +40,6 @@ class TraceFile:
         self._lines = 0
 
     def append(self, traces: Iterable[TurnTrace]) -> None:
-        """Write turns down."""
         for trace in traces:
             try:
                 line = _encode(trace.record())
@@ -53,7 +52,6 @@ class TraceFile:
             self._file.flush()
 
     def close(self) -> None:
-        """Write no more."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -69,12 +67,12 @@ class TraceFile:
     def _open(self) -> BinaryIO:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
         self._file = open(os.open(self._path, flags, 0o600), "r+b")  # noqa: PTH123, SIM115 - the mode; kept open
-        self._lines = _mend(self._file)
+        self._lines = _count_lines(self._file)
         return self._file
 
 
-def _mend(file: BinaryIO) -> int:
-    """How many lines there are, once the last one is ended: a life may have ended in the middle of it."""
+def _count_lines(file: BinaryIO) -> int:
+    """The number of lines. A last line that a killed process left incomplete is ended first."""
     text = file.read()
     if text and not text.endswith(b"\n"):
         file.write(b"\n")
@@ -82,7 +80,7 @@ def _mend(file: BinaryIO) -> int:
 
 
 def find(directory: Path, prefix: str = "") -> TraceRecord | None:
-    """The turn on disk with this `utterance_id`, or the last one whose id begins so; with all its parts."""
+    """The turn on disk with this `utterance_id`, or the last one whose id begins with it; joined from all parts."""
     names = {path.name for path in directory.glob(_PARTS)}
     newer = sorted(name for name in names if ".old." not in name)
     pairs = [(name, name.replace(".jsonl", ".old.jsonl")) for name in newer]
@@ -101,11 +99,11 @@ def _find(directory: Path, names: tuple[str, ...], prefix: str) -> TraceRecord |
     begins: TraceRecord | None = None
     for line in _newest_first(directory, names):
         if prefix.encode(errors="replace") not in line:
-            continue  # faster than to decode them all
+            continue  # faster than decoding every line
         try:
             record = _decode(line)
         except msgspec.DecodeError:
-            continue  # half a line: a life ended there
+            continue  # an incomplete line of a killed process
         if record.utterance_id == prefix or not prefix:
             return record
         if begins is None and record.utterance_id.startswith(prefix):

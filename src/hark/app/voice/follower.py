@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from hark.app.client import OUTCOMES, detail_of
+from hark.app.turn_follower import OUTCOMES, detail_of
 from hark.bus import Bus
 from hark.model import Message
 from hark.spec import DEFAULT_SESSION_ID, topics

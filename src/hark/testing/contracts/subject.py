@@ -30,7 +30,7 @@ class Subject:
 
     @asynccontextmanager
     async def runtime(self) -> AsyncIterator[tuple[Runtime, Any]]:
-        """A house with the plugin started in it, and the plugin; both are gone afterwards."""
+        """A runtime with the plugin started in it, and the plugin; both are stopped afterwards."""
         plugin = self.make()
         plugin_id = getattr(plugin, "id", "")
         others: tuple[Plugin, ...] = () if isinstance(plugin, PipelinePlugin) else (TemplateMatcher(), KeywordMatcher())
@@ -52,6 +52,9 @@ class Subject:
             finally:
                 await house.stop()
                 await bus.close()
+
+    house = runtime
+    """The old name of `runtime`, for one release."""
 
 
 def loaded(house: Runtime, plugin: Plugin) -> Loaded[Any]:

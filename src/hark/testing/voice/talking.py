@@ -80,6 +80,11 @@ class TalkingHouse:
         )
         self.following = VoiceFollower(self.bus)
 
+    @property
+    def house(self) -> Runtime:
+        """The old name of `runtime`, for one release."""
+        return self.runtime
+
     async def __aenter__(self) -> TalkingHouse:
         try:
             await self.runtime.start()

@@ -17,7 +17,7 @@ from hark.skills import Skill
 
 
 def switched_on(text: str) -> str:
-    """The document with every key in force: prose has a space after its #, keys have none."""
+    """The document with every key set: prose has a space after its #, keys have none."""
     return re.sub(r"(?m)^#(?=\S)", "", text)
 
 
@@ -43,7 +43,7 @@ def test_it_shows_every_key_of_every_table_with_its_documentation() -> None:
             assert f"#{key} = " in table or f"# {key} is not set by default" in table
 
 
-def test_plugins_are_shown_with_what_they_can_be_told() -> None:
+def test_plugins_are_shown_with_their_settings() -> None:
     text = document(DEFAULT_PLUGINS)
     assert "#[plugins.template]\n# Whether only the skill itself may deregister it.\n#protect_skills = true" in text
     assert "clock.skill" not in text  # it has nothing to be set

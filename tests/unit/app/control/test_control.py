@@ -31,12 +31,12 @@ SETTINGS = settings_from({"assistant": {"langs": ["de-DE"]}})
 async def assistant(directory: Path) -> AsyncIterator[LocalAssistant]:
     state = State(directory, SystemClock(), traces=False)
     try:
-        with listening(directory) as door:
-            household = LocalAssistant(
-                SETTINGS, plugins(installed=False), SystemClock(), lambda _: None, state=state, control_socket=door
+        with listening(directory) as channel:
+            local = LocalAssistant(
+                SETTINGS, plugins(installed=False), SystemClock(), lambda _: None, state=state, control_socket=channel
             )
-            async with household:
-                yield household
+            async with local:
+                yield local
     finally:
         state.close()
 
@@ -76,14 +76,14 @@ async def test_the_three_requests(tmp_path: Path) -> None:
 
 
 async def test_every_utterance_has_a_session_of_its_own(tmp_path: Path) -> None:
-    async with assistant(tmp_path) as household:
+    async with assistant(tmp_path) as local:
         await exchange(tmp_path, b'{"do": "say", "utterance": "help"}', b'{"do": "say", "utterance": "frobnicate"}')
-        traces = list(household.runtime.traces)
+        traces = list(local.runtime.traces)
         assert [trace.session_id for trace in traces] == ["say-1", "say-2"]
-        assert household.runtime.store.current.active_handlers == ()
+        assert local.runtime.store.current.active_handlers == ()
 
 
-async def test_an_unknown_turn_or_language_is_said_to_be_unknown(tmp_path: Path) -> None:
+async def test_an_unknown_turn_or_language_is_refused(tmp_path: Path) -> None:
     async with assistant(tmp_path):
         answers = await exchange(
             tmp_path,
@@ -144,9 +144,9 @@ async def test_half_a_request_is_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_client_that_goes_away_leaves_the_turn_to_its_end(tmp_path: Path) -> None:
-    async with assistant(tmp_path) as household:
+    async with assistant(tmp_path) as local:
         ended = asyncio.Semaphore(0)
-        household.runtime.bus.on(topics.UTTERANCE_HANDLED, lambda _: ended.release())
+        local.runtime.bus.on(topics.UTTERANCE_HANDLED, lambda _: ended.release())
         for _ in range(20):
             channel = socket.socket(socket.AF_UNIX)
             channel.connect(str(tmp_path / NAME))
@@ -156,10 +156,10 @@ async def test_a_client_that_goes_away_leaves_the_turn_to_its_end(tmp_path: Path
         async with asyncio.timeout(20):
             for _ in range(20):
                 await ended.acquire()
-    assert {trace.outcome for trace in household.runtime.traces} == {"complete"}
+    assert {trace.outcome for trace in local.runtime.traces} == {"complete"}
 
 
-async def test_a_client_that_never_reads_hinders_nobody(tmp_path: Path) -> None:
+async def test_a_client_that_never_reads_does_not_block_others(tmp_path: Path) -> None:
     async with assistant(tmp_path):
         channel = socket.socket(socket.AF_UNIX)
         channel.setblocking(False)
@@ -169,7 +169,7 @@ async def test_a_client_that_never_reads_hinders_nobody(tmp_path: Path) -> None:
         channel.close()
 
 
-async def test_clients_that_wait_are_let_go_when_the_house_closes(tmp_path: Path) -> None:
+async def test_waiting_clients_are_disconnected_when_the_assistant_stops(tmp_path: Path) -> None:
     async with assistant(tmp_path):
         reader, writer = await asyncio.open_unix_connection(str(tmp_path / NAME))
     assert await reader.read() == b""
@@ -177,14 +177,14 @@ async def test_clients_that_wait_are_let_go_when_the_house_closes(tmp_path: Path
     assert not (tmp_path / NAME).exists()
 
 
-async def test_who_connects_early_is_answered_when_the_assistant_is_ready(tmp_path: Path) -> None:
+async def test_a_client_that_connects_early_is_answered_when_the_assistant_is_ready(tmp_path: Path) -> None:
     state = State(tmp_path, SystemClock(), traces=False)
-    door = listening(tmp_path)
+    channel = listening(tmp_path)
     early = asyncio.create_task(asyncio.to_thread(asked, tmp_path, Ping()))
-    household = LocalAssistant(
-        SETTINGS, plugins(installed=False), SystemClock(), lambda _: None, state=state, control_socket=door
+    local = LocalAssistant(
+        SETTINGS, plugins(installed=False), SystemClock(), lambda _: None, state=state, control_socket=channel
     )
-    async with household:
+    async with local:
         assert isinstance((await early)[0], Pong)
     state.close()
 
@@ -204,7 +204,7 @@ def test_a_socket_that_was_left_behind_counts_for_nothing_and_is_replaced(tmp_pa
         connection.__exit__()
 
 
-def test_where_no_assistant_ever_was_nobody_listens(tmp_path: Path) -> None:
+def test_there_is_no_connection_where_no_assistant_ran(tmp_path: Path) -> None:
     assert connect(tmp_path / "never") is None
     (tmp_path / NAME).touch()
     assert connect(tmp_path) is None
@@ -217,7 +217,7 @@ async def test_a_path_longer_than_a_socket_address_works_all_the_same(tmp_path: 
         assert (deep / NAME).is_socket()
 
 
-def test_a_socket_that_cannot_be_made_is_trouble_with_a_remedy(tmp_path: Path) -> None:
+def test_a_socket_that_cannot_be_created_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     (tmp_path / NAME).mkdir()
     with pytest.raises(StateError, match=f"the control socket {tmp_path / NAME} cannot be created.*--state"):
         listening(tmp_path)
@@ -235,11 +235,11 @@ def test_an_assistant_that_hangs_counts_as_silent_after_a_while(
 
 
 def test_an_assistant_that_does_not_keep_to_the_protocol_counts_as_silent(tmp_path: Path) -> None:
-    with listening(tmp_path) as door:
+    with listening(tmp_path) as channel:
         connection = connect(tmp_path)
         assert connection is not None
         with connection:
-            peer, _ = door.accept()
+            peer, _ = channel.accept()
             peer.sendall(b"what?\n")
             with pytest.raises(NoAnswer):
                 list(connection.ask(Ping()))

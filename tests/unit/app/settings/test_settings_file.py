@@ -76,19 +76,19 @@ def test_each_mistake_is_named_with_its_place_and_its_remedy(file: Path, text: s
     assert mistakes(file, text) == [f"hark.toml:{MISTAKES[text]}"]
 
 
-def test_all_mistakes_are_told_at_once(file: Path) -> None:
-    told = mistakes(file, "[assistant]\nlang = 1\n[limits]\nmatch = 0\nnope = 1\n[zoo]\n")
-    assert [line.partition(": ")[0] for line in told] == [f"hark.toml:{line}" for line in (2, 4, 5, 6)]
+def test_all_mistakes_are_reported_at_once(file: Path) -> None:
+    found = mistakes(file, "[assistant]\nlang = 1\n[limits]\nmatch = 0\nnope = 1\n[zoo]\n")
+    assert [line.partition(": ")[0] for line in found] == [f"hark.toml:{line}" for line in (2, 4, 5, 6)]
 
 
 def test_a_file_that_is_not_utf8_is_refused_with_the_line(file: Path) -> None:
-    told = mistakes(file, b"[assistant]\nlang = '\xff'\n")
-    assert told == ["hark.toml:2: this is not UTF-8; save the file in UTF-8"]
+    found = mistakes(file, b"[assistant]\nlang = '\xff'\n")
+    assert found == ["hark.toml:2: this is not UTF-8; save the file in UTF-8"]
 
 
 def test_a_file_nested_beyond_reason_is_refused(file: Path) -> None:
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(len(inspect.stack()) + 500)  # whoever tests may have raised it
+    sys.setrecursionlimit(len(inspect.stack()) + 500)  # a test runner may have raised it
     try:
         assert mistakes(file, "a = " + "[" * 5_000) == ["hark.toml: this is nested too deep to be read"]
     finally:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from hark.app.client import PendingTurn
 from hark.app.local_assistant import LocalAssistant
 from hark.app.plugin_set import plugins
 from hark.app.settings import settings_from
+from hark.app.turn_follower import TurnFollower
 from hark.cli.conversation import TerminalConversation
 from hark.cli.terminal import DescriptorReader, LineReader, Screen
 from hark.model import SystemClock
@@ -36,13 +36,13 @@ class Lines:
         return None
 
 
-def told(*lines: str | Exception) -> list[str]:
+def shown(*lines: str | Exception) -> list[str]:
     """What is shown for these lines."""
 
     async def talk() -> None:
         settings = settings_from({"limits": {"grace": 0.0}})
-        async with LocalAssistant(settings, plugins(installed=False), SystemClock(), screen.show) as household:
-            conversation = TerminalConversation(household.client, SystemClock(), Lines(*lines), screen, "here")  # type: ignore[arg-type]
+        async with LocalAssistant(settings, plugins(installed=False), SystemClock(), screen.show) as assistant:
+            conversation = TerminalConversation(assistant.client, SystemClock(), Lines(*lines), screen, "here")  # type: ignore[arg-type]
             async with asyncio.timeout(20):
                 await conversation.run(asyncio.Event(), patient=True)
 
@@ -53,81 +53,83 @@ def told(*lines: str | Exception) -> list[str]:
 
 
 def test_each_line_is_answered_before_the_next_is_taken() -> None:
-    assert told("say one", "say two", "say three") == ["one", "two", "three"]
+    assert shown("say one", "say two", "say three") == ["one", "two", "three"]
 
 
 def test_blank_lines_say_nothing() -> None:
-    assert told("", "   ", "say hello", "\t") == ["hello"]
+    assert shown("", "   ", "say hello", "\t") == ["hello"]
 
 
-def test_nobody_claiming_it_is_said_with_the_way_to_ask_why() -> None:
-    (line,) = told("frobnicate the widget")
+def test_an_unmatched_line_is_reported_with_the_command_that_explains_it() -> None:
+    (line,) = shown("frobnicate the widget")
     assert line.startswith("Sorry, I did not understand that. (Details: hark why ")
     assert line.endswith(" --state here)")
 
 
 def test_a_line_that_is_no_text_is_passed_over_and_said_to_be() -> None:
     bad = UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
-    first, second, third = told(bad, "say hello", "\udcff")
+    first, second, third = shown(bad, "say hello", "\udcff")
     assert first == "This line is not UTF-8; it was ignored."
     assert second == "hello"
     assert third.startswith("This cannot be said: text holds a lone surrogate")
 
 
-class SlowTalk:
-    """An assistant that answers when it is told to."""
+class SlowClient:
+    """A client whose answers come when the test says so."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.answer = asyncio.Event()
 
-    async def ask(self, text: str, hear: Callable[[str], None]) -> PendingTurn:
+    async def ask(self, text: str, hear: Callable[[str], None]) -> TurnFollower:
         self.asked.append(text)
         await self.answer.wait()
         hear(f"about {text}")
-        asked = PendingTurn(hear)
-        asked.outcome = "complete"
-        return asked
+        turn = TurnFollower((), hear)
+        turn.outcome = "complete"
+        return turn
 
 
 async def test_a_person_may_go_on_when_an_answer_takes_long() -> None:
-    talk, clock, out = SlowTalk(), FakeClock(), io.StringIO()
-    conversation = TerminalConversation(talk, clock, Lines("one", "two", ends=False), Screen(out, lambda: None), None)  # type: ignore[arg-type]
+    client, clock, out = SlowClient(), FakeClock(), io.StringIO()
+    conversation = TerminalConversation(client, clock, Lines("one", "two", ends=False), Screen(out, lambda: None), None)  # type: ignore[arg-type]
     stop = asyncio.Event()
     going = asyncio.create_task(conversation.run(stop, patient=False))
     await clock.advance(4.9)
-    assert talk.asked == ["one"]
+    assert client.asked == ["one"]
     await clock.advance(0.2)
-    assert talk.asked == ["one", "two"]
-    talk.answer.set()
+    assert client.asked == ["one", "two"]
+    client.answer.set()
     await clock.advance(0)
     stop.set()
     await going
     assert out.getvalue().splitlines() == ["This takes a while. You can go on meanwhile.", "about one", "about two"]
 
 
-class BrokenTalk:
-    """An assistant that cannot be talked to."""
+class BrokenClient:
+    """A client whose connection is gone."""
 
-    async def ask(self, text: str, hear: Callable[[str], None]) -> PendingTurn:
+    async def ask(self, text: str, hear: Callable[[str], None]) -> TurnFollower:
         raise LookupError("not connected")
 
 
-async def test_an_assistant_that_cannot_be_talked_to_is_said_to_be_broken(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_client_that_fails_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     out = io.StringIO()
-    conversation = TerminalConversation(BrokenTalk(), FakeClock(), Lines("one", "two"), Screen(out, lambda: None), None)  # type: ignore[arg-type]
+    conversation = TerminalConversation(
+        BrokenClient(), FakeClock(), Lines("one", "two"), Screen(out, lambda: None), None
+    )  # type: ignore[arg-type]
     await conversation.run(asyncio.Event(), patient=True)
     assert out.getvalue().splitlines() == ["This turn failed: LookupError: not connected"] * 2
-    assert "an utterance could not be put to the assistant" in caplog.text
+    assert "an utterance could not be sent to the assistant" in caplog.text
 
 
 async def test_a_pipe_waits_for_each_answer_however_long_it_takes_unless_stopped() -> None:
-    talk, clock = SlowTalk(), FakeClock()
-    conversation = TerminalConversation(talk, clock, Lines("one", "two"), Screen(io.StringIO(), lambda: None), None)  # type: ignore[arg-type]
+    client, clock = SlowClient(), FakeClock()
+    conversation = TerminalConversation(client, clock, Lines("one", "two"), Screen(io.StringIO(), lambda: None), None)  # type: ignore[arg-type]
     stop = asyncio.Event()
     going = asyncio.create_task(conversation.run(stop, patient=True))
     await clock.advance(10_000)
-    assert talk.asked == ["one"]
+    assert client.asked == ["one"]
     stop.set()
     await going
     assert asyncio.all_tasks() == {asyncio.current_task()}
@@ -173,18 +175,18 @@ async def test_a_descriptor_that_fails_is_as_good_as_ended() -> None:
 
 
 class Gone(io.StringIO):
-    """An output nobody reads."""
+    """An output without a reader."""
 
     def write(self, _text: str) -> int:
         raise BrokenPipeError
 
 
-def test_an_output_nobody_reads_is_told_of_once_and_quietly() -> None:
-    told: list[str] = []
-    screen = Screen(Gone(), lambda: told.append("gone"))
+def test_an_output_without_reader_is_reported_once() -> None:
+    calls: list[str] = []
+    screen = Screen(Gone(), lambda: calls.append("gone"))
     screen.show("one")
     screen.show("two")
-    assert told == ["gone"]
+    assert calls == ["gone"]
 
 
 def test_what_the_terminal_cannot_show_is_shown_as_far_as_possible() -> None:
@@ -194,7 +196,7 @@ def test_what_the_terminal_cannot_show_is_shown_as_far_as_possible() -> None:
     assert octets.getvalue() == b"na?ve\n"
 
 
-def test_speech_that_comes_while_somebody_types_does_not_garble_the_prompt() -> None:
+def test_speech_that_comes_while_the_user_types_does_not_garble_the_prompt() -> None:
     out = io.StringIO()
     screen = Screen(out, lambda: None, prompts=True)
     screen.show("before")

@@ -57,19 +57,19 @@ class BadSignature(UtteranceTransformer):
         return utterances
 
 
-async def look(*plugins: Plugin | Refusal, **tables: Any) -> DoctorReport:
+async def report_on(*plugins: Plugin | Refusal, **tables: Any) -> DoctorReport:
     bus = LocalBus()
-    house = Runtime(settings_from(tables), bus, SystemClock(), plugins, render=lambda _: None, serves=lambda _: True)
-    await house.start()
+    runtime = Runtime(settings_from(tables), bus, SystemClock(), plugins, render=lambda _: None, serves=lambda _: True)
+    await runtime.start()
     try:
-        return examine(house, "hark.toml")
+        return examine(runtime, "hark.toml")
     finally:
-        await house.stop()
+        await runtime.stop()
         await bus.close()
 
 
 async def test_it_shows_the_order_a_chain_runs_in_and_why() -> None:
-    report = await look(Tidy(), First(), assistant={"pipeline": []})
+    report = await report_on(Tidy(), First(), assistant={"pipeline": []})
     chain = next(chain for chain in report.chains if chain.kind == "utterance")
     assert [(member.id, member.priority, member.runs) for member in chain.members] == [
         ("first", 5, "inline"),
@@ -79,15 +79,15 @@ async def test_it_shows_the_order_a_chain_runs_in_and_why() -> None:
 
 
 async def test_it_shows_what_an_explicit_list_leaves_out() -> None:
-    report = await look(Tidy(), First(), transformers={"utterance": ["tidy"]}, assistant={"pipeline": []})
+    report = await report_on(Tidy(), First(), transformers={"utterance": ["tidy"]}, assistant={"pipeline": []})
     chain = next(chain for chain in report.chains if chain.kind == "utterance")
     assert [member.id for member in chain.members] == ["tidy"]
     assert chain.left_out == ["first"]
     assert "[transformers] utterance" in render(report)
 
 
-async def test_a_bad_id_and_a_wrong_signature_are_told_with_file_line_and_remedy() -> None:
-    report = await look(BadId(), BadSignature())
+async def test_a_bad_id_and_a_wrong_signature_are_reported_with_file_line_and_remedy() -> None:
+    report = await report_on(BadId(), BadSignature())
     shown = render(report)
     for name, remedy in (("no good", "an id has"), ("short", "def transform(self, utterances, ctx)")):
         missing = next(one for one in report.missing if one.name == name)
@@ -99,15 +99,15 @@ async def test_a_bad_id_and_a_wrong_signature_are_told_with_file_line_and_remedy
     assert not report.healthy
 
 
-async def test_ids_that_collide_are_told() -> None:
-    report = await look(Tidy(), Tidy())
+async def test_ids_that_collide_are_reported() -> None:
+    report = await report_on(Tidy(), Tidy())
     (missing,) = report.missing
     assert "already" in missing.reason
     assert "rename" in missing.remedy
 
 
-async def test_a_matcher_nobody_asks_and_an_entry_without_matcher_are_told() -> None:
-    report = await look(Matcher(), assistant={"pipeline": ["ghost"]}, pipeline={"x": {"plugin": "matcher"}})
+async def test_a_matcher_outside_the_pipeline_and_an_entry_without_matcher_are_reported() -> None:
+    report = await report_on(Matcher(), assistant={"pipeline": ["ghost"]}, pipeline={"x": {"plugin": "matcher"}})
     assert report.never_asked == ["matcher"]
     assert report.pipeline[0].plugin is None
     shown = render(report)
@@ -115,8 +115,8 @@ async def test_a_matcher_nobody_asks_and_an_entry_without_matcher_are_told() -> 
     assert "[pipeline.x] has no effect" in shown
 
 
-async def test_settings_that_name_nobody_are_told() -> None:
-    report = await look(Matcher(), assistant={"pipeline": ["matcher"]}, plugins={"mattcher": {"a": 1}})
+async def test_settings_that_name_no_plugin_are_reported() -> None:
+    report = await report_on(Matcher(), assistant={"pipeline": ["matcher"]}, plugins={"mattcher": {"a": 1}})
     assert any("mattcher" in line and "did you mean 'matcher'" in line for line in report.advice)
 
 
@@ -151,7 +151,7 @@ def install(place: Path, name: str, code: str, points: str) -> None:
     (info / "entry_points.txt").write_text(points)
 
 
-def test_packages_that_cannot_be_imported_are_told_with_the_line_and_the_missing_extra(
+def test_packages_that_cannot_be_imported_are_reported_with_the_line_and_the_missing_extra(
     packages: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install(
@@ -167,12 +167,12 @@ def test_packages_that_cannot_be_imported_are_told_with_the_line_and_the_missing
     assert missing["odd"]["where"] == f"{packages / 'mistyped.py'}:1"
 
 
-def test_a_house_in_order_is_said_to_be_in_order(packages: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_assistant_in_order_is_reported_to_be_in_order(packages: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--alone", "--no-plugins"]) == 0
     assert "Everything is in order." in capsys.readouterr().out
 
 
-async def test_sentences_that_two_skills_both_claim_are_told_and_no_reason_to_worry() -> None:
+async def test_sentences_that_two_skills_both_claim_are_reported_and_no_reason_to_worry() -> None:
     class Player(Skill):
         id = "player.skill"
 
@@ -185,8 +185,8 @@ async def test_sentences_that_two_skills_both_claim_are_told_and_no_reason_to_wo
         @intent("play a game")
         def start_game(self, turn: Turn) -> None: ...
 
-    report = await look(TemplateMatcher(), Player(), Game(), assistant={"pipeline": ["template"]})
-    told = "'play a game' (en-US): game.skill:start_game gets it, player.skill:play claims it too"
-    assert report.overlaps == [told]
-    assert told in render(report)
+    report = await report_on(TemplateMatcher(), Player(), Game(), assistant={"pipeline": ["template"]})
+    line = "'play a game' (en-US): game.skill:start_game gets it, player.skill:play claims it too"
+    assert report.overlaps == [line]
+    assert line in render(report)
     assert report.healthy

@@ -1,4 +1,4 @@
-"""Writing state down without any turn waiting for it."""
+"""State is written without any turn waiting for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hark.trace import TurnTrace
 
 
 class Watched(SessionFile):
-    """Notes what is done to the session file."""
+    """Records what is done to the session file."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
@@ -134,12 +134,12 @@ def test_a_disk_that_refuses_is_reported_once_and_tried_again(
 def test_the_thread_writes_what_is_handed_to_it(tmp_path: Path) -> None:
     written = threading.Event()
 
-    class Telling(SessionFile):
+    class Signalling(SessionFile):
         def write(self, session: Session) -> None:
             super().write(session)
             written.set()
 
-    writer = Writer(Telling(tmp_path), TraceFile(tmp_path), SystemClock())
+    writer = Writer(Signalling(tmp_path), TraceFile(tmp_path), SystemClock())
     writer.start()
     writer.session(Session(lang="aa"))
     assert written.wait(20)
@@ -152,7 +152,7 @@ def test_the_thread_writes_what_is_handed_to_it(tmp_path: Path) -> None:
     assert find(tmp_path) == turn("t-1").record()
 
 
-def test_the_thread_survives_what_nobody_foresaw(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_thread_survives_an_unexpected_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     class Odd(SessionFile):
         def write(self, session: Session) -> None:
             raise LookupError("odd")

@@ -1,4 +1,4 @@
-"""Following utterances until all is said."""
+"""The client: it follows utterances until their answers are rendered."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ SETTINGS = settings_from({"assistant": {"pipeline": ["converse", "claims"]}, "li
 
 
 class Listener:
-    """A household of the plugins above, and what was heard in it."""
+    """An assistant with the plugins above, and what it said outside of turns."""
 
     def __init__(self, *more: Plugin | Refusal, settings: Settings = SETTINGS) -> None:
         self.claims = Claims()
@@ -117,7 +117,7 @@ async def test_answers_are_heard_in_order_and_the_end_comes_last() -> None:
         assert await listener.ask("greet") == (["hello", "world"], "complete", "")
 
 
-async def test_every_end_is_told_with_its_reason() -> None:
+async def test_every_outcome_is_reported_with_its_reason() -> None:
     listener = Listener()
     async with listener.assistant:
         assert await listener.ask("frobnicate") == ([], "unmatched", "")
@@ -138,7 +138,7 @@ async def test_speech_that_cannot_be_rendered_is_not_waited_for() -> None:
         assert await listener.ask("mumble") == ([], "complete", "")
 
 
-async def test_speech_outside_of_a_turn_goes_aside_and_is_heard_before_the_house_closes() -> None:
+async def test_speech_outside_of_a_turn_goes_aside_and_is_rendered_before_the_assistant_stops() -> None:
     listener = Listener()
     async with listener.assistant:
         assert await listener.ask("aside") == (["sure"], "complete", "")
@@ -169,7 +169,7 @@ async def test_what_cannot_be_an_utterance_is_refused_before_it_is_said() -> Non
         assert await listener.ask("greet") == (["hello", "world"], "complete", "")
 
 
-async def test_a_turn_that_is_open_at_the_end_ends_with_the_house() -> None:
+async def test_a_turn_that_is_open_at_the_end_ends_with_the_assistant() -> None:
     listener = Listener()
     async with listener.assistant:
         slow = asyncio.create_task(listener.ask("wait"))
@@ -180,7 +180,7 @@ async def test_a_turn_that_is_open_at_the_end_ends_with_the_house() -> None:
 
 
 @pytest.mark.parametrize("session_id", ["default", "kitchen"])
-async def test_a_question_comes_back_at_once_and_whoever_answers_hears_what_follows(session_id: str) -> None:
+async def test_a_question_is_returned_at_once_and_the_client_that_answers_hears_what_follows(session_id: str) -> None:
     listener = Listener()
     async with listener.assistant:
         assert await listener.ask("choose", session_id) == (["which one?"], "asked", "")
@@ -192,7 +192,7 @@ async def test_a_question_comes_back_at_once_and_whoever_answers_hears_what_foll
     assert listener.asides == []
 
 
-async def test_how_the_handler_ends_after_the_answer_is_told_to_whoever_answered() -> None:
+async def test_the_outcome_of_the_handler_after_the_answer_is_returned_to_the_client_that_answered() -> None:
     listener = Listener()
     async with listener.assistant:
         await listener.ask("choose")
@@ -209,7 +209,7 @@ async def test_an_answer_in_another_session_is_none() -> None:
         assert await listener.ask("this", "kitchen") == (["this it is"], "complete", "")
 
 
-async def test_what_is_said_when_nobody_answered_is_still_heard() -> None:
+async def test_what_is_said_after_an_unanswered_question_is_still_heard() -> None:
     listener = Listener()
     heard: list[str] = []
     said = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Which plugins an assistant is made of."""
+"""Which plugins a process loads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hark.app import plugin_set as loading
+from hark.app import plugin_set
 from hark.app.plugin_set import plugins
 from hark.builtin import DEFAULT_PLUGINS
 from hark.hosting import Refusal
@@ -39,7 +39,7 @@ def test_plugins_of_installed_packages_are_found_and_can_be_left_out(
     assert ids(installed=False) == BUILTIN
 
 
-def test_the_thorough_search_is_spared_where_nobody_offers_anything(
+def test_the_slow_search_is_avoided_where_no_package_has_plugins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def discover(_groups: object) -> list[Refusal]:
@@ -47,15 +47,15 @@ def test_the_thorough_search_is_spared_where_nobody_offers_anything(
 
     install(tmp_path, "other", "[console_scripts]\nother = other:main\n")
     (tmp_path / "bare-1.0.dist-info").mkdir()
-    monkeypatch.setattr(loading, "discover", discover)
+    monkeypatch.setattr(plugin_set, "discover", discover)
     monkeypatch.setattr(sys, "path", [str(tmp_path), str(tmp_path / "missing"), ""])
     monkeypatch.chdir(tmp_path)
     assert ids(installed=True) == BUILTIN
 
 
-def test_an_archive_is_left_to_the_thorough_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_is_left_to_the_slow_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = tmp_path / "some.zip"
     archive.write_bytes(b"")
-    monkeypatch.setattr(loading, "discover", lambda _groups: [Refusal("hark.skill", "from a search", "")])
+    monkeypatch.setattr(plugin_set, "discover", lambda _groups: [Refusal("hark.skill", "from a search", "")])
     monkeypatch.setattr(sys, "path", [str(archive)])
     assert ids(installed=True) == [*BUILTIN, "from a search"]

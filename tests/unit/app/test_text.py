@@ -1,4 +1,4 @@
-"""What is told beside the answers."""
+"""Text for the terminal beside the answers."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def test_an_answer_is_one_line_and_cannot_steer_the_terminal(text: str, shown: s
     assert one_line(text) == shown
 
 
-def test_a_story_keeps_its_lines_and_nothing_else(tmp_path: object) -> None:
+def test_a_trace_keeps_its_lines_and_nothing_else() -> None:
     assert lines_of("a\n  b\x1b[2J\n") == "a\n  b [2J\n"
 
 
-def test_the_way_to_ask_why_can_be_typed_as_it_is() -> None:
+def test_the_command_that_explains_a_turn_can_be_typed_as_it_is() -> None:
     assert why_command("05a82590e324-17", None) == "hark why 05a82590e324-17"
     assert why_command("0" * 32, "/tmp/my state") == "hark why 00000000 --state '/tmp/my state'"
 
 
 @pytest.mark.parametrize(
-    ("outcome", "detail", "told"),
+    ("outcome", "detail", "line"),
     [
         ("complete", "", None),
         ("unmatched", "", "Sorry, I did not understand that. (Details: hark why 1)"),
@@ -46,5 +46,5 @@ def test_the_way_to_ask_why_can_be_typed_as_it_is() -> None:
         ("broken", "", "This turn did not end properly. (Details: hark why 1)"),
     ],
 )
-def test_every_end_but_an_answer_is_said_in_words(outcome: str, detail: str, told: str | None) -> None:
-    assert remark(outcome, detail, "hark why 1") == told
+def test_every_outcome_but_an_answer_has_a_line(outcome: str, detail: str, line: str | None) -> None:
+    assert remark(outcome, detail, "hark why 1") == line
