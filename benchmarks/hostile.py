@@ -27,7 +27,7 @@ from hark.model import Message, Session
 from hark.model.clock import SystemClock
 from hark.spec import topics
 from hark.testing import Assistant, LocalBus, WireBus
-from hark.testing.zoo import ANIMALS, Animal, Cage, every_animal, tame_plugins
+from hark.testing.faults import FAULTY_PLUGINS, FaultSwitch, FaultyPlugin, control_plugins, every_faulty_plugin
 
 LIMITS: Final = {
     "transformer": 0.05,
@@ -91,7 +91,7 @@ class Count:
 
 async def one_house(rng: random.Random, turns: int, together: int, count: Count) -> None:
     """Open a house with random animals, have `turns` turns in it, close it in the middle of the last ones."""
-    animals = [animal for point in ANIMALS for animal in rng.sample(ANIMALS[point], rng.randint(0, 3))]
+    animals = [animal for point in FAULTY_PLUGINS for animal in rng.sample(FAULTY_PLUGINS[point], rng.randint(0, 3))]
     rng.shuffle(animals)
     likely = {animal.id: SELDOM.get(animal.behaviour.name, OFTEN) for animal in animals}
     once = {animal.id for animal in animals if animal.behaviour.name in ONCE}
@@ -102,7 +102,7 @@ async def one_house(rng: random.Random, turns: int, together: int, count: Count)
             likely[animal_id] = 0.0
         return misbehaves
 
-    cage = Cage(SystemClock(), patience=PATIENCE, mood=mood)
+    cage = FaultSwitch(SystemClock(), patience=PATIENCE, mood=mood)
     house = HostileHouse(animals, cage, rng.choice((LocalBus, WireBus)))
     with cage.provoked():
         async with house:
@@ -125,10 +125,10 @@ async def one_house(rng: random.Random, turns: int, together: int, count: Count)
 class HostileHouse(Assistant):
     """An assistant with animals in it, which counts Messages instead of keeping them."""
 
-    def __init__(self, animals: Sequence[Animal], cage: Cage, bus: type[LocalBus]) -> None:
+    def __init__(self, animals: Sequence[FaultyPlugin], cage: FaultSwitch, bus: type[LocalBus]) -> None:
         settings = {"limits": LIMITS, "trace": {"size": 100}}
         plugins = [animal.plugin(cage) for animal in animals]
-        super().__init__(*plugins, *tame_plugins(), settings=settings, clock=cage.clock, bus=bus)
+        super().__init__(*plugins, *control_plugins(), settings=settings, clock=cage.clock, bus=bus)
         self.cage = cage
         self.entries = 0
         self.ended = 0
@@ -190,7 +190,7 @@ class Memory(NamedTuple):
 async def the_day(turns: int, per_house: int, together: int, seed: int) -> int:
     """Have the turns, print what they came to; how many promises were broken."""
     rng, count, began = random.Random(seed), Count(), time.monotonic()
-    for animal in every_animal():
+    for animal in every_faulty_plugin():
         logging.getLogger(f"hark.plugin.{animal.id}")  # Python keeps them for ever, and there are two thousand kinds
     told: list[Memory] = []
     while count.turns < turns:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hark.model import Session
 from hark.spec import topics
 from hark.testing import LocalBus, WireBus
-from hark.testing.zoo import ANIMALS, Animal, Visit
-from hark.testing.zoo.invariants import LIFECYCLE, the_bus_is_alive, the_next_turn_is_answered
+from hark.testing.faults import FAULTY_PLUGINS, FaultyAssistant, FaultyPlugin
+from hark.testing.faults.invariants import LIFECYCLE, the_bus_is_alive, the_next_turn_is_answered
 
 TURNS = 30
 """Utterances in each house; times the number of examples, thousands."""
@@ -22,7 +22,7 @@ TURNS = 30
 class Day(NamedTuple):
     """What happens in one house."""
 
-    animals: tuple[Animal, ...]
+    animals: tuple[FaultyPlugin, ...]
     bus: type[LocalBus]
     seed: int
     """Decides call by call who misbehaves."""
@@ -36,7 +36,9 @@ class Day(NamedTuple):
 
 @st.composite
 def days(draw: st.DrawFn) -> Day:
-    chosen = [draw(st.lists(st.sampled_from(ANIMALS[point]), max_size=2, unique_by=str)) for point in ANIMALS]
+    chosen = [
+        draw(st.lists(st.sampled_from(FAULTY_PLUGINS[point]), max_size=2, unique_by=str)) for point in FAULTY_PLUGINS
+    ]
     animals = tuple(animal for some in chosen for animal in some)
     return Day(
         animals=tuple(draw(st.permutations(animals))),
@@ -48,7 +50,7 @@ def days(draw: st.DrawFn) -> Day:
     )
 
 
-async def spend(day: Day) -> Visit:
+async def spend(day: Day) -> FaultyAssistant:
     """Have the day; the visit when it is over."""
     rng = random.Random(day.seed)
     heavy = {animal.id for animal in day.animals if animal.behaviour.once}
@@ -57,7 +59,7 @@ async def spend(day: Day) -> Visit:
         return rng.random() < (0.02 if animal_id in heavy else 0.4)
 
     limits = {"open_turns": day.open_turns, "retry_after": 1.0}
-    async with Visit(*day.animals, bus=day.bus, settings={"limits": limits}, mood=mood) as visit:
+    async with FaultyAssistant(*day.animals, bus=day.bus, settings={"limits": limits}, mood=mood) as visit:
         with visit.cage.provoked():
             await say_all(visit, day, rng)
         if not day.closes_early:
@@ -68,7 +70,7 @@ async def spend(day: Day) -> Visit:
     return visit
 
 
-async def say_all(visit: Visit, day: Day, rng: random.Random) -> None:
+async def say_all(visit: FaultyAssistant, day: Day, rng: random.Random) -> None:
     said = 0
     while said < TURNS:
         for wave in day.waves:
@@ -80,7 +82,7 @@ async def say_all(visit: Visit, day: Day, rng: random.Random) -> None:
                 await visit.see_out(idlers=False)
 
 
-def nobody_is_unnamed(visit: Visit) -> None:
+def nobody_is_unnamed(visit: FaultyAssistant) -> None:
     """Whoever misbehaved in a turn is in its trace."""
     for animal_id, utterance_id in visit.cage.misdeeds:
         trace = visit.runtime.traces.of(utterance_id)
@@ -88,7 +90,7 @@ def nobody_is_unnamed(visit: Visit) -> None:
             assert any(step.who.partition(":")[0] == animal_id for step in trace.steps), f"{animal_id}: {trace.steps}"
 
 
-def each_has_one_marker(visit: Visit) -> None:
+def each_has_one_marker(visit: FaultyAssistant) -> None:
     entries = len(visit.of(topics.UTTERANCE_HANDLE))
     markers = [message.utterance_id for message in visit.of(topics.UTTERANCE_HANDLED)]
     assert len(markers) == len(set(markers)) == entries, f"{entries} utterances, {len(markers)} end markers"

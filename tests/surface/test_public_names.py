@@ -20,7 +20,7 @@ PACKAGES = (
     "hark.testing",
     "hark.testing.contracts",
     "hark.testing.voice",
-    "hark.testing.zoo",
+    "hark.testing.faults",
 )
 
 

@@ -17,7 +17,7 @@ from hark.model import Match, Message, Session
 from hark.plugins import Ctx, Plugin, Round, Turn
 from hark.spec import topics
 from hark.testing import Assistant, LocalBus, settle
-from hark.testing.zoo.failures import Biting, Disguised, Wordless
+from hark.testing.faults.failures import HiddenClassError, HostileMessageError, UnprintableError
 
 # Threads.
 
@@ -297,7 +297,7 @@ async def test_a_turn_that_is_moved_to_the_device_costs_its_session_nothing(
 
 
 @pytest.mark.parametrize("words", ["", "\ud83d", "x" * 1_000_000], ids=["none", "half a character", "a novel"])
-@pytest.mark.parametrize("kind", [Wordless, Biting, Disguised, ValueError])
+@pytest.mark.parametrize("kind", [UnprintableError, HostileMessageError, HiddenClassError, ValueError])
 def test_every_exception_can_be_told_in_short(kind: type[Exception], words: str) -> None:
     try:
         raise kind(words)

@@ -34,7 +34,7 @@ log = logging.getLogger("hark.act")
 class HandlerHost:
     """Runs the handlers of plugins. A handler may take all the time it wants; the host shows it is alive.
 
-    It is the `Stage` their turns act through, and it answers for them where candidates are asked.
+    It is the `RunningEngine` their turns act through, and it answers for them where candidates are asked.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class HandlerHost:
 
     @property
     def clock(self) -> Clock:
-        """As promised by `Stage`."""
+        """As promised by `RunningEngine`."""
         return self._runner.clock
 
     def attach(self, plugin: Plugin) -> None:
@@ -126,20 +126,20 @@ class HandlerHost:
         self._questions.close()
 
     def emit(self, message: Message) -> None:
-        """As promised by `Stage`. Nothing is delivered before this returns: the handler may be deep in its stack."""
+        """As promised by `RunningEngine`. Nothing is delivered before this returns: the handler may be deep in its stack."""
         check_emittable(message.type, "a handler")
         self._bus.post(message)
 
     async def say(self, message: Message, wait: bool) -> None:
-        """As promised by `Stage`."""
+        """As promised by `RunningEngine`."""
         await self._speech.say(message, wait)
 
     async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None:
-        """As promised by `Stage`."""
+        """As promised by `RunningEngine`."""
         return await self._questions.listen(turn, question, timeout, lang)
 
     def task(self, turn: Turn, work: Coroutine[Any, Any, None], name: str) -> None:
-        """As promised by `Stage`; handlers on worker threads may begin one as well."""
+        """As promised by `RunningEngine`; handlers on worker threads may begin one as well."""
         if not inspect.iscoroutine(work):
             raise TypeError(f"task takes what an async def returns, not {type(work).__name__}")
         who = f"{turn.skill_id} {name}".strip()

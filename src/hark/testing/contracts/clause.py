@@ -1,14 +1,16 @@
-"""Clauses, and the test that is made of them."""
+"""Clauses, the test that is made of them, and the clauses of every kind of plugin."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from hark.hosting import InvalidPlugin
+from hark.hosting.registry import main_method, settings_for
 from hark.plugins import PipelinePlugin, Transformer
 from hark.plugins.engines import Engine
 from hark.skills import Skill
@@ -71,3 +73,54 @@ def contract(make: Make, *, settings: Mapping[str, Any] | None = None, **options
     if issubclass(kind, Engine):
         return engine_contract(make, settings=settings, **options)
     raise TypeError(f"{kind.__qualname__} is no transformer, pipeline plugin, skill or engine")
+
+
+@clause
+async def it_is_accepted(subject: Subject) -> None:
+    """Its id, its signature and everything else that is looked at when it is loaded is in order."""
+    plugin = subject.make()
+    try:
+        main_method(plugin)
+    except InvalidPlugin as unfit:
+        raise AssertionError(f"{unfit}; {unfit.remedy}") from None
+
+
+@clause
+async def its_settings_have_defaults(subject: Subject) -> None:
+    """It can be loaded without a word in the settings file, or with the settings the contract was given."""
+    plugin = subject.make()
+    try:
+        settings_for(plugin, subject.settings)
+    except InvalidPlugin as unfit:
+        raise AssertionError(f"{unfit}; {unfit.remedy}") from None
+
+
+@clause
+async def it_can_be_made_twice(subject: Subject) -> None:
+    """Two of them, in two houses at once, do not get in each other's way."""
+    assert subject.make() is not subject.make(), "making it gives the same object again"
+    async with subject.runtime(), subject.runtime():
+        pass
+
+
+@clause
+async def it_starts_and_stops_and_leaves_no_task_behind(subject: Subject) -> None:
+    """Whatever it started with `start` has ended after `stop`."""
+    before = asyncio.all_tasks()
+    async with subject.runtime():
+        pass
+    await asyncio.sleep(0)
+    left = [task for task in asyncio.all_tasks() - before if not task.done()]
+    assert not left, f"still running after stop: {[_described(task) for task in left]}"
+
+
+def _described(task: asyncio.Task[Any]) -> str:
+    return f"{task.get_name()} ({getattr(task.get_coro(), '__qualname__', '?')})"
+
+
+COMMON: Final = (
+    it_is_accepted,
+    its_settings_have_defaults,
+    it_can_be_made_twice,
+    it_starts_and_stops_and_leaves_no_task_behind,
+)

@@ -12,8 +12,7 @@ from hark.model.resample import resample_mono
 from hark.plugins.engines import SAMPLE_RATE, Transcript, Unavailable, WakeWord
 from hark.testing.contracts.clause import clause
 from hark.testing.contracts.samples import AUDIO
-from hark.testing.contracts.stage import Stage, on_stage
-from hark.testing.contracts.subject import Subject
+from hark.testing.contracts.subject import RunningEngine, Subject, running_engine
 
 _SECOND: Final = 2 * SAMPLE_RATE
 _PIECES: Final = (320, 1_000, 2_048, 7_778)
@@ -21,7 +20,7 @@ _PIECES: Final = (320, 1_000, 2_048, 7_778)
 _NEVER: Final = "flibber wozzle gronk"
 
 
-async def _understood(stage: Stage, audio: Audio, lang: str) -> str:
+async def _understood(stage: RunningEngine, audio: Audio, lang: str) -> str:
     found = await stage.call(audio, lang)
     assert type(found) is Transcript, f"transcribe() returned a {type(found).__name__}: it returns a Transcript"
     assert type(found.utterances) is tuple, "utterances are a tuple"
@@ -34,7 +33,7 @@ async def _understood(stage: Stage, audio: Audio, lang: str) -> str:
 @clause
 async def it_understands_its_examples(subject: Subject) -> None:
     """What is said in the examples, word for word."""
-    async with on_stage(subject) as stage:
+    async with running_engine(subject) as stage:
         for text, audio in subject.options["examples"].items():
             heard = await _understood(stage, audio, subject.options["lang"])
             assert heard == " ".join(words(text)), f"{text!r} is understood as {heard!r}"
@@ -43,7 +42,7 @@ async def it_understands_its_examples(subject: Subject) -> None:
 @clause
 async def it_makes_nothing_of_silence(subject: Subject) -> None:
     """Where nothing was said, nothing is understood: an empty Transcript, and no failure."""
-    async with on_stage(subject) as stage:
+    async with running_engine(subject) as stage:
         for seconds in (0, 1, 3):
             heard = await _understood(stage, Audio(bytes(seconds * _SECOND), SAMPLE_RATE), subject.options["lang"])
             assert not heard, f"{seconds} s of silence are understood as {heard!r}"
@@ -52,7 +51,7 @@ async def it_makes_nothing_of_silence(subject: Subject) -> None:
 @clause
 async def it_takes_sound_of_any_format(subject: Subject) -> None:
     """A transformer may have changed rate, width and channels."""
-    async with on_stage(subject) as stage:
+    async with running_engine(subject) as stage:
         for name, audio in AUDIO.items():
             if name != "very_long":
                 await _understood(stage, audio, subject.options["lang"])
@@ -61,7 +60,7 @@ async def it_takes_sound_of_any_format(subject: Subject) -> None:
 @clause
 async def several_at_once_do_not_get_mixed_up(subject: Subject) -> None:
     """Two people speak in two rooms: each is understood as alone."""
-    async with on_stage(subject) as stage:
+    async with running_engine(subject) as stage:
         said = list(subject.options["examples"].items())[:3] * 2
         heard = await asyncio.gather(*(_understood(stage, audio, subject.options["lang"]) for _, audio in said))
         for (text, _), one in zip(said, heard, strict=True):
@@ -71,7 +70,7 @@ async def several_at_once_do_not_get_mixed_up(subject: Subject) -> None:
 @clause
 async def what_streams_ends_in_the_same_text(subject: Subject) -> None:
     """Sound in pieces is understood as the whole is."""
-    async with on_stage(subject) as stage:
+    async with running_engine(subject) as stage:
         for text, audio in subject.options["examples"].items():
             recognition = await stage.work(stage.engine.recognition, subject.options["lang"])
             if recognition is None:
@@ -105,7 +104,7 @@ def _probabilities(detector: Any, samples: bytes) -> list[float]:
 @clause
 async def it_hears_speech_and_no_silence(subject: Subject) -> None:
     """It is sure of speech for some of the speech, and of none in silence."""
-    async with on_stage(subject) as stage:
+    async with running_engine(subject) as stage:
         detector = await stage.call()
         assert max(_probabilities(detector, bytes(2 * _SECOND))) < 0.5, "it hears speech in silence"
         if subject.options["speech"] is not None:
@@ -116,7 +115,7 @@ async def it_hears_speech_and_no_silence(subject: Subject) -> None:
 @clause
 async def detectors_know_nothing_of_each_other(subject: Subject) -> None:
     """One for each stream; and who was reset is as good as new."""
-    async with on_stage(subject) as stage:
+    async with running_engine(subject) as stage:
         speech = subject.options["speech"] or AUDIO["ordinary"]
         samples = resample_mono(speech).samples
         first, second = await stage.call(), await stage.call()
@@ -138,7 +137,7 @@ def _count(detector: Any, samples: bytes, size: int) -> int:
 @clause
 async def it_hears_its_phrase_once_in_pieces_of_any_length(subject: Subject) -> None:
     """The phrase is heard once each time it is said, however the sound comes."""
-    async with on_stage(subject) as stage:
+    async with running_engine(subject) as stage:
         if subject.options["speech"] is None:
             return
         samples = bytes(_SECOND) + resample_mono(subject.options["speech"]).samples + bytes(_SECOND)
@@ -152,7 +151,7 @@ async def it_hears_its_phrase_once_in_pieces_of_any_length(subject: Subject) -> 
 @clause
 async def it_wakes_neither_by_silence_nor_by_noise(subject: Subject) -> None:
     """Nobody said anything."""
-    async with on_stage(subject) as stage:
+    async with running_engine(subject) as stage:
         if not subject.options["phrase"]:
             return
         detector = await stage.call(WakeWord("it", subject.options["phrase"]))
@@ -164,7 +163,7 @@ async def it_wakes_neither_by_silence_nor_by_noise(subject: Subject) -> None:
 @clause
 async def what_it_cannot_listen_for_it_refuses(subject: Subject) -> None:
     """A phrase it does not know is refused with a remedy, not ignored; one without any words always is."""
-    async with on_stage(subject) as stage:
+    async with running_engine(subject) as stage:
         for phrase in (_NEVER, ""):
             found = _detector(stage, phrase)
             if isinstance(found, Unavailable):
@@ -174,7 +173,7 @@ async def what_it_cannot_listen_for_it_refuses(subject: Subject) -> None:
             assert found.hears(bytes(2_048)) is False, "it hears anything"
 
 
-def _detector(stage: Stage, phrase: str) -> Any:
+def _detector(stage: RunningEngine, phrase: str) -> Any:
     try:
         return stage.engine.detector(WakeWord("it", phrase))
     except Unavailable as refused:
@@ -191,7 +190,7 @@ WAKEWORD: Final = (
 @clause
 async def it_gives_whole_samples(subject: Subject) -> None:
     """Pieces of 16-bit samples, none of them empty."""
-    async with on_stage(subject) as stage:
+    async with running_engine(subject) as stage:
         blocks = stage.engine.blocks()
         try:
             count = 0
@@ -210,7 +209,7 @@ async def it_gives_whole_samples(subject: Subject) -> None:
 @clause
 async def it_can_be_closed_at_any_time_and_opened_again(subject: Subject) -> None:
     """Whoever stops listening closes it; nothing goes on behind."""
-    async with on_stage(subject) as stage:
+    async with running_engine(subject) as stage:
         for _ in range(2):
             blocks = stage.engine.blocks()
             async for _block in blocks:
@@ -223,7 +222,7 @@ async def it_can_be_closed_at_any_time_and_opened_again(subject: Subject) -> Non
 @clause
 async def its_devices_are_names(subject: Subject) -> None:
     """What it could listen to, for people."""
-    async with on_stage(subject) as stage:
+    async with running_engine(subject) as stage:
         assert all(isinstance(name, str) for name in stage.engine.devices()), "a device is no text"
 
 

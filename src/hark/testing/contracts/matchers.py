@@ -14,11 +14,9 @@ from hark.model import Match, Message, Session
 from hark.model.frozen import EMPTY
 from hark.plugins import Declined, Later, PipelinePlugin, Round
 from hark.plugins.handlers import handlers_of
-from hark.testing.contracts.clause import Clause, clause, test_of
-from hark.testing.contracts.common import COMMON
-from hark.testing.contracts.quiet import listening
+from hark.testing.contracts.clause import COMMON, Clause, clause, test_of
 from hark.testing.contracts.samples import LANGUAGES, NONSENSE, ORDINARY, UTTERANCES
-from hark.testing.contracts.subject import Make, Subject, loaded
+from hark.testing.contracts.subject import Make, Subject, input_and_output, loaded
 
 _AT_ONCE: Final = 50
 
@@ -121,7 +119,7 @@ async def it_reads_and_writes_nothing_if_it_is_quick(subject: Subject) -> None:
             return
         for text in (*subject.options["examples"], *NONSENSE, ORDINARY):
             await _asked(house, plugin, (text,))  # what is imported or cached the first time does not count
-            with listening() as heard:
+            with input_and_output() as heard:
                 await _asked(house, plugin, (text,))
             assert not heard, f"it is declared quick, but does: {', '.join(heard)}"
 

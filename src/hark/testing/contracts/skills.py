@@ -13,8 +13,7 @@ from hark.plugins.handlers import handlers_of
 from hark.skills import Skill
 from hark.skills.definitions import SkillDefinition
 from hark.spec import dispatch_topic, topics
-from hark.testing.contracts.clause import Clause, clause, test_of
-from hark.testing.contracts.common import COMMON
+from hark.testing.contracts.clause import COMMON, Clause, clause, test_of
 from hark.testing.contracts.subject import Make, Subject
 
 _FEW: Final = 20

@@ -1,20 +1,25 @@
-"""The plugin a contract is about, in a house of its own."""
+"""The plugin a contract is about, loaded as Hark loads it, and a record of the input and output it does."""
 
 from __future__ import annotations
 
+import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from hark.app.runtime import Runtime
 from hark.app.settings import settings_from
 from hark.builtin import KeywordMatcher, TemplateMatcher
 from hark.bus import LocalBus
-from hark.hosting import Loaded
+from hark.hosting import Engines, Loaded, PluginHost, Runner
+from hark.hosting.loaded import Loaded
+from hark.hosting.runner import Outcome
 from hark.model.clock import SystemClock
 from hark.plugins import PipelinePlugin, Plugin
+from hark.plugins.engines import Engine
 
 Make = Callable[[], Plugin]
 
@@ -61,3 +66,83 @@ def loaded(house: Runtime, plugin: Plugin) -> Loaded[Any]:
     """How the house calls the plugin."""
     registries = (*house.transformers.values(), house.pipeline, house.skills)
     return next(entry for registry in registries for entry in registry if entry.plugin is plugin)
+
+
+class RunningEngine:
+    """What a clause has of an engine."""
+
+    def __init__(self, engine: Any, runner: Runner, engines: Engines[Any], bus: LocalBus) -> None:
+        self.engine = engine
+        self.bus = bus
+        self._runner = runner
+        self._engines = engines
+
+    async def call(self, *arguments: Any) -> Any:
+        """What its main method returns; a failure fails the clause."""
+        [entry] = list(self._engines.registry)
+        return self._returned(await self._runner.call(entry, *arguments))
+
+    async def work(self, method: Any, *arguments: Any) -> Any:
+        """The same for another of its methods."""
+        return self._returned(await self._runner.call(Loaded(self.engine, method, limit=60.0), *arguments))
+
+    def _returned(self, outcome: Outcome) -> Any:
+        assert outcome.error is None, f"it failed: {outcome.failure}"
+        return outcome.value
+
+
+@asynccontextmanager
+async def running_engine(subject: Subject) -> AsyncIterator[RunningEngine]:
+    """The engine, loaded and started; afterwards it is gone, and no thread of it is left."""
+    engine = subject.make()
+    assert isinstance(engine, Engine), f"{type(engine).__qualname__} is no engine"
+    before = set(threading.enumerate())
+    bus, runner = LocalBus(), Runner(SystemClock())
+    engines: Engines[Any] = Engines(engine.kind, runner, limit=60.0)
+    with tempfile.TemporaryDirectory() as state:
+        try:
+            refusal = await engines.add(
+                engine, subject.settings, lambda one: PluginHost(one, bus, runner, Path(state), ("en-US",))
+            )
+            assert refusal is None, str(refusal)
+            yield RunningEngine(engine, runner, engines, bus)
+        finally:
+            await engines.close()
+            await bus.close()
+            runner.threads.close()
+    left = [one.name for one in set(threading.enumerate()) - before if not one.name.startswith("hark")]
+    assert not left, f"it leaves threads behind: {', '.join(left)}"
+
+
+_LOUD: Final = ("open", "socket.connect", "socket.getaddrinfo", "subprocess.Popen", "os.system", "time.sleep",
+                "sqlite3.connect", "urllib.Request")  # fmt: skip
+"""Audit events of what a quick plugin must not do."""
+
+_listening: set[tuple[int, _Heard]] = set()
+_installed = threading.Event()
+
+
+class _Heard(list[str]):
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in _LOUD and _listening:
+        for thread, heard in tuple(_listening):
+            if thread == threading.get_ident():
+                heard.append(f"{event} {arguments[0] if arguments else ''!s:.80}".strip())
+
+
+@contextmanager
+def input_and_output() -> Iterator[list[str]]:
+    """What this thread reads, writes, connects to or waits for meanwhile."""
+    if not _installed.is_set():
+        _installed.set()
+        sys.addaudithook(_hook)  # for good: Python lets nobody take one off again
+    heard = _Heard()
+    entry = (threading.get_ident(), heard)
+    _listening.add(entry)
+    try:
+        yield heard
+    finally:
+        _listening.discard(entry)

@@ -11,11 +11,9 @@ from hark.chains import Flow
 from hark.model import Message, Session
 from hark.model.session_merge import Denials
 from hark.plugins import Ctx, Transformer
-from hark.testing.contracts.clause import Clause, clause, test_of
-from hark.testing.contracts.common import COMMON
-from hark.testing.contracts.quiet import listening
+from hark.testing.contracts.clause import COMMON, Clause, clause, test_of
 from hark.testing.contracts.samples import ARTIFACTS, LANGUAGES
-from hark.testing.contracts.subject import Make, Subject, loaded
+from hark.testing.contracts.subject import Make, Subject, input_and_output, loaded
 from hark.trace import TurnTrace
 
 _FINE: Final = ("changed", "unchanged", "cancelled")
@@ -104,7 +102,7 @@ async def it_reads_and_writes_nothing_if_it_is_quick(subject: Subject) -> None:
             return
         for artifact in ARTIFACTS[plugin.type].values():
             await _passed(house, plugin, artifact)  # what is imported or cached the first time does not count
-            with listening() as heard:
+            with input_and_output() as heard:
                 await _passed(house, plugin, artifact)
             assert not heard, f"it is declared quick, but does: {', '.join(heard)}"
 

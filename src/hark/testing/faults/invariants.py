@@ -9,8 +9,8 @@ from hark.model import Message, Session
 from hark.spec import topics
 from hark.spec.names import CANCEL_KEYS, DENYLISTS, STAMP_KEYS
 from hark.testing.assistant import Assistant, Hearing
-from hark.testing.zoo.animal import ASKED, BESIDE, CALLED, CHAINS, LURES, Animal
-from hark.testing.zoo.visit import SKILL_ANSWER, SKILL_QUESTION, TICKET, Visit, heard, turn_of
+from hark.testing.faults.assistant import SKILL_ANSWER, SKILL_QUESTION, UNKNOWN_FIELD, FaultyAssistant, heard, turn_of
+from hark.testing.faults.plugin import ASKED, BESIDE, CALLED, CHAINS, TRIGGERS, FaultyPlugin
 from hark.trace import TurnTrace
 
 LIFECYCLE: Final = frozenset(
@@ -36,14 +36,14 @@ _FAULTS: Final = {
 }
 
 
-async def invariants(visit: Visit, hearing: Hearing) -> None:
+async def invariants(visit: FaultyAssistant, hearing: Hearing) -> None:
     """Assert that the turn kept every promise, and that the next one is answered as if nothing had been."""
     trace = turn_of(visit, hearing)
     one_end_marker(visit, trace.utterance_id)
-    it_ended_as_turns_do(visit, trace)
-    everybody_was_asked(visit, trace)
-    nobody_was_harmed(visit, trace)
-    the_culprits_are_named(visit, trace)
+    the_turn_ended_properly(visit, trace)
+    every_plugin_was_asked(visit, trace)
+    the_session_is_unharmed(visit, trace)
+    the_faulty_plugins_are_named(visit, trace)
     the_bus_is_alive(visit)
     await the_next_turn_is_answered(visit)
 
@@ -59,7 +59,7 @@ def one_end_marker(assistant: Assistant, utterance_id: str) -> Message:
     return markers[0]
 
 
-def it_ended_as_turns_do(visit: Visit, trace: TurnTrace) -> None:
+def the_turn_ended_properly(visit: FaultyAssistant, trace: TurnTrace) -> None:
     """No animal breaks the turn itself, and none speaks for the frame."""
     if not _diverted(visit, trace):
         assert trace.outcome in ENDS, f"the turn ended {trace.outcome!r}\n{visit.why(trace.utterance_id)}"
@@ -77,7 +77,7 @@ def it_ended_as_turns_do(visit: Visit, trace: TurnTrace) -> None:
     assert not unseen, f"what failed was emitted: {unseen}"
 
 
-def everybody_was_asked(visit: Visit, trace: TurnTrace) -> None:
+def every_plugin_was_asked(visit: FaultyAssistant, trace: TurnTrace) -> None:
     """Whoever comes after an animal had its turn as well."""
     if not trace.steps or _diverted(visit, trace) or trace.outcome == "cancelled":
         return
@@ -96,7 +96,7 @@ def everybody_was_asked(visit: Visit, trace: TurnTrace) -> None:
     assert claimed or len(asked) == len(pipeline), f"nobody claimed, and only {asked} of {pipeline} were asked"
 
 
-def nobody_was_harmed(visit: Visit, trace: TurnTrace) -> None:
+def the_session_is_unharmed(visit: FaultyAssistant, trace: TurnTrace) -> None:
     """Denylists are whole, fields nobody knows are there, and what was said is what was heard."""
     marker = one_end_marker(visit, trace.utterance_id)
     entry = next((m for m in visit.of(topics.UTTERANCE_HANDLE) if _said(m) == trace.utterances), None)
@@ -112,15 +112,15 @@ def nobody_was_harmed(visit: Visit, trace: TurnTrace) -> None:
     stored = visit.runtime.store.current
     assert Session.read(stored.wire()) == stored
     assert stored.get("zoo_ticket") is not None, f"the default session lost its ticket: {stored}"
-    assert stored.wire()["zoo_ticket"] == {"row": TICKET["row"], "seats": tuple(TICKET["seats"])}  # type: ignore[arg-type]
-    answered_by_an_animal = trace.utterances[0] in LURES.values() or any(
+    assert stored.wire()["zoo_ticket"] == {"row": UNKNOWN_FIELD["row"], "seats": tuple(UNKNOWN_FIELD["seats"])}  # type: ignore[arg-type]
+    answered_by_an_animal = trace.utterances[0] in TRIGGERS.values() or any(
         animal.point in ("handler", *CALLED) for animal in _culprits(visit, trace)
     )
     if trace.outcome == "complete" and not diverted and not answered_by_an_animal:
         assert said(trace) == [heard(trace.utterances[0])], f"it said {said(trace)}\n{_story(trace)}"
 
 
-def the_culprits_are_named(visit: Visit, trace: TurnTrace) -> None:
+def the_faulty_plugins_are_named(visit: FaultyAssistant, trace: TurnTrace) -> None:
     """Who misbehaved in the turn is in its trace; who did so beside it, in the log or among the refusals."""
     for animal in _culprits(visit, trace):
         steps = {step.outcome for step in trace.steps if step.who.partition(":")[0] == animal.id}
@@ -142,7 +142,7 @@ def the_bus_is_alive(assistant: Assistant) -> None:
     assert len(reached) == 1, "nothing is delivered any more"
 
 
-async def the_next_turn_is_answered(visit: Visit) -> None:
+async def the_next_turn_is_answered(visit: FaultyAssistant) -> None:
     """Once the animals are calm, everything works: plugins, and skills by their registered intents."""
     text = f"are you there {len(visit.messages)}"
     hearing = visit.say(text, session="afterwards")
@@ -158,12 +158,12 @@ def said(trace: TurnTrace) -> list[str]:
     return [step.after for step in trace.steps if (step.stage, step.outcome) == ("speak", "rendered")]
 
 
-def _culprits(visit: Visit, trace: TurnTrace) -> Iterator[Animal]:
+def _culprits(visit: FaultyAssistant, trace: TurnTrace) -> Iterator[FaultyPlugin]:
     own = {misdeed.animal_id for misdeed in visit.cage.misdeeds if misdeed.utterance_id == trace.utterance_id}
     return (visit.animals[animal_id] for animal_id in sorted(own))
 
 
-def _diverted(visit: Visit, trace: TurnTrace) -> bool:
+def _diverted(visit: FaultyAssistant, trace: TurnTrace) -> bool:
     beside = {misdeed.animal_id for misdeed in visit.cage.misdeeds if misdeed.utterance_id is None}
     return any(animal.behaviour.diverts for animal in _culprits(visit, trace)) or any(
         visit.animals[animal_id].behaviour.diverts for animal_id in beside

@@ -1,4 +1,4 @@
-"""An assistant with animals in it."""
+"""An assistant with faulty plugins in it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from hark.skills import Skill, intent
 from hark.spec import TransformerType
 from hark.testing.assistant import Assistant, Hearing
 from hark.testing.clock import FakeClock, settle
-from hark.testing.zoo.animal import LURES, Animal, Point
-from hark.testing.zoo.bodies import KINDS
-from hark.testing.zoo.cage import Cage
+from hark.testing.faults.builders import KINDS
+from hark.testing.faults.plugin import TRIGGERS, FaultSwitch, FaultyPlugin, Point
 from hark.trace import TurnTrace
 
-TICKET: Final = {"row": 7, "seats": ["a", "b"]}
+UNKNOWN_FIELD: Final = {"row": 7, "seats": ["a", "b"]}
 """A session field nobody knows: it has to survive every turn."""
 
 SKILL_QUESTION: Final = "who looks after the animals"
@@ -43,7 +42,7 @@ _ROUNDS: Final = 400
 """Looks at a worker thread that is about to finish, before time passes."""
 
 
-class Tame(PipelinePlugin):
+class ControlPlugin(PipelinePlugin):
     """Claims whatever no animal has claimed, and says what it heard."""
 
     id = "tame"
@@ -61,7 +60,7 @@ class Tame(PipelinePlugin):
         return heard(turn.utterance)
 
 
-class TameSkill(Skill):
+class ControlSkill(Skill):
     """A skill with one registered intent, which no garbage of others may spoil."""
 
     id = "tame.skill"
@@ -74,14 +73,14 @@ class TameSkill(Skill):
 
 
 def heard(utterance: str) -> str:
-    """What `Tame` answers to an utterance."""
+    """What `ControlPlugin` answers to an utterance."""
     return f"I heard: {utterance}"
 
 
-def tame_plugins() -> tuple[Plugin, ...]:
-    """Those that come after the animals: a transformer of each kind that changes nothing, a skill, and `Tame`."""
+def control_plugins() -> tuple[Plugin, ...]:
+    """Those that come after the animals: a transformer of each kind that changes nothing, a skill, and `ControlPlugin`."""
     onlookers = (_onlooker(kind, base) for kind, base in KINDS.items())
-    return (*onlookers, TameSkill(), CommonQuery(), Fallback(), Tame())
+    return (*onlookers, ControlSkill(), CommonQuery(), Fallback(), ControlPlugin())
 
 
 def _onlooker(kind: str, base: type[Transformer]) -> Plugin:
@@ -109,7 +108,7 @@ class _Records(logging.Handler):
         self.lines.append(record.getMessage())
 
 
-class Visit(Assistant):
+class FaultyAssistant(Assistant):
     """An assistant with animals, and with tame plugins that run after them in every chain and in the pipeline.
 
     `async with Visit(animal, ...) as visit: hearing = await visit.provoke("..."); await invariants(visit, hearing)`.
@@ -117,19 +116,19 @@ class Visit(Assistant):
 
     def __init__(
         self,
-        *inhabitants: Animal | Plugin,
+        *inhabitants: FaultyPlugin | Plugin,
         bus: type[LocalBus] = LocalBus,
         settings: Mapping[str, Any] | None = None,
         mood: Callable[[str], bool] | None = None,
     ) -> None:
         clock = FakeClock()
-        self.cage = Cage(clock, mood=mood)
-        self.animals = {one.id: one for one in inhabitants if isinstance(one, Animal)}
-        plugins = [one.plugin(self.cage) if isinstance(one, Animal) else one for one in inhabitants]
+        self.cage = FaultSwitch(clock, mood=mood)
+        self.animals = {one.id: one for one in inhabitants if isinstance(one, FaultyPlugin)}
+        plugins = [one.plugin(self.cage) if isinstance(one, FaultyPlugin) else one for one in inhabitants]
         tree = {key: dict(value) for key, value in (settings or {}).items()}
         tree["limits"] = {**_LIMITS, **tree.get("limits", {})}
         tree.setdefault("plugins", {}).setdefault("common_query", {"gate": False})
-        super().__init__(*plugins, *tame_plugins(), settings=tree, clock=clock, bus=bus)
+        super().__init__(*plugins, *control_plugins(), settings=tree, clock=clock, bus=bus)
         self._records = _Records()
 
     @property
@@ -141,7 +140,7 @@ class Visit(Assistant):
         logging.getLogger("hark").addHandler(self._records)
         with self.cage.provoked():
             await self._while_time_passes(super().__aenter__())
-        await self.hears("good morning", session=Session(persona_id="zoo", zoo_ticket=TICKET))
+        await self.hears("good morning", session=Session(persona_id="zoo", zoo_ticket=UNKNOWN_FIELD))
         return self
 
     async def __aexit__(
@@ -155,14 +154,14 @@ class Visit(Assistant):
             await settle()
             logging.getLogger("hark").removeHandler(self._records)
 
-    async def provoke(self, text: str, only: Animal | None = None, **how: Any) -> Hearing:
+    async def provoke(self, text: str, only: FaultyPlugin | None = None, **how: Any) -> Hearing:
         """Say something while every animal, or `only` this one, does its worst, and see it through to the end.
 
         In a session that carries denylists and a field nobody knows, unless told otherwise. Animals that are asked only
         when something is to stop hear that instead.
         """
         if only is not None:
-            text = LURES.get(only.point, text)
+            text = TRIGGERS.get(only.point, text)
         how.setdefault("session", self._visitor(only))
         with self.cage.provoked(None if only is None else only.id):
             hearing = self.say(text, **how)
@@ -187,12 +186,12 @@ class Visit(Assistant):
                 await self.clock.advance(step)
                 passed, step, quiet, rounds = passed + step, min(step * 1.5, 10.0), 0, 0
 
-    def _visitor(self, only: Animal | None) -> Session:
+    def _visitor(self, only: FaultyPlugin | None) -> Session:
         """A session in which the animals were called that take part in a dialogue, or `only` this one."""
         asked = [one for one in (self.animals.values() if only is None else (only,)) if one.point in _CALLED_BEFORE]
         handlers = [{"skill_id": one.id, "activated_at": self.clock.wall()} for one in asked]
         lists = {"active_handlers": handlers, "converse_handlers": handlers} if handlers else {}
-        return Session("visitor", blacklisted_skills=["zoo.denied"], zoo_ticket=TICKET, **lists)
+        return Session("visitor", blacklisted_skills=["zoo.denied"], zoo_ticket=UNKNOWN_FIELD, **lists)
 
     def _is_open(self) -> bool:
         return bool(self.runtime.orchestrator.open_turns or self.runtime.speaker.pending or self.bus.pending)
@@ -207,7 +206,7 @@ class Visit(Assistant):
     async def _through_the_audio_chains(self, hearing: Hearing) -> None:
         """Nobody feeds the two audio chains yet: send something through by hand, as part of the turn."""
         trace = turn_of(self, hearing)
-        session = Session("visitor", zoo_ticket=TICKET)
+        session = Session("visitor", zoo_ticket=UNKNOWN_FIELD)
         origin = Message("zoo.sound", {}, {"utterance_id": trace.utterance_id}, session)
         kinds: tuple[TransformerType, ...] = ("audio", "tts")
         for kind in kinds:

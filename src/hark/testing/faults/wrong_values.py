@@ -1,17 +1,124 @@
-"""Animals that return what they may not: every wrong shape of every kind."""
+"""Faults that return what they may not: every wrong shape at every extension point."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-from hark.model import Audio, Match
+from hark.model import Audio, Match, Session
+from hark.model.frozen import Sealed
 from hark.plugins import Answer, Declined
-from hark.testing.zoo.animal import ASKED, CALLED, Behaviour, Grip, Mode, Point, Shows
-from hark.testing.zoo.things import Claim, Pretender, Slots, Text, Texts, Unasked, coroutine, diary_of, generator
+from hark.testing.faults.plugin import ASKED, CALLED, Behaviour, CallSite, Mode, Point, Shows
 
-Make = Callable[[Grip], Any]
+
+class HostileText(str):
+    """Text of a subclass, with opinions of its own."""
+
+    __slots__ = ()
+
+    def __eq__(self, _other: object) -> bool:
+        raise RuntimeError("not to be compared")
+
+    __hash__ = str.__hash__
+
+    def encode(self, *_args: Any) -> NoReturn:
+        """Raises."""
+        raise RuntimeError("not to be encoded")
+
+
+class HostileList(list[str]):
+    """A list that raises when one looks into it."""
+
+    def __iter__(self) -> Iterator[str]:
+        raise SystemExit("not to be looked into")
+
+
+class Impostor:
+    """Says it is whatever it is told to say, and is nothing of the kind."""
+
+    def __init__(self, kind: type) -> None:
+        self._kind = kind
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self._kind
+
+    def __eq__(self, _other: object) -> bool:
+        raise RuntimeError("not to be compared")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        raise RuntimeError("not to be shown")
+
+
+class HiddenClass:
+    """Raises SystemExit when asked what it is."""
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        raise SystemExit("not to be asked")
+
+
+class UncheckedMatch(Match, frozen=True):
+    """A Match that swears it is in order."""
+
+    def defect(self) -> None:
+        """Says that all is well."""
+        return
+
+    @property
+    def topic(self) -> str:
+        """Raises."""
+        raise SystemExit("not to be dispatched")
+
+
+class HidingSlots(Sealed):
+    """Slots that show other things than they hold."""
+
+    __slots__ = ()
+
+    def items(self) -> Any:
+        """Shows nothing at all."""
+        return {}.items()
+
+
+class HostileSession(Session):
+    """A session of a subclass, with opinions of its own."""
+
+    __slots__ = ()
+
+    @property
+    def session_id(self) -> str:
+        """Raises."""
+        raise SystemExit("not to be asked")
+
+    def get(self, _name: str, _default: Any = None) -> NoReturn:
+        """Raises."""
+        raise RuntimeError("not to be read")
+
+
+def hostile_session(session: Session) -> Session:
+    """The same session as a `HostileSession`."""
+    diary: Any = object.__new__(HostileSession)
+    for slot in ("_fields", "_exact"):
+        object.__setattr__(diary, slot, getattr(session, slot))
+    found: Session = diary
+    return found
+
+
+def generator() -> Iterator[str]:
+    """A generator that was never begun."""
+    yield "never"
+
+
+async def coroutine() -> str:
+    """A coroutine; whoever makes one has to run or close it."""
+    return "never"
+
+
+Make = Callable[[CallSite], Any]
 
 _MODES: Final[tuple[Mode, ...]] = ("inline", "worker", "stream")
 """What comes of an async def is judged as what is returned on the spot."""
@@ -32,11 +139,11 @@ _ANYTHING: Final[Mapping[str, Make]] = {
     "a_generator": lambda _grip: generator(),
     "itself": lambda grip: grip.plugin,
     "its_context": lambda grip: grip.ctx or grip.turn or grip.round,
-    "a_pretended_list": lambda _grip: Pretender(list),
-    "a_pretended_text": lambda _grip: Pretender(str),
-    "a_pretended_match": lambda _grip: Pretender(Match),
-    "a_pretended_audio": lambda _grip: Pretender(Audio),
-    "something_that_raises_when_asked": lambda _grip: Unasked(),
+    "a_pretended_list": lambda _grip: Impostor(list),
+    "a_pretended_text": lambda _grip: Impostor(str),
+    "a_pretended_match": lambda _grip: Impostor(Match),
+    "a_pretended_audio": lambda _grip: Impostor(Audio),
+    "something_that_raises_when_asked": lambda _grip: HiddenClass(),
 }
 """What can be returned anywhere. Where one of these is what belongs there, `_RIGHT` says so."""
 
@@ -50,13 +157,13 @@ _RIGHT: Final[Mapping[Point, frozenset[str]]] = {
 }
 
 _TEXTS: Final[Mapping[str, Make]] = {
-    "a_list_of_text_subclasses": lambda _grip: [Text("hello")],
+    "a_list_of_text_subclasses": lambda _grip: [HostileText("hello")],
     "a_list_with_half_a_character": lambda _grip: ["hello \ud83d"],
-    "a_list_that_bites": lambda _grip: Texts(["hello"]),
+    "a_list_that_bites": lambda _grip: HostileList(["hello"]),
     "a_list_with_none": lambda _grip: ["hello", None],
 }
 _TEXT: Final[Mapping[str, Make]] = {
-    "a_text_subclass": lambda _grip: Text("hello"),
+    "a_text_subclass": lambda _grip: HostileText("hello"),
     "half_a_character": lambda _grip: "hello \ud83d",
 }
 _AUDIO: Final[Mapping[str, Make]] = {
@@ -69,7 +176,7 @@ _AUDIO: Final[Mapping[str, Make]] = {
 
 _ANSWERS: Final[Mapping[str, tuple[Any, Any]]] = {
     "an_answer_of_a_number": (7, 0.5),
-    "an_answer_of_a_text_subclass": (Text("text"), 0.5),
+    "an_answer_of_a_text_subclass": (HostileText("text"), 0.5),
     "an_answer_sure_in_words": ("text", "very"),
     "an_answer_more_than_sure": ("text", 7.0),
     "an_answer_sure_by_no_measure": ("text", float("nan")),
@@ -81,7 +188,7 @@ _DEFECTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "of_an_empty_intent": {"intent_name": ""},
     "with_a_colon": {"intent_name": "a:b"},
     "with_spaces": {"intent_name": "not a topic"},
-    "of_a_text_subclass": {"skill_id": Text("zoo")},
+    "of_a_text_subclass": {"skill_id": HostileText("zoo")},
     "without_a_language": {"lang": None},
     "in_no_language": {"lang": "not a tag"},
     "without_an_utterance": {"utterance": None},
@@ -91,9 +198,9 @@ _DEFECTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "with_slots_of_numbers": {"slots": {"a": 1}},
     "with_slots_by_number": {"slots": {1: "a"}},
     "with_slots_of_half_a_character": {"slots": {"a": "\ud83d"}},
-    "with_slots_of_text_subclasses": {"slots": {"a": Text("b")}},
-    "with_slots_that_pretend": {"slots": Pretender(dict)},
-    "with_slots_that_hide": {"slots": Slots({"a": object()})},
+    "with_slots_of_text_subclasses": {"slots": {"a": HostileText("b")}},
+    "with_slots_that_pretend": {"slots": Impostor(dict)},
+    "with_slots_that_hide": {"slots": HidingSlots({"a": object()})},
     "with_a_session_in_a_dict": {"updated_session": {"session_id": "default"}},
 }
 """What makes a Match no claim, field by field."""
@@ -105,7 +212,7 @@ def _returns(point: Point, name: str, make: Make, shows: Shows = "malformed", di
 
 
 def _defective(point: Point, name: str, changes: Mapping[str, Any]) -> Behaviour:
-    def make(grip: Grip) -> Match:
+    def make(grip: CallSite) -> Match:
         sound = grip.artifact if point == "intent" else Match("tame", "answer", grip.lang, grip.artifact[0])
         return sound.replace(**changes)
 
@@ -114,9 +221,9 @@ def _defective(point: Point, name: str, changes: Mapping[str, Any]) -> Behaviour
 
 
 def _intent_shapes() -> Iterator[Behaviour]:
-    def lying(grip: Grip) -> Match:
+    def lying(grip: CallSite) -> Match:
         found: Match = grip.artifact
-        return Claim(found.skill_id, found.intent_name, found.lang, "", {})
+        return UncheckedMatch(found.skill_id, found.intent_name, found.lang, "", {})
 
     yield _returns("intent", "a_match_that_swears_it_is_sound", lying)
     yield _returns("intent", "a_match_for_another_skill", lambda grip: grip.artifact.replace(skill_id="somebody.else"))
@@ -125,25 +232,25 @@ def _intent_shapes() -> Iterator[Behaviour]:
 
 
 def _matcher_shapes() -> Iterator[Behaviour]:
-    def claim(grip: Grip, **changes: Any) -> Match:
+    def claim(grip: CallSite, **changes: Any) -> Match:
         return Match("tame", "answer", grip.lang, grip.artifact[0]).replace(**changes)
 
-    yield _returns("matcher", "a_match_that_swears_it_is_sound", lambda grip: Claim("", "", grip.lang, ""))
+    yield _returns("matcher", "a_match_that_swears_it_is_sound", lambda grip: UncheckedMatch("", "", grip.lang, ""))
     yield _returns("matcher", "a_match_with_a_diary", lambda grip: claim(grip, updated_session=_diary(grip)))
     yield _returns("matcher", "a_refusal_without_words", lambda _grip: Declined(7), "tame")  # type: ignore[arg-type]
     yield _returns("matcher", "a_refusal_in_half_a_character", lambda _grip: Declined("\ud83d"), "tame")
     yield _returns("matcher", "a_refusal_in_a_novel", lambda _grip: Declined("no " * 300_000), "tame")
 
 
-def _diary(grip: Grip) -> Any:
-    return None if grip.session is None else diary_of(grip.session)
+def _diary(grip: CallSite) -> Any:
+    return None if grip.session is None else hostile_session(grip.session)
 
 
-async def _returns_a_coroutine(_grip: Grip) -> str:
+async def _returns_a_coroutine(_grip: CallSite) -> str:
     return await coroutine()
 
 
-def _answered(answer: tuple[Any, Any], _grip: Grip) -> Answer:
+def _answered(answer: tuple[Any, Any], _grip: CallSite) -> Answer:
     return Answer(*answer)
 
 

@@ -1,13 +1,30 @@
-"""Animals that are no plugins to begin with: what a registry has to refuse, and say why."""
+"""Every faulty plugin, by extension point, and those that must not even be loaded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from hark.plugins import PipelinePlugin, Plugin, UtteranceTransformer, handles
-from hark.testing.zoo.animal import Animal, Behaviour, Grip
-from hark.testing.zoo.cage import Cage
+from hark.testing.faults import failures
+from hark.testing.faults import failures as delays
+from hark.testing.faults import misuse as noise
+from hark.testing.faults import misuse as questions
+from hark.testing.faults import tampering as forgeries
+from hark.testing.faults import tampering as meddling
+from hark.testing.faults import wrong_values as shapes
+from hark.testing.faults.builders import build, build_dialogue
+from hark.testing.faults.plugin import (
+    ASKED,
+    CALLED,
+    MODES,
+    POINTS,
+    Behaviour,
+    CallSite,
+    FaultSwitch,
+    FaultyPlugin,
+    Point,
+)
 
 
 class _Biter:
@@ -61,19 +78,19 @@ _MATCHERS: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def _misfit(base: type[Plugin], members: dict[str, Any]) -> Callable[[Animal, Cage], Plugin]:
-    def body(animal: Animal, _cage: Cage) -> Plugin:
+def _misfit(base: type[Plugin], members: dict[str, Any]) -> Callable[[FaultyPlugin, FaultSwitch], Plugin]:
+    def build(animal: FaultyPlugin, _cage: FaultSwitch) -> Plugin:
         made: Plugin = type(animal.behaviour.name, (base,), {"id": animal.id, "animal": animal, **members})()
         return made
 
-    return body
+    return build
 
 
-def _nothing(_grip: Grip) -> None:
+def _nothing(_grip: CallSite) -> None:
     return None
 
 
-def _animals() -> Iterator[Animal]:
+def _animals() -> Iterator[FaultyPlugin]:
     kinds: tuple[tuple[type[Plugin], dict[str, Any], dict[str, dict[str, Any]]], ...] = (
         (UtteranceTransformer, {"transform": _transform}, _TRANSFORMERS),
         (PipelinePlugin, {"match": _match}, _MATCHERS),
@@ -82,7 +99,39 @@ def _animals() -> Iterator[Animal]:
         for name, members in misfits.items():
             does = name.replace("_", " ").capitalize() + "."
             behaviour = Behaviour(name, does, _nothing, ("loading",), ("loop",))
-            yield Animal("loading", behaviour, "loop", _misfit(base, {**sound, **members}))
+            yield FaultyPlugin("loading", behaviour, "loop", _misfit(base, {**sound, **members}))
 
 
-MISFITS: Final = tuple(_animals())
+UNLOADABLE: Final = tuple(_animals())
+
+
+_BEHAVIOURS: Final[tuple[Behaviour, ...]] = tuple(
+    behaviour
+    for module in (failures, delays, shapes, meddling, forgeries, noise, questions)
+    for behaviour in module.BEHAVIOURS
+)
+
+
+def variants(behaviour: Behaviour) -> Iterator[FaultyPlugin]:
+    """The animals a behaviour makes: one for each point and mode in which it can be shown."""
+    for point in behaviour.points:
+        modes = [mode for mode in MODES[point] if mode in behaviour.modes]
+        for mode in modes[:1] if behaviour.once else modes:
+            yield FaultyPlugin(point, behaviour, mode, build_dialogue if point in (*ASKED, *CALLED) else build)
+
+
+def _by_point() -> dict[Point, tuple[FaultyPlugin, ...]]:
+    everyone = [animal for behaviour in _BEHAVIOURS for animal in variants(behaviour)]
+    found: dict[Point, tuple[FaultyPlugin, ...]] = {
+        point: tuple(animal for animal in everyone if animal.point == point) for point in POINTS
+    }
+    return {**found, "loading": UNLOADABLE}
+
+
+FAULTY_PLUGINS: Final[Mapping[Point, tuple[FaultyPlugin, ...]]] = _by_point()
+"""The zoo, by extension point: `@pytest.mark.parametrize("animal", ANIMALS["matcher"], ids=str)`."""
+
+
+def every_faulty_plugin() -> tuple[FaultyPlugin, ...]:
+    """All of them, one after the other."""
+    return tuple(animal for animals in FAULTY_PLUGINS.values() for animal in animals)
