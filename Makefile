@@ -29,7 +29,8 @@ check:
 
 unit:
 	@scripts/setup dev </dev/null
-	@.venv/bin/python scripts/tests $(ARGS)
+	.venv/bin/python -m pytest -q -n auto --dist worksteal --conformance-strict $(if $(ARGS),$(ARGS),--cov --cov-report=)
+	$(if $(ARGS),,.venv/bin/python scripts/coverage)
 
 format: ## put the code in order
 	@scripts/setup dev </dev/null
@@ -59,4 +60,4 @@ fuzz: ## throw bytes at the codec and the session reader for a minute each, guid
 	.venv/bin/python fuzz/run.py --seconds 60 $(ARGS)
 
 clean: ## remove what set-up made
-	rm -rf .venv .coverage benchmarks/.venvs benchmarks/intents/.cache benchmarks/voice/.cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .coverage* benchmarks/.venvs benchmarks/intents/.cache benchmarks/voice/.cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

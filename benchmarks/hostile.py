@@ -1,8 +1,8 @@
-"""A long day at the zoo: `python benchmarks/hostile.py --turns 100000`.
+"""Turns among faulty plugins, with a memory check: `python benchmarks/hostile.py --turns 100000`.
 
-House after house in one process, each with animals drawn at random for every extension point; in each, hundreds of
-turns, many at once, some more than the house takes in, some cut short by its closing. Real time, short limits. Every
-utterance has to get exactly one end marker, and memory must not grow.
+Assistant after assistant in one process, each with faulty plugins drawn at random for every extension point; in each,
+hundreds of turns, many at once, some over its limit of open turns, some cut short by its stop. Real time, short limits.
+Every utterance has to get exactly one end marker, and memory must not grow.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ LIMITS: Final = {
     "open_turns": 60,
     "grace": 0.1,
 }
-PATIENCE: Final = 0.3
-"""Seconds after which a thread that hangs goes home."""
+HANG_LIMIT: Final = 0.3
+"""Seconds after which a hanging thread ends."""
 
 OFTEN: Final = 0.3
-"""How likely an animal misbehaves when it is called."""
+"""How likely a plugin misbehaves when it is called."""
 SELDOM: Final = {
     "blocks_although_it_is_quick": 0.01,
     "blocks_in_async_def": 0.01,
@@ -65,7 +65,7 @@ ONCE: Final = (
     "returns_a_huge_list",
     "returns_a_huge_text",
 )
-"""Those that take a lot of memory for a moment: each of them once in a house."""
+"""Those that take a lot of memory for a moment: each of them once in an assistant."""
 
 MORE_BLOCKS: Final = 0.10
 """How many more blocks of memory may be in use at the end than after a tenth."""
@@ -73,63 +73,65 @@ ENOUGH: Final = 50_000
 """Turns from which on a tenth of them is enough to be warm."""
 MORE_MEMORY: Final = 0.10
 """How much more the process may hold at the end than half-way: allocators keep the pages of the busiest moment so far,
-and the busiest of random houses comes at any time, but not again and again."""
+and the busiest of random assistants comes at any time, but not again and again."""
 
 
 class Count:
-    """What a whole day comes to."""
+    """What the whole run comes to."""
 
     def __init__(self) -> None:
         self.turns = 0
         self.markers = 0
-        self.misdeeds: Counter[str] = Counter()
+        self.records: Counter[str] = Counter()
         self.ends: Counter[str] = Counter()
-        self.houses = 0
+        self.assistants = 0
         self.most_threads = 0
         self.wrong: list[str] = []
 
 
-async def one_house(rng: random.Random, turns: int, together: int, count: Count) -> None:
-    """Open a house with random animals, have `turns` turns in it, close it in the middle of the last ones."""
-    animals = [animal for point in FAULTY_PLUGINS for animal in rng.sample(FAULTY_PLUGINS[point], rng.randint(0, 3))]
-    rng.shuffle(animals)
-    likely = {animal.id: SELDOM.get(animal.behaviour.name, OFTEN) for animal in animals}
-    once = {animal.id for animal in animals if animal.behaviour.name in ONCE}
+async def one_assistant(rng: random.Random, turns: int, together: int, count: Count) -> None:
+    """Start an assistant with random faulty plugins, run `turns` turns, and stop it in the middle of the last ones."""
+    faulty_plugins = [
+        faulty for point in FAULTY_PLUGINS for faulty in rng.sample(FAULTY_PLUGINS[point], rng.randint(0, 3))
+    ]
+    rng.shuffle(faulty_plugins)
+    likely = {faulty.id: SELDOM.get(faulty.behaviour.name, OFTEN) for faulty in faulty_plugins}
+    once = {faulty.id for faulty in faulty_plugins if faulty.behaviour.name in ONCE}
 
-    def mood(animal_id: str) -> bool:
-        misbehaves = rng.random() < likely[animal_id]
-        if misbehaves and animal_id in once:
-            likely[animal_id] = 0.0
+    def decide(plugin_id: str) -> bool:
+        misbehaves = rng.random() < likely[plugin_id]
+        if misbehaves and plugin_id in once:
+            likely[plugin_id] = 0.0
         return misbehaves
 
-    cage = FaultSwitch(SystemClock(), patience=PATIENCE, mood=mood)
-    house = HostileHouse(animals, cage, rng.choice((LocalBus, WireBus)))
-    with cage.provoked():
-        async with house:
+    switch = FaultSwitch(SystemClock(), hang_limit=HANG_LIMIT, decide=decide)
+    assistant = CountingAssistant(faulty_plugins, switch, rng.choice((LocalBus, WireBus)))
+    with switch.on():
+        async with assistant:
             said = 0
             while said < turns:
                 wave = min(rng.randint(1, together), turns - said)
                 for _ in range(wave):
-                    house.say(f"turn {said}", session=rng.choice((None, Session(f"s{said % 7}"))))
+                    assistant.say(f"turn {said}", session=rng.choice((None, Session(f"s{said % 7}"))))
                     said += 1
                     if rng.random() < 0.2:
                         await asyncio.sleep(0)
                 if said < turns:
-                    await house.room(together // 2)
-    await cage.open()
-    house.count_into(count)
-    gc.collect()  # a house is not made to be thrown away by the hundred
+                    await assistant.wait_for_room(together // 2)
+    await switch.release()
+    assistant.count_into(count)
+    gc.collect()  # an assistant is not made to be discarded by the hundred
     count.most_threads = max(count.most_threads, threading.active_count())
 
 
-class HostileHouse(Assistant):
-    """An assistant with animals in it, which counts Messages instead of keeping them."""
+class CountingAssistant(Assistant):
+    """An assistant with faulty plugins, which counts Messages instead of keeping them."""
 
-    def __init__(self, animals: Sequence[FaultyPlugin], cage: FaultSwitch, bus: type[LocalBus]) -> None:
+    def __init__(self, faulty_plugins: Sequence[FaultyPlugin], switch: FaultSwitch, bus: type[LocalBus]) -> None:
         settings = {"limits": LIMITS, "trace": {"size": 100}}
-        plugins = [animal.plugin(cage) for animal in animals]
-        super().__init__(*plugins, *control_plugins(), settings=settings, clock=cage.clock, bus=bus)
-        self.cage = cage
+        plugins = [faulty.plugin(switch) for faulty in faulty_plugins]
+        super().__init__(*plugins, *control_plugins(), settings=settings, clock=switch.clock, bus=bus)
+        self.switch = switch
         self.entries = 0
         self.ended = 0
         self.markers: Counter[str | None] = Counter()
@@ -144,9 +146,10 @@ class HostileHouse(Assistant):
             self._ended.set()
         super()._saw(message)
         self.messages.clear()
+        self.rendered.clear()
         self._turns.clear()
 
-    async def room(self, turns: int) -> None:
+    async def wait_for_room(self, turns: int) -> None:
         """Wait until no more than `turns` are open."""
         async with asyncio.timeout(30):
             while self.entries - self.ended > turns:
@@ -154,17 +157,17 @@ class HostileHouse(Assistant):
                 await self._ended.wait()
 
     def count_into(self, count: Count) -> None:
-        """Add what happened here to the day's count, and what should not have happened."""
+        """Add what happened here to the count, and what should not have happened."""
         doubled = [utterance_id for utterance_id, markers in self.markers.items() if markers != 1]
         if doubled:
-            count.wrong.append(f"house {count.houses}: more than one end marker for {doubled}")
+            count.wrong.append(f"assistant {count.assistants}: more than one end marker for {doubled}")
         if self.ended != self.entries:
-            count.wrong.append(f"house {count.houses}: {self.entries} utterances, {self.ended} end markers")
-        count.houses += 1
+            count.wrong.append(f"assistant {count.assistants}: {self.entries} utterances, {self.ended} end markers")
+        count.assistants += 1
         count.turns += self.entries
         count.markers += self.ended
-        for misdeed in self.cage.misdeeds:
-            count.misdeeds[misdeed.animal_id] += 1
+        for record in self.switch.records:
+            count.records[record.plugin_id] += 1
 
 
 class Memory(NamedTuple):
@@ -187,14 +190,14 @@ class Memory(NamedTuple):
         return cls(pages * os.sysconf("SC_PAGE_SIZE") / 1e6, sys.getallocatedblocks())
 
 
-async def the_day(turns: int, per_house: int, together: int, seed: int) -> int:
+async def run(turns: int, per_assistant: int, together: int, seed: int) -> int:
     """Have the turns, print what they came to; how many promises were broken."""
     rng, count, began = random.Random(seed), Count(), time.monotonic()
-    for animal in every_faulty_plugin():
-        logging.getLogger(f"hark.plugin.{animal.id}")  # Python keeps them for ever, and there are two thousand kinds
+    for faulty in every_faulty_plugin():
+        logging.getLogger(f"hark.plugin.{faulty.id}")  # Python keeps them for ever, and there are two thousand kinds
     told: list[Memory] = []
     while count.turns < turns:
-        await one_house(rng, min(per_house, turns - count.turns), together, count)
+        await one_assistant(rng, min(per_assistant, turns - count.turns), together, count)
         if count.turns * 10 // turns > len(told):
             told.append(Memory.now())
             note = f"{count.turns} turns, {time.monotonic() - began:.0f} s, {told[-1]}"
@@ -204,32 +207,32 @@ async def the_day(turns: int, per_house: int, together: int, seed: int) -> int:
         print(f"(fewer than {ENOUGH} turns say nothing about memory)")
     elif late.blocks > early.blocks * (1 + MORE_BLOCKS) or late.megabytes > half.megabytes * (1 + MORE_MEMORY):
         count.wrong.append(f"memory grew from {early} to {half} to {late}")
-    print(f"houses            {count.houses}")
+    print(f"assistants        {count.assistants}")
     print(f"turns             {count.turns}")
     print(f"end markers       {count.markers}")
-    print(f"misdeeds          {count.misdeeds.total()} by {len(count.misdeeds)} kinds of animal")
+    print(f"faults            {count.records.total()} by {len(count.records)} kinds of faulty plugin")
     print(f"seconds           {seconds:.1f}")
     print(f"memory at 10 %    {early}")
     print(f"memory half-way   {half}")
     print(f"memory at the end {late}")
     print(f"allowed           {MORE_BLOCKS:.0%} more blocks than at 10 %, {MORE_MEMORY:.0%} more MB than half-way")
-    print(f"threads           {count.most_threads} at most after a house, {threading.active_count()} at the end")
+    print(f"threads           {count.most_threads} at most after an assistant, {threading.active_count()} at the end")
     for wrong in count.wrong:
         print(f"WRONG: {wrong}")
     return len(count.wrong)
 
 
 def main() -> int:
-    """Read the command line and have a day."""
+    """Read the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, default=10_000)
-    parser.add_argument("--house", type=int, default=250, help="turns in one house")
+    parser.add_argument("--each", type=int, default=250, help="turns in one assistant")
     parser.add_argument("--together", type=int, default=80, help="turns at once, at most")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     logging.getLogger("hark").addHandler(logging.NullHandler())
     logging.getLogger("hark").propagate = False
-    return min(asyncio.run(the_day(given.turns, given.runtime, given.together, given.seed)), 1)
+    return min(asyncio.run(run(given.turns, given.each, given.together, given.seed)), 1)
 
 
 if __name__ == "__main__":

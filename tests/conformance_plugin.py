@@ -1,13 +1,12 @@
 """Ties tests to rows of the specifications: `@pytest.mark.spec("PIPELINE-1/9.5.a")`.
 
 A row that does not exist is a collection error. With `--conformance-strict`, a run of all tests fails when a row whose
-status is `test` was not shown by a test that passed; a run of some tests is not judged. Where all tests are run in
-several parts, each takes notes with `--conformance-notes FILE`, and `scripts/conformance --judge` judges them together.
+status is `test` was not shown by a test that passed; a run of some tests is not judged. The rows travel with the test
+reports, so that the process that distributes tests over workers (pytest-xdist) judges the results of all of them.
 """
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,8 @@ from typing import Any
 import pytest
 
 CLAUSES = Path(__file__).parent.parent / "conformance" / "clauses"
+PROPERTY = "spec"
+"""The user property of a test report that holds a row."""
 
 
 def read_rows(clauses: Path) -> dict[str, dict[str, Any]]:
@@ -31,14 +32,13 @@ def rows_of(item: pytest.Item) -> Iterator[str]:
 
 
 class Conformance:
-    """Takes note of which rows were shown in this session."""
+    """Records which rows were shown in this session."""
 
-    def __init__(self, rows: dict[str, dict[str, Any]], strict: bool, notes: Path | None = None) -> None:
+    def __init__(self, rows: dict[str, dict[str, Any]], strict: bool) -> None:
         self.rows = rows
         self.strict = strict
-        self.notes = notes
-        self.named: dict[str, frozenset[str]] = {}
-        """The rows of each collected test."""
+        self.named: dict[str, set[str]] = {}
+        """By row: the tests that name it."""
         self.shown: set[str] = set()
         """Rows with a test that passed."""
         self.missing: list[str] = []
@@ -49,8 +49,7 @@ class Conformance:
         unknown = []
         for item in items:
             named = frozenset(rows_of(item))
-            if named:
-                self.named[item.nodeid] = named
+            item.user_properties += [(PROPERTY, row) for row in sorted(named)]
             unknown += [
                 f"{item.nodeid}: no specification has a row {row!r}" for row in sorted(named - self.rows.keys())
             ]
@@ -61,19 +60,20 @@ class Conformance:
         self._whole = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        rows = {str(row) for name, row in report.user_properties if name == PROPERTY}
+        for row in rows:
+            self.named.setdefault(row, set()).add(report.nodeid.partition("[")[0])
         if report.when == "call" and report.passed and not hasattr(report, "wasxfail"):
-            self.shown |= self.named.get(report.nodeid, frozenset())
+            self.shown |= rows
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        if self.notes is not None:
-            self.notes.write_text(json.dumps(sorted(self.shown)), "utf-8")
         finished = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         stopped = session.shouldfail or session.shouldstop
         self.judged = self.strict and self._whole and finished and not stopped and covers_all(session.config)
         if self.judged:
-            self.missing = [row for row, clause in self.rows.items() if clause["status"] == "test"]
-            self.missing = [row for row in self.missing if row not in self.shown]
+            wanted = [row for row, clause in self.rows.items() if clause["status"] == "test"]
+            self.missing = [row for row in wanted if row not in self.shown]
             if self.missing and exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -86,7 +86,7 @@ class Conformance:
             return
         terminalreporter.section("conformance", red=True)
         for row in self.missing:
-            named = dict.fromkeys(test.partition("[")[0] for test, rows in self.named.items() if row in rows)
+            named = sorted(self.named.get(row, ()))
             why = f"its tests did not pass: {', '.join(named)}" if named else "no test names it"
             terminalreporter.write_line(f"{row}: {why}")
         terminalreporter.write_line(f"{len(self.missing)} of {wanted} rows were not shown", red=True)
@@ -96,6 +96,8 @@ def covers_all(config: pytest.Config) -> bool:
     """Whether this run was asked for all tests there are."""
     option = config.option
     if option.collectonly or option.keyword or option.markexpr or option.ignore or option.ignore_glob:
+        return False
+    if option.deselect or getattr(option, "lf", False):  # a process that distributes tests is not told of deselections
         return False
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         return True
@@ -112,7 +114,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail a run of all tests when a row of the specifications that can be tested was not shown",
     )
-    group.addoption("--conformance-notes", type=Path, metavar="FILE", help="write down which rows were shown")
     group.addoption(
         "--conformance-clauses",
         type=Path,
@@ -123,7 +124,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start taking notes."""
+    """Start recording; a worker of pytest-xdist leaves the judgement to the process that started it."""
+    strict = config.option.conformance_strict and not hasattr(config, "workerinput")
     rows = read_rows(config.option.conformance_clauses)
-    noted = Conformance(rows, config.option.conformance_strict, config.option.conformance_notes)
-    config.pluginmanager.register(noted, "conformance")
+    config.pluginmanager.register(Conformance(rows, strict), "conformance")

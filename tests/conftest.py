@@ -27,7 +27,7 @@ from hark.testing.nats_bus import NatsBus
 from hark.testing.quiet import QuietCarrier
 from hark.testing.websocket_bus import WebSocketBus
 
-pytest_plugins = ["conformance_plugin", "nats_plugin"]
+pytest_plugins = ["conformance_plugin", "coverage_plugin", "nats_plugin"]
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Begun in the background of a shell: whoever the tests start would ignore Ctrl-C as well.

@@ -11,7 +11,7 @@ import pytest
 from flow.listening import Listening, command, ears_of, ended
 from flow.stage import transformer
 from hark.bus import LocalBus, ask
-from hark.chains import Chain, ChainListing
+from hark.chains import ChainListing
 from hark.hear.transcript import language
 from hark.model import Audio, Message, Session
 from hark.model.lang import is_tag
@@ -56,10 +56,6 @@ def cancelling(reason: str = "policy_block") -> Step:
 def handle_of(stage: Listening) -> Message:
     [handle] = stage.of(topics.UTTERANCE_HANDLE)
     return handle
-
-
-def chain_of(stage: Listening) -> Chain:
-    return stage.listener._recogniser._audio
 
 
 # §3 and §5: speech becomes an utterance.
@@ -133,7 +129,7 @@ async def test_the_chain_goes_by_priority_or_by_the_deployers_list(bus: LocalBus
         await stage.hears(command())
         assert calls == ["early", "usual", "late"]
         calls.clear()
-        chain_of(stage).reorder(("late", "early"))
+        stage.chain.reorder(("late", "early"))
         await stage.hears(command())
         assert calls == ["late", "early"]
 
@@ -236,7 +232,7 @@ async def test_who_runs_is_preferred_loaded_and_not_denied(
 @pytest.mark.spec("AUDIO-IN-1/TRANSFORM-1/6.a")
 async def test_who_asks_learns_which_transformers_are_loaded(bus: LocalBus) -> None:
     async with Listening(bus, chain=[link("a", priority=10), link("b")]) as stage:
-        listing = ChainListing(bus, [chain_of(stage)])
+        listing = ChainListing(bus, [stage.chain])
         answer = await ask(bus, stage.clock, Message(topics.transformer_list("audio")))
         listing.close()
         assert answer.type == "ovos.transformer.audio.list.response"
@@ -343,7 +339,7 @@ async def test_the_chosen_language_is_in_the_session_and_given_to_the_recogniser
     async with Listening(bus, wake_words=(word,)) as stage:
         await stage.told(topics.UTTERANCE_HANDLED, Session(lang="fr-FR"))
         await stage.hears(command())
-        chain_of(stage).registry.add(link("detect", detect))
+        stage.chain.registry.add(link("detect", detect))
         await stage.hears(command())
         await stage.told(topics.MIC_LISTEN)
         assert [lang for _, lang in stage.stt.heard] == ["de-DE", "pt-PT"]

@@ -306,7 +306,8 @@ async def test_a_plugin_that_has_just_started_decides_as_one_that_has_not(assist
     async with assistant(chatty("a.skill"), chatty("b.skill")) as hark:
         session = listed("a.skill", "b.skill")
         first = await hark.hears("hello", session=session)
-        hark.runtime.pipeline.get(Converse.id).plugin.silent.clear()
+        for skill_id in ("a.skill", "b.skill"):  # what it has heard of them is forgotten
+            hark.bus.emit(Message(topics.SKILL_LOADED, {"skill_id": skill_id, "capabilities": []}))
         for _ in range(3):
             await hark.hears("something else", session=listed("b.skill", session_id="y"))
         assert await hark.hears("hello", session=session) == first

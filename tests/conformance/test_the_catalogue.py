@@ -186,6 +186,19 @@ def test_when_every_row_is_shown_a_strict_run_passes(tmp_path: Path) -> None:
     assert "all 2 rows" in told
 
 
+def test_rows_shown_by_several_workers_are_judged_together(tmp_path: Path) -> None:
+    spread = ("-p", "xdist.plugin", "-n2", "--dist=loadfile", "--conformance-strict")
+    code, told = run(tmp_path, A, *spread, elsewhere=B)
+    assert code == PASSED, told
+    assert "all 2 rows" in told
+
+
+def test_a_row_that_no_worker_has_shown_fails_the_run(tmp_path: Path) -> None:
+    code, told = run(tmp_path, A, "-p", "xdist.plugin", "-n2", "--conformance-strict", elsewhere="def test_it(): ...")
+    assert code == FAILED, told
+    assert "X-1/1.b: no test names it" in told
+
+
 def test_marks_count_wherever_the_test_is(tmp_path: Path) -> None:
     code, told = run(tmp_path, A, "--conformance-strict", elsewhere=B)
     assert code == PASSED, told

@@ -322,20 +322,17 @@ async def test_the_language_is_written_back_to_the_utterance(
 async def test_the_language_is_written_back_to_the_response(
     assistant: MakeAssistant, stated: str | None, made: str | None
 ) -> None:
-    rendered: list[Any] = []
-
     def translate(text: str, ctx: Ctx) -> str:
         if made != "unchanged":
             ctx.lang = made
         return text
 
     async with assistant(transformer("dialog", "t", translate)) as hark:
-        hark.runtime.speaker.render = rendered.append
         data = {"utterance": "hello", "listen": True, **({} if stated is None else {"lang": stated})}
         hark.bus.emit(Message(topics.UTTERANCE_SPEAK, data))
         await settle()
     expected = stated if made == "unchanged" else made
-    [spoken] = rendered
+    [spoken] = hark.rendered
     assert spoken.lang == expected
     language = {} if expected is None else {"lang": expected}
     assert spoken.message.data == {"utterance": "hello", "listen": True, **language}
@@ -1002,13 +999,11 @@ async def test_nobody_can_cancel_from_outside(assistant: MakeAssistant) -> None:
 @pytest.mark.spec("TRANSFORM-1/8.a")
 async def test_stale_keys_on_a_response_do_not_cancel_it(assistant: MakeAssistant) -> None:
     forged = {"canceled": True, "cancel_reason": "other", "cancel_by": "nobody"}
-    rendered: list[Any] = []
     async with assistant(link("dialog", "innocent")) as hark:
-        hark.runtime.speaker.render = rendered.append
         hark.bus.emit(Message(topics.UTTERANCE_SPEAK, {"utterance": "hello"}, forged))
         await settle()
         assert hark.of(topics.UTTERANCE_CANCELLED) == []
-    assert [spoken.text for spoken in rendered] == ["hello"]
+    assert [spoken.text for spoken in hark.rendered] == ["hello"]
 
 
 @pytest.mark.spec("TRANSFORM-1/8.1.b")

@@ -130,7 +130,7 @@ def test_recognisers_can_break_it() -> None:
         "it_understands_its_examples",
         "several_at_once_do_not_get_mixed_up",
     }
-    assert set(broken(engine_contract(Lines))) == {"it_loads_tells_about_itself_and_goes"}
+    assert set(broken(engine_contract(Lines))) == {"it_loads_describes_itself_and_stops"}
 
 
 class Mute(TTSEngine):

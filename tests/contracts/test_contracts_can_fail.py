@@ -163,7 +163,7 @@ class Reader(Fine):
 
 
 TRANSFORMERS: list[tuple[type[Plugin], str, str]] = [
-    (Crooked, "it_is_let_in", "its id is 'not an id'"),
+    (Crooked, "it_is_accepted", "its id is 'not an id'"),
     (Demanding, "its_settings_have_defaults", "missing required field `key`"),
     (Only, "it_can_be_made_twice", "the same object again"),
     (Restless, "it_starts_and_stops_and_leaves_no_task_behind", "Event.wait"),
@@ -263,7 +263,7 @@ def reading(self: Any, utterances: Sequence[str], lang: str, session: Session) -
         (first_only, "its_claims_are_well_formed", "only as the first candidate"),
         (fussy, "its_claims_are_well_formed", "does not claim its own example"),
         (wordy, "it_declines_nonsense", "returned a str"),
-        (unhandled, "what_it_claims_for_itself_it_can_handle", "nobody handles parrot:sing"),
+        (unhandled, "what_it_claims_for_itself_it_can_handle", "no handler for parrot:sing"),
         (fussy, "it_works_in_languages_it_does_not_know", "KeyError"),
         (curious, "it_needs_nothing_of_the_session", "AttributeError"),
         (counting, "fifty_calls_at_once_do_not_get_mixed_up", "at once with others"),
@@ -323,10 +323,10 @@ class Crossed(Light):
     ("kind", "clause", "words"),
     [
         (Mute, "it_understands_something", "no method has an @intent"),
-        (Handless, "every_intent_has_a_handler", "nobody handles ['switch']"),
+        (Handless, "every_intent_has_a_handler", "no handler for ['switch']"),
         (Silent, "it_registers_what_it_understands", ""),
-        (Silent, "its_samples_lead_to_it", "nobody claims"),
-        (Staying, "it_is_withdrawn_when_it_stops", "nobody"),
+        (Silent, "its_samples_lead_to_it", "no matcher claims"),
+        (Staying, "it_is_withdrawn_when_it_stops", "no skill"),
         (Crossed, "its_samples_lead_to_it", "leads to"),
     ],
 )

@@ -19,7 +19,7 @@ BLOCKS = [
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_runs_and_says_something(path: Path) -> None:
-    done = subprocess.run([sys.executable, "-W", "error", path], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-W", "error", path], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
 

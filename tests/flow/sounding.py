@@ -63,6 +63,7 @@ class Sounding:
             self.bus, self.clock, rig.chain, self.traces, self.shown.append, self._serves, output=self.output
         )
         self.bus.tap(self.messages.append)
+        self._tasks_before = asyncio.all_tasks()
         return self
 
     async def __aexit__(
@@ -70,8 +71,7 @@ class Sounding:
     ) -> None:
         await self.speaker.close()
         await settle()  # that a task is over is known a moment later
-        assert self.speaker.tasks == set()
-        assert self.speaker.pending == 0
+        assert not self._is_busy()
         await close_output(self.output)
 
     def say(
@@ -117,9 +117,13 @@ class Sounding:
         """Wait until nothing is under way, also on threads."""
         await settle()
         async with asyncio.timeout(20):
-            while self.speaker.tasks or self.speaker.pending:
+            while self._is_busy():
                 await asyncio.to_thread(lambda: None)
                 await settle()
+
+    def _is_busy(self) -> bool:
+        own = asyncio.all_tasks() - self._tasks_before - {asyncio.current_task()}
+        return bool(own) or self.speaker.pending > 0
 
     async def pass_by(self, seconds: float) -> None:
         """Let time pass."""

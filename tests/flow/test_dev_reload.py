@@ -11,6 +11,7 @@ import weakref
 from pathlib import Path
 
 import pytest
+from hark.bus.subscription import LocalSubscription
 
 from flow.dev_rig import WEATHER, Desk
 from flow.stage import MakeAssistant
@@ -427,7 +428,8 @@ class Greedy(Skill):
 
 
 def _weight(hark: Assistant) -> tuple[int, int, int]:
-    subscriptions = sum(map(len, hark.bus._topics.values()))
+    gc.collect()
+    subscriptions = sum(type(one) is LocalSubscription for one in gc.get_objects())
     # Workers belong to the house: how many there are depends on how fast they come back.
     threads = [thread for thread in threading.enumerate() if thread.name != "hark-worker"]
     return subscriptions, len(asyncio.all_tasks()), len(threads)

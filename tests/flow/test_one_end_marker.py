@@ -31,6 +31,9 @@ from hark.spec import topics
 from hark.testing import Assistant, FakeClock, settle
 from hark.understand import deciding as deciding_module
 from hark.understand import orchestrator as orchestrator_module
+from hark.understand.dispatches import Dispatches
+from hark.understand.endings import Endings
+from hark.understand.matching import MatchRound
 
 ERROR = [
     topics.INTENT_MATCHED,
@@ -512,7 +515,7 @@ def break_language(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
 
 
 def break_match_round(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.runtime.orchestrator._deciding._round, "run", explode)
+    patch.setattr(MatchRound, "run", explode)
 
 
 def break_backstop(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
@@ -524,11 +527,11 @@ def break_activation(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
 
 
 def break_dispatch(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.runtime.orchestrator._dispatches, "expect", explode)
+    patch.setattr(Dispatches, "expect", explode)
 
 
 def break_completion(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(hark.runtime.orchestrator._endings, "handled", explode)
+    patch.setattr(Endings, "handled", explode)
 
 
 def break_the_end(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
@@ -568,9 +571,10 @@ async def test_a_turn_that_breaks_inside_still_gets_its_marker(
 @pytest.mark.one_process
 async def test_a_turn_whose_task_is_cancelled_still_gets_its_marker(assistant: MakeAssistant) -> None:
     async with assistant(matcher("claims", claim_of("nobody:go"))) as hark:
+        before = asyncio.all_tasks()
         hearing = hark.say("hello")
         await settle()
-        [task] = hark.bus._tasks
+        [task] = asyncio.all_tasks() - before
         task.cancel()
         await settle()
         assert hearing.markers == 1

@@ -83,34 +83,29 @@ async def test_sessions_are_answered_independently_and_each_in_order(assistant: 
 
 
 async def test_a_translation_is_told_with_its_language(assistant: MakeAssistant) -> None:
-    rendered: list[Any] = []
-
     def translate(text: str, ctx: Ctx) -> str:
         ctx.lang = "pt-PT"
         return {"hello": "olá"}.get(text, text)
 
     async with assistant(transformer("dialog", "translate", translate), claims()) as hark:
-        hark.runtime.speaker.render = rendered.append
         hark.say("hello")
         await settle()
-        [spoken] = rendered
+        [spoken] = hark.rendered
     assert (spoken.text, spoken.lang) == ("olá", "pt-PT")
     assert spoken.message.data == {"utterance": "olá", "lang": "pt-PT"}
     assert spoken.message.context["dialog_transformer_ids"] == ("translate",)
 
 
 async def test_a_skill_may_speak_outside_any_turn(assistant: MakeAssistant) -> None:
-    rendered: list[Any] = []
     kettle = skill("kettle.skill", quick=True)
     async with assistant(kettle) as hark:
-        hark.runtime.speaker.render = rendered.append
         kettle.host.speak("tea is ready")
         kettle.host.after(60.0, lambda: kettle.host.speak("tea is cold", session=Session("kitchen"), lang="en-GB"))
         await hark.clock.advance(61.0)
         assert hark.of(topics.UTTERANCE_HANDLED) == []
-    told = [(spoken.text, spoken.lang, spoken.message.session_id) for spoken in rendered]
+    told = [(spoken.text, spoken.lang, spoken.message.session_id) for spoken in hark.rendered]
     assert told == [("tea is ready", None, "default"), ("tea is cold", "en-GB", "kitchen")]
-    assert all(spoken.message.context["skill_id"] == "kettle.skill" for spoken in rendered)
+    assert all(spoken.message.context["skill_id"] == "kettle.skill" for spoken in hark.rendered)
 
 
 async def test_garbage_in_place_of_text_is_not_spoken_and_holds_nothing_up(assistant: MakeAssistant) -> None:
@@ -148,7 +143,7 @@ async def loud(hark: Assistant, *engines: Engine, **options: Any) -> AsyncIterat
     output = structs.replace(output, tts=house.chains["tts"], hears=lambda _id: True)
     await house.speaker.close()
     house.services["speak"].speaker = Speaker(
-        house.bus, house.clock, house.chains["dialog"], house.traces, hark._rendered, lambda _id: True, output=output
+        house.bus, house.clock, house.chains["dialog"], house.traces, hark.show, lambda _id: True, output=output
     )
     yield player
     await house.speaker.close()

@@ -1,4 +1,4 @@
-"""Whichever animals share a house, however many turns run at once, whenever it closes: one end marker for each."""
+"""Whichever faulty plugins are loaded, however many turns run at once, whenever it closes: one end marker for each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TURNS = 30
 class Day(NamedTuple):
     """What happens in one house."""
 
-    animals: tuple[FaultyPlugin, ...]
+    faulty_plugins: tuple[FaultyPlugin, ...]
     bus: type[LocalBus]
     seed: int
     """Decides call by call who misbehaves."""
@@ -39,9 +39,9 @@ def days(draw: st.DrawFn) -> Day:
     chosen = [
         draw(st.lists(st.sampled_from(FAULTY_PLUGINS[point]), max_size=2, unique_by=str)) for point in FAULTY_PLUGINS
     ]
-    animals = tuple(animal for some in chosen for animal in some)
+    faulty_plugins = tuple(faulty for some in chosen for faulty in some)
     return Day(
-        animals=tuple(draw(st.permutations(animals))),
+        faulty_plugins=tuple(draw(st.permutations(faulty_plugins))),
         bus=draw(st.sampled_from((LocalBus, WireBus))),
         seed=draw(st.integers(0, 10_000)),
         waves=tuple(draw(st.lists(st.integers(1, TURNS), min_size=1, max_size=5))),
@@ -51,51 +51,53 @@ def days(draw: st.DrawFn) -> Day:
 
 
 async def spend(day: Day) -> FaultyAssistant:
-    """Have the day; the visit when it is over."""
+    """Have the day; the assistant when it is over."""
     rng = random.Random(day.seed)
-    heavy = {animal.id for animal in day.animals if animal.behaviour.once}
+    heavy = {faulty.id for faulty in day.faulty_plugins if faulty.behaviour.once}
 
-    def mood(animal_id: str) -> bool:
-        return rng.random() < (0.02 if animal_id in heavy else 0.4)
+    def decide(plugin_id: str) -> bool:
+        return rng.random() < (0.02 if plugin_id in heavy else 0.4)
 
     limits = {"open_turns": day.open_turns, "retry_after": 1.0}
-    async with FaultyAssistant(*day.animals, bus=day.bus, settings={"limits": limits}, mood=mood) as visit:
-        with visit.cage.provoked():
-            await say_all(visit, day, rng)
+    async with FaultyAssistant(
+        *day.faulty_plugins, bus=day.bus, settings={"limits": limits}, decide=decide
+    ) as assistant:
+        with assistant.switch.on():
+            await say_all(assistant, day, rng)
         if not day.closes_early:
-            the_bus_is_alive(visit)
-            await visit.clock.advance(5.0)
-            await the_next_turn_is_answered(visit)
-            nobody_is_unnamed(visit)
-    return visit
+            the_bus_is_alive(assistant)
+            await assistant.clock.advance(5.0)
+            await the_next_turn_is_answered(assistant)
+            nobody_is_unnamed(assistant)
+    return assistant
 
 
-async def say_all(visit: FaultyAssistant, day: Day, rng: random.Random) -> None:
+async def say_all(assistant: FaultyAssistant, day: Day, rng: random.Random) -> None:
     said = 0
     while said < TURNS:
         for wave in day.waves:
             for _ in range(min(wave, TURNS - said)):
-                session = rng.choice((None, Session(f"s{said % 3}", blacklisted_skills=["zoo.denied"])))
-                visit.say(f"turn {said}", session=session)
+                session = rng.choice((None, Session(f"s{said % 3}", blacklisted_skills=["faults.denied"])))
+                assistant.say(f"turn {said}", session=session)
                 said += 1
             if said < TURNS or not day.closes_early:
-                await visit.see_out(idlers=False)
+                await assistant.run_until_quiet(workers=False)
 
 
-def nobody_is_unnamed(visit: FaultyAssistant) -> None:
+def nobody_is_unnamed(assistant: FaultyAssistant) -> None:
     """Whoever misbehaved in a turn is in its trace."""
-    for animal_id, utterance_id in visit.cage.misdeeds:
-        trace = visit.runtime.traces.of(utterance_id)
+    for plugin_id, utterance_id in assistant.switch.records:
+        trace = assistant.runtime.traces.of(utterance_id)
         if trace is not None:
-            assert any(step.who.partition(":")[0] == animal_id for step in trace.steps), f"{animal_id}: {trace.steps}"
+            assert any(step.who.partition(":")[0] == plugin_id for step in trace.steps), f"{plugin_id}: {trace.steps}"
 
 
-def each_has_one_marker(visit: FaultyAssistant) -> None:
-    entries = len(visit.of(topics.UTTERANCE_HANDLE))
-    markers = [message.utterance_id for message in visit.of(topics.UTTERANCE_HANDLED)]
+def each_has_one_marker(assistant: FaultyAssistant) -> None:
+    entries = len(assistant.of(topics.UTTERANCE_HANDLE))
+    markers = [message.utterance_id for message in assistant.of(topics.UTTERANCE_HANDLED)]
     assert len(markers) == len(set(markers)) == entries, f"{entries} utterances, {len(markers)} end markers"
     ended: set[str | None] = set()
-    for message in visit.messages:
+    for message in assistant.messages:
         if message.type in LIFECYCLE or ":" in message.type:
             assert message.utterance_id not in ended, f"{message.type} after its end marker"
         if message.type == topics.UTTERANCE_HANDLED:
@@ -105,6 +107,6 @@ def each_has_one_marker(visit: FaultyAssistant) -> None:
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(days())
 def test_every_utterance_gets_one_end_marker_whoever_is_in_the_house(day: Day) -> None:
-    visit = asyncio.run(spend(day))
-    assert len(visit.of(topics.UTTERANCE_HANDLE)) >= TURNS
-    each_has_one_marker(visit)
+    assistant = asyncio.run(spend(day))
+    assert len(assistant.of(topics.UTTERANCE_HANDLE)) >= TURNS
+    each_has_one_marker(assistant)

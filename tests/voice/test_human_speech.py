@@ -1,9 +1,8 @@
 """A recording of a person, which comes inside a package."""
 
-from voice_engines import Real, inside, voice_settings
-
 from hark.model.wav import read_wav
 from hark.testing.voice.talking import TalkingHouse
+from voice_engines import Real, inside, voice_settings
 
 
 async def test_a_person_is_understood_sentence_by_sentence(real: Real) -> None:

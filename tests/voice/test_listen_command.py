@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from voice_engines import MODEL, Real
 
 from flow.hark_process import World
 from hark.cli.main import main
 from hark.model import Audio
 from hark.model.wav import read_wav, write_wav
+from voice_engines import MODEL, Real
 
 SETTINGS = f"""
 [voice]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from voice_engines import Real, voice_settings
-
 from hark.plugins import Turn
 from hark.skills import Skill, intent
 from hark.testing.voice.talking import TalkingHouse
+from voice_engines import Real, voice_settings
 
 COMMAND = "put sports talk on in the basement"
 

@@ -1,12 +1,12 @@
 """Conversation scripts, spoken and heard."""
 
 import pytest
-from voice_engines import voice_settings
 
 from hark.plugins import Turn
 from hark.skills import Skill, intent
 from hark.testing import play
 from hark.testing.scripts.voice import VoiceSetup
+from voice_engines import voice_settings
 
 
 class Pizza(Skill):

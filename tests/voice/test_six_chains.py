@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from voice_engines import Real, voice_settings
 
 from hark.model import Audio, Match
 from hark.plugins import (
@@ -24,6 +23,7 @@ from hark.plugins import (
 )
 from hark.spec import topics
 from hark.testing.voice.talking import TalkingHouse
+from voice_engines import Real, voice_settings
 
 ENGINES = (("vad", "silero"), ("stt", "faster-whisper"), ("tts", "nanotts"))
 

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from voice_engines import MODEL, voice_settings
 
 from hark.cli.main import main
 from hark.testing import play
 from hark.testing.scripts.voice import VoiceSetup
+from voice_engines import MODEL, voice_settings
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "scripts.md"
 

@@ -126,7 +126,7 @@ class HandlerHost:
         self._questions.close()
 
     def emit(self, message: Message) -> None:
-        """As promised by `RunningEngine`. Nothing is delivered before this returns: the handler may be deep in its stack."""
+        """Nothing is delivered before this returns: the handler may be deep in its stack."""
         check_emittable(message.type, "a handler")
         self._bus.post(message)
 

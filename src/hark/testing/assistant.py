@@ -63,6 +63,8 @@ class Assistant:
         self._turns = FollowedTurns("test", remembered=None)
         self.messages: list[Message] = []
         """Every Message on the bus, in order."""
+        self.rendered: list[SpokenResponse] = []
+        """Everything that was said, in order, with its language and the Message it came with."""
         self.runtime: Runtime | SplitHouse
 
     @property
@@ -82,7 +84,7 @@ class Assistant:
                 self.clock,
                 self._plugins,
                 self._saw,
-                self._rendered,
+                self.show,
                 self._data_root,
                 self._carrier,
             )
@@ -95,7 +97,7 @@ class Assistant:
                 bus,
                 self.clock,
                 self._plugins,
-                render=self._rendered,
+                render=self.show,
                 serves=lambda _id: True,
                 data_root=self._data_root,
             )
@@ -177,7 +179,9 @@ class Assistant:
         self.messages.append(message)
         self._turns.saw(message)
 
-    def _rendered(self, spoken: SpokenResponse) -> None:
+    def show(self, spoken: SpokenResponse) -> None:
+        """Take a rendered response: it is added to `rendered`, and to what its turn answered."""
+        self.rendered.append(spoken)
         turn = self._turns.of(spoken.message)
         if turn is not None:
             turn.hear(spoken.text)

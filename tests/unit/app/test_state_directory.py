@@ -28,8 +28,9 @@ def test_an_existing_directory_keeps_its_mode(tmp_path: Path) -> None:
     assert mode(tmp_path) == 0o755
 
 
-def test_a_directory_others_can_write_to_is_refused(tmp_path: Path) -> None:
-    tmp_path.chmod(0o777)
+@pytest.mark.parametrize("writable", [0o720, 0o702, 0o777], ids=["group", "others", "everyone"])
+def test_a_directory_others_can_write_to_is_refused(tmp_path: Path, writable: int) -> None:
+    tmp_path.chmod(writable)
     with pytest.raises(StateError, match=f"can be written to by others; chmod go-w {tmp_path}"):
         make_directory(tmp_path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -11,12 +12,14 @@ from hark.cli import main
 
 
 def loaded_by(program: str) -> set[str]:
+    untraced = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; {program}; print(*sys.modules, file=sys.stderr)"],
         capture_output=True,
         text=True,
         check=True,
-        timeout=30,
+        timeout=60,
+        env=untraced,
     )
     return set(done.stderr.split())
 

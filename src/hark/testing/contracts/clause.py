@@ -20,7 +20,7 @@ Check = Callable[[Subject], Awaitable[None]]
 
 
 class Clause(msgspec.Struct, frozen=True):
-    """One thing a plugin has to keep: a name that reads as a sentence, and how it is found out."""
+    """One thing a plugin has to keep: a name that reads as a sentence, and the check."""
 
     name: str
     check: Check
@@ -41,7 +41,7 @@ def test_of(clauses: Sequence[Clause], make: Make, settings: Mapping[str, Any], 
     @pytest.mark.parametrize("clause", clauses, ids=str)
     def test_contract(clause: Clause) -> None:
         """Runs on an event loop of its own, so that no plugin of pytest is needed."""
-        asyncio.run(_kept(clause, Subject(make, settings, options)))
+        asyncio.run(_check(clause, Subject(make, settings, options)))
 
     return test_contract
 
@@ -49,7 +49,7 @@ def test_of(clauses: Sequence[Clause], make: Make, settings: Mapping[str, Any], 
 test_of.__test__ = False  # type: ignore[attr-defined]  # its name begins like that of a test
 
 
-async def _kept(clause: Clause, subject: Subject) -> None:
+async def _check(clause: Clause, subject: Subject) -> None:
     await clause.check(subject)
 
 
@@ -77,7 +77,7 @@ def contract(make: Make, *, settings: Mapping[str, Any] | None = None, **options
 
 @clause
 async def it_is_accepted(subject: Subject) -> None:
-    """Its id, its signature and everything else that is looked at when it is loaded is in order."""
+    """Its id, its signature and everything else that is checked when it is loaded is in order."""
     plugin = subject.make()
     try:
         main_method(plugin)
@@ -87,7 +87,7 @@ async def it_is_accepted(subject: Subject) -> None:
 
 @clause
 async def its_settings_have_defaults(subject: Subject) -> None:
-    """It can be loaded without a word in the settings file, or with the settings the contract was given."""
+    """It can be loaded with an empty settings file, or with the settings the contract was given."""
     plugin = subject.make()
     try:
         settings_for(plugin, subject.settings)
@@ -97,7 +97,7 @@ async def its_settings_have_defaults(subject: Subject) -> None:
 
 @clause
 async def it_can_be_made_twice(subject: Subject) -> None:
-    """Two of them, in two houses at once, do not get in each other's way."""
+    """Two of them, in two assistants at once, do not disturb each other."""
     assert subject.make() is not subject.make(), "making it gives the same object again"
     async with subject.runtime(), subject.runtime():
         pass

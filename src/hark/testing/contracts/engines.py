@@ -24,49 +24,49 @@ def _sound(audio: object, of: str) -> Audio:
     return audio
 
 
-async def _spoken(stage: RunningEngine, text: str, lang: str, voice: str | None = None) -> Audio:
-    return _sound(await stage.call(text, lang, voice), f"the speech of {text[:40]!r}")
+async def _spoken(running: RunningEngine, text: str, lang: str, voice: str | None = None) -> Audio:
+    return _sound(await running.call(text, lang, voice), f"the speech of {text[:40]!r}")
 
 
 @clause
 async def it_speaks(subject: Subject) -> None:
     """A sentence is a sound that takes some time and can be heard; a longer text takes longer."""
-    async with running_engine(subject) as stage:
-        short = await _spoken(stage, _SENTENCE, subject.options["lang"])
+    async with running_engine(subject) as running:
+        short = await _spoken(running, _SENTENCE, subject.options["lang"])
         assert 0.3 < short.seconds < 20, f"five words take {short.seconds:.1f} s"
         assert max(map(abs, int16_samples(as_mono(short).samples))) > 1_000, "nothing can be heard"
-        long = await _spoken(stage, _LONG, subject.options["lang"])
+        long = await _spoken(running, _LONG, subject.options["lang"])
         assert long.seconds > 3 * short.seconds, "a long text is cut off"
 
 
 @clause
 async def it_copes_with_any_text(subject: Subject) -> None:
     """What cannot be said is left out, and is no reason to fail."""
-    async with running_engine(subject) as stage:
+    async with running_engine(subject) as running:
         for name, text in TEXTS.items():
             if name != "very_long":
-                await _spoken(stage, text, subject.options["lang"])
+                await _spoken(running, text, subject.options["lang"])
         for text in ("", "<b>bold</b> & \0 \x07", "3.50 € at 10:30"):
-            await _spoken(stage, text, subject.options["lang"])
+            await _spoken(running, text, subject.options["lang"])
 
 
 @clause
 async def each_of_its_voices_speaks(subject: Subject) -> None:
     """The default is the first of them. Three are tried."""
-    async with running_engine(subject) as stage:
-        voices = list(await stage.work(stage.engine.voices, subject.options["lang"]))
+    async with running_engine(subject) as running:
+        voices = list(await running.work(running.engine.voices, subject.options["lang"]))
         assert all(isinstance(name, str) and name for name in voices), "a voice has no name"
         for name in voices[:3]:
-            assert (await _spoken(stage, _SENTENCE, subject.options["lang"], name)).seconds > 0.3, f"{name} is silent"
+            assert (await _spoken(running, _SENTENCE, subject.options["lang"], name)).seconds > 0.3, f"{name} is silent"
 
 
 @clause
 async def several_at_once_do_not_get_mixed_up(subject: Subject) -> None:
     """Two sentences at once are each as long as alone, or nearly: some voices vary."""
-    async with running_engine(subject) as stage:
+    async with running_engine(subject) as running:
         lang = subject.options["lang"]
-        alone = [(await _spoken(stage, text, lang)).seconds for text in (_SENTENCE, _LONG)]
-        together = await asyncio.gather(*(_spoken(stage, text, lang) for text in (_SENTENCE, _LONG) * 2))
+        alone = [(await _spoken(running, text, lang)).seconds for text in (_SENTENCE, _LONG)]
+        together = await asyncio.gather(*(_spoken(running, text, lang) for text in (_SENTENCE, _LONG) * 2))
         for number, audio in enumerate(together):
             before = alone[number % 2]
             assert abs(audio.seconds - before) < 0.35 * before, (
@@ -77,14 +77,14 @@ async def several_at_once_do_not_get_mixed_up(subject: Subject) -> None:
 @clause
 async def what_streams_is_all_of_it(subject: Subject) -> None:
     """In pieces it is as long as the whole, and all pieces have one format."""
-    async with running_engine(subject) as stage:
-        stream = await stage.work(stage.engine.stream, _LONG, subject.options["lang"])
+    async with running_engine(subject) as running:
+        stream = await running.work(running.engine.stream, _LONG, subject.options["lang"])
         if stream is None:
             return
-        pieces = [_sound(piece, "a piece") for piece in await stage.work(_all_of, stream)]
+        pieces = [_sound(piece, "a piece") for piece in await running.work(_all_of, stream)]
         assert pieces, "nothing comes"
         assert len({(one.sample_rate, one.sample_width, one.channels) for one in pieces}) == 1, "the format changes"
-        whole = await _spoken(stage, _LONG, subject.options["lang"])
+        whole = await _spoken(running, _LONG, subject.options["lang"])
         seconds = sum(piece.seconds for piece in pieces)
         assert abs(seconds - whole.seconds) < 0.35 * whole.seconds, f"{seconds:.1f} s of {whole.seconds:.1f} s"
 
@@ -109,43 +109,43 @@ _SHORT: Final = Audio(b"\x10\x10\xf0\xef" * 800, 16_000)
 @clause
 async def it_plays_to_the_end(subject: Subject) -> None:
     """Sound of any format, one after the other and at once."""
-    async with running_engine(subject) as stage:
+    async with running_engine(subject) as running:
         for name, audio in AUDIO.items():
             if name != "very_long":
-                await stage.call(audio)
-        await asyncio.gather(*(stage.call(_SHORT) for _ in range(3)))
+                await running.call(audio)
+        await asyncio.gather(*(running.call(_SHORT) for _ in range(3)))
 
 
 @clause
-async def whoever_cancels_it_ends_it(subject: Subject) -> None:
-    """Somebody said stop: long sound ends at once, and the next one can be heard."""
-    async with running_engine(subject) as stage:
-        playing = asyncio.ensure_future(stage.engine.play(Audio(_SHORT.samples * 600, 16_000)))
+async def it_ends_when_it_is_cancelled(subject: Subject) -> None:
+    """The user said stop: long sound ends at once, and the next one can be heard."""
+    async with running_engine(subject) as running:
+        playing = asyncio.ensure_future(running.engine.play(Audio(_SHORT.samples * 600, 16_000)))
         await asyncio.sleep(0)
         playing.cancel()
         done, _ = await asyncio.wait({playing}, timeout=2)
         assert done, "it goes on when it is cancelled"
-        await stage.call(_SHORT)
+        await running.call(_SHORT)
 
 
-PLAYER: Final = (it_plays_to_the_end, whoever_cancels_it_ends_it, its_devices_are_names)
+PLAYER: Final = (it_plays_to_the_end, it_ends_when_it_is_cancelled, its_devices_are_names)
 
 
 @clause
 async def it_loads_describes_itself_and_stops(subject: Subject) -> None:
-    """It can be used with the settings it was given, has a line for the doctor, and leaves no thread behind."""
-    async with running_engine(subject) as stage:
-        about = await stage.work(stage.engine.about)
+    """It can be used with the settings it was given, describes itself in one line, and leaves no thread behind."""
+    async with running_engine(subject) as running:
+        about = await running.work(running.engine.about)
         assert isinstance(about, str), f"about() returned a {type(about).__name__}"
         assert "\n" not in about, "about() is more than one line"
-        langs = stage.engine.langs
+        langs = running.engine.langs
         assert langs is None or (not isinstance(langs, str) and all(isinstance(one, str) for one in langs)), (
             f"langs are {langs!r}: a collection of tags, or None"
         )
 
 
 _EVERY: Final[tuple[Clause, ...]] = (
-    *(one for one in COMMON if "starts_and_stops" not in one.name),  # which is about plugins in a house
+    *(one for one in COMMON if "starts_and_stops" not in one.name),  # which is about plugins in a runtime
     it_loads_describes_itself_and_stops,
 )
 _CLAUSES: Final[Mapping[EngineKind, Sequence[Clause]]] = {
@@ -170,7 +170,7 @@ def engine_contract(
     """The contract of an engine: `test_contract = engine_contract(MyVoice, lang="de-DE")`.
 
     `examples` is for recognisers: text in lower case without punctuation, and sound in which exactly that is said.
-    `speech` is for voice activity (somebody speaks) and for wake words (somebody says `phrase`, once).
+    `speech` is for voice activity (a person speaks) and for wake words (a person says `phrase`, once).
     """
     made = make if isinstance(make, type) else type(make())
     kind: Any = getattr(made, "kind", None)

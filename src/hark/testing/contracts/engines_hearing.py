@@ -16,12 +16,12 @@ from hark.testing.contracts.subject import RunningEngine, Subject, running_engin
 
 _SECOND: Final = 2 * SAMPLE_RATE
 _PIECES: Final = (320, 1_000, 2_048, 7_778)
-"""Bytes at a time that somebody may be given sound in."""
+"""Bytes of sound that come at a time."""
 _NEVER: Final = "flibber wozzle gronk"
 
 
-async def _understood(stage: RunningEngine, audio: Audio, lang: str) -> str:
-    found = await stage.call(audio, lang)
+async def _understood(running: RunningEngine, audio: Audio, lang: str) -> str:
+    found = await running.call(audio, lang)
     assert type(found) is Transcript, f"transcribe() returned a {type(found).__name__}: it returns a Transcript"
     assert type(found.utterances) is tuple, "utterances are a tuple"
     assert all(isinstance(text, str) and text.strip() for text in found.utterances), "a candidate is empty"
@@ -33,36 +33,36 @@ async def _understood(stage: RunningEngine, audio: Audio, lang: str) -> str:
 @clause
 async def it_understands_its_examples(subject: Subject) -> None:
     """What is said in the examples, word for word."""
-    async with running_engine(subject) as stage:
+    async with running_engine(subject) as running:
         for text, audio in subject.options["examples"].items():
-            heard = await _understood(stage, audio, subject.options["lang"])
+            heard = await _understood(running, audio, subject.options["lang"])
             assert heard == " ".join(words(text)), f"{text!r} is understood as {heard!r}"
 
 
 @clause
 async def it_makes_nothing_of_silence(subject: Subject) -> None:
     """Where nothing was said, nothing is understood: an empty Transcript, and no failure."""
-    async with running_engine(subject) as stage:
+    async with running_engine(subject) as running:
         for seconds in (0, 1, 3):
-            heard = await _understood(stage, Audio(bytes(seconds * _SECOND), SAMPLE_RATE), subject.options["lang"])
+            heard = await _understood(running, Audio(bytes(seconds * _SECOND), SAMPLE_RATE), subject.options["lang"])
             assert not heard, f"{seconds} s of silence are understood as {heard!r}"
 
 
 @clause
 async def it_takes_sound_of_any_format(subject: Subject) -> None:
     """A transformer may have changed rate, width and channels."""
-    async with running_engine(subject) as stage:
+    async with running_engine(subject) as running:
         for name, audio in AUDIO.items():
             if name != "very_long":
-                await _understood(stage, audio, subject.options["lang"])
+                await _understood(running, audio, subject.options["lang"])
 
 
 @clause
 async def several_at_once_do_not_get_mixed_up(subject: Subject) -> None:
-    """Two people speak in two rooms: each is understood as alone."""
-    async with running_engine(subject) as stage:
+    """Recordings that are recognised at the same time are each understood as alone."""
+    async with running_engine(subject) as running:
         said = list(subject.options["examples"].items())[:3] * 2
-        heard = await asyncio.gather(*(_understood(stage, audio, subject.options["lang"]) for _, audio in said))
+        heard = await asyncio.gather(*(_understood(running, audio, subject.options["lang"]) for _, audio in said))
         for (text, _), one in zip(said, heard, strict=True):
             assert one == " ".join(words(text)), f"at once with others, {text!r} is understood as {one!r}"
 
@@ -70,18 +70,18 @@ async def several_at_once_do_not_get_mixed_up(subject: Subject) -> None:
 @clause
 async def what_streams_ends_in_the_same_text(subject: Subject) -> None:
     """Sound in pieces is understood as the whole is."""
-    async with running_engine(subject) as stage:
+    async with running_engine(subject) as running:
         for text, audio in subject.options["examples"].items():
-            recognition = await stage.work(stage.engine.recognition, subject.options["lang"])
+            recognition = await running.work(running.engine.recognition, subject.options["lang"])
             if recognition is None:
                 return
             samples = resample_mono(audio).samples
             for start in range(0, len(samples), 3_200):
-                so_far = await stage.work(recognition.feed, samples[start : start + 3_200])
+                so_far = await running.work(recognition.feed, samples[start : start + 3_200])
                 assert isinstance(so_far, str), "feed() returns what is understood so far"
-            found = await stage.work(recognition.finish)
+            found = await running.work(recognition.finish)
             heard = " ".join(words(found.utterances[0])) if found.utterances else ""
-            await stage.work(recognition.close)
+            await running.work(recognition.close)
             assert heard == " ".join(words(text)), f"in pieces, {text!r} is understood as {heard!r}"
 
 
@@ -104,8 +104,8 @@ def _probabilities(detector: Any, samples: bytes) -> list[float]:
 @clause
 async def it_hears_speech_and_no_silence(subject: Subject) -> None:
     """It is sure of speech for some of the speech, and of none in silence."""
-    async with running_engine(subject) as stage:
-        detector = await stage.call()
+    async with running_engine(subject) as running:
+        detector = await running.call()
         assert max(_probabilities(detector, bytes(2 * _SECOND))) < 0.5, "it hears speech in silence"
         if subject.options["speech"] is not None:
             speech = resample_mono(subject.options["speech"]).samples
@@ -114,11 +114,11 @@ async def it_hears_speech_and_no_silence(subject: Subject) -> None:
 
 @clause
 async def detectors_know_nothing_of_each_other(subject: Subject) -> None:
-    """One for each stream; and who was reset is as good as new."""
-    async with running_engine(subject) as stage:
+    """One for each stream; and one that was reset is as good as new."""
+    async with running_engine(subject) as running:
         speech = subject.options["speech"] or AUDIO["ordinary"]
         samples = resample_mono(speech).samples
-        first, second = await stage.call(), await stage.call()
+        first, second = await running.call(), await running.call()
         alone = _probabilities(first, samples)
         _probabilities(second, bytes(_SECOND))
         first.reset()
@@ -137,12 +137,12 @@ def _count(detector: Any, samples: bytes, size: int) -> int:
 @clause
 async def it_hears_its_phrase_once_in_pieces_of_any_length(subject: Subject) -> None:
     """The phrase is heard once each time it is said, however the sound comes."""
-    async with running_engine(subject) as stage:
+    async with running_engine(subject) as running:
         if subject.options["speech"] is None:
             return
         samples = bytes(_SECOND) + resample_mono(subject.options["speech"]).samples + bytes(_SECOND)
         for size in _PIECES:
-            detector = await stage.call(WakeWord("it", subject.options["phrase"]))
+            detector = await running.call(WakeWord("it", subject.options["phrase"]))
             assert _count(detector, samples, size) == 1, f"in pieces of {size} bytes it is not heard once"
             detector.reset()
             assert _count(detector, samples, size) == 1, "after a reset it is not heard once"
@@ -151,21 +151,21 @@ async def it_hears_its_phrase_once_in_pieces_of_any_length(subject: Subject) -> 
 @clause
 async def it_wakes_neither_by_silence_nor_by_noise(subject: Subject) -> None:
     """Nobody said anything."""
-    async with running_engine(subject) as stage:
+    async with running_engine(subject) as running:
         if not subject.options["phrase"]:
             return
-        detector = await stage.call(WakeWord("it", subject.options["phrase"]))
+        detector = await running.call(WakeWord("it", subject.options["phrase"]))
         noise = bytes((n * n * 31 + n // 7) % 251 for n in range(2 * _SECOND))
         for samples in (bytes(3 * _SECOND), noise, b""):
-            assert _count(detector, samples, 2_048) == 0, "it wakes though nobody said its phrase"
+            assert _count(detector, samples, 2_048) == 0, "it wakes though its phrase was not said"
 
 
 @clause
 async def what_it_cannot_listen_for_it_refuses(subject: Subject) -> None:
     """A phrase it does not know is refused with a remedy, not ignored; one without any words always is."""
-    async with running_engine(subject) as stage:
+    async with running_engine(subject) as running:
         for phrase in (_NEVER, ""):
-            found = _detector(stage, phrase)
+            found = _detector(running, phrase)
             if isinstance(found, Unavailable):
                 assert found.remedy, "it says no remedy"
                 continue
@@ -173,9 +173,9 @@ async def what_it_cannot_listen_for_it_refuses(subject: Subject) -> None:
             assert found.hears(bytes(2_048)) is False, "it hears anything"
 
 
-def _detector(stage: RunningEngine, phrase: str) -> Any:
+def _detector(running: RunningEngine, phrase: str) -> Any:
     try:
-        return stage.engine.detector(WakeWord("it", phrase))
+        return running.engine.detector(WakeWord("it", phrase))
     except Unavailable as refused:
         return refused
 
@@ -190,8 +190,8 @@ WAKEWORD: Final = (
 @clause
 async def it_gives_whole_samples(subject: Subject) -> None:
     """Pieces of 16-bit samples, none of them empty."""
-    async with running_engine(subject) as stage:
-        blocks = stage.engine.blocks()
+    async with running_engine(subject) as running:
+        blocks = running.engine.blocks()
         try:
             count = 0
             async for block in blocks:
@@ -209,21 +209,21 @@ async def it_gives_whole_samples(subject: Subject) -> None:
 @clause
 async def it_can_be_closed_at_any_time_and_opened_again(subject: Subject) -> None:
     """Whoever stops listening closes it; nothing goes on behind."""
-    async with running_engine(subject) as stage:
+    async with running_engine(subject) as running:
         for _ in range(2):
-            blocks = stage.engine.blocks()
+            blocks = running.engine.blocks()
             async for _block in blocks:
                 break
             await blocks.aclose()
-        never_begun = stage.engine.blocks()
+        never_begun = running.engine.blocks()
         await never_begun.aclose()
 
 
 @clause
 async def its_devices_are_names(subject: Subject) -> None:
     """What it could listen to, for people."""
-    async with running_engine(subject) as stage:
-        assert all(isinstance(name, str) for name in stage.engine.devices()), "a device is no text"
+    async with running_engine(subject) as running:
+        assert all(isinstance(name, str) for name in running.engine.devices()), "a device is no text"
 
 
 MICROPHONE: Final = (it_gives_whole_samples, it_can_be_closed_at_any_time_and_opened_again, its_devices_are_names)

@@ -21,7 +21,7 @@ from hark.testing.contracts.subject import Make, Subject, input_and_output, load
 _AT_ONCE: Final = 50
 
 
-async def _nobody(*_arguments: Any, **_how: Any) -> list[Message]:
+async def _no_answers(*_arguments: Any, **_how: Any) -> list[Message]:
     return []
 
 
@@ -29,7 +29,7 @@ async def _asked(house: Runtime, plugin: PipelinePlugin, utterances: tuple[str, 
                  session: Session | None = None) -> Match | None:  # fmt: skip
     """What the plugin claims of these utterances, looked at as the frame would."""
     entry, session = loaded(house, plugin), session or Session("x")
-    around = Round(plugin.id, EMPTY, Message("contract.origin", {}, {"utterance_id": "x"}, session), _nobody)
+    around = Round(plugin.id, EMPTY, Message("contract.origin", {}, {"utterance_id": "x"}, session), _no_answers)
     arguments = (utterances, lang, session, around) if wants_round(entry.call) else (utterances, lang, session)
     outcome = await house.runner.call(entry, *arguments)
     if type(outcome.value) is Later:
@@ -52,7 +52,7 @@ async def _looked_at(look: Callable[[], Awaitable[object]]) -> object:
 
 @clause
 async def it_declines_nonsense(subject: Subject) -> None:
-    """What means nothing is nobody's; a matcher of last resort says so with `claims_everything=True`."""
+    """No utterance without meaning is claimed; a matcher of last resort says so with `claims_everything=True`."""
     async with subject.runtime() as (house, plugin):
         for text in NONSENSE:
             claim = await _asked(house, plugin, (text,))
@@ -80,7 +80,7 @@ async def what_it_claims_for_itself_it_can_handle(subject: Subject) -> None:
         for text in (*subject.options["examples"], *NONSENSE, ORDINARY):
             claim = await _asked(house, plugin, (text,))
             if claim is not None and claim.skill_id == plugin.id:
-                assert claim.intent_name in handlers_of(plugin), f"nobody handles {claim.topic}"
+                assert claim.intent_name in handlers_of(plugin), f"no handler for {claim.topic}"
 
 
 @clause
@@ -95,7 +95,7 @@ async def it_works_in_languages_it_does_not_know(subject: Subject) -> None:
 async def it_needs_nothing_of_the_session(subject: Subject) -> None:
     """A session may carry nothing at all, or more than anybody knows."""
     async with subject.runtime() as (house, plugin):
-        for session in (Session(), Session("x", lang="de-DE", site_id="kitchen", something={"nobody": ["knows"]})):
+        for session in (Session(), Session("x", lang="de-DE", site_id="kitchen", something={"not": ["known"]})):
             await _asked(house, plugin, (ORDINARY,), session=session)
 
 
@@ -119,9 +119,9 @@ async def it_reads_and_writes_nothing_if_it_is_quick(subject: Subject) -> None:
             return
         for text in (*subject.options["examples"], *NONSENSE, ORDINARY):
             await _asked(house, plugin, (text,))  # what is imported or cached the first time does not count
-            with input_and_output() as heard:
+            with input_and_output() as calls:
                 await _asked(house, plugin, (text,))
-            assert not heard, f"it is declared quick, but does: {', '.join(heard)}"
+            assert not calls, f"it is declared quick, but does: {', '.join(calls)}"
 
 
 def _topic(claim: Match | None) -> str | None:
@@ -149,6 +149,6 @@ def matcher_contract(
 ) -> Callable[..., None]:
     """The contract of a pipeline plugin: `test_contract = matcher_contract(MyMatcher, examples=["say hello"])`.
 
-    `examples` are utterances it is to claim by itself; one that claims whatever nobody else did `claims_everything`.
+    `examples` are utterances it is to claim by itself; one that claims whatever no other did `claims_everything`.
     """
     return test_of(_CLAUSES, make, settings or {}, examples=tuple(examples), claims_everything=claims_everything)

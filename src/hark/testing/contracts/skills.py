@@ -42,7 +42,7 @@ async def every_intent_has_a_handler(subject: Subject) -> None:
     skill: Any = subject.make()
     handlers = handlers_of(skill)
     missing = [name for name in skill.intents if not callable(handlers.get(name))]
-    assert not missing, f"nobody handles {missing}"
+    assert not missing, f"no handler for {missing}"
 
 
 @clause
@@ -63,11 +63,11 @@ async def it_registers_what_it_understands(subject: Subject) -> None:
 
 @clause
 async def it_is_withdrawn_when_it_stops(subject: Subject) -> None:
-    """When it stops it says so, and nobody matches it any more."""
+    """When it stops it says so, and no matcher matches it any more."""
     said: list[object] = []
     async with subject.runtime() as (house, skill):
         house.bus.on(topics.SKILL_DEREGISTER, lambda message: said.append(message.data.get("skill_id")))
-    assert said == [skill.id], f"withdrawn when it stopped: {said or 'nobody'}; does it override end()?"
+    assert said == [skill.id], f"withdrawn when it stopped: {said or 'no skill'}; does it override end()?"
 
 
 @clause
@@ -80,7 +80,7 @@ async def its_samples_lead_to_it(subject: Subject) -> None:
                 continue  # depends on more than the sample
             for sentence in _sentences(one):
                 found = matcher.match((sentence,), one.lang, Session("x"))
-                assert type(found) is Match, f"{one.name}: nobody claims {sentence!r}: {getattr(found, 'reason', '')}"
+                assert type(found) is Match, f"no matcher claims {sentence!r}: {getattr(found, 'reason', '')}"
                 wanted = dispatch_topic(skill.id, one.name)
                 assert found.topic == wanted, f"{sentence!r} leads to {found.topic}, not to {wanted}"
 

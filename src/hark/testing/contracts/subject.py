@@ -15,7 +15,6 @@ from hark.app.settings import settings_from
 from hark.builtin import KeywordMatcher, TemplateMatcher
 from hark.bus import LocalBus
 from hark.hosting import Engines, Loaded, PluginHost, Runner
-from hark.hosting.loaded import Loaded
 from hark.hosting.runner import Outcome
 from hark.model.clock import SystemClock
 from hark.plugins import PipelinePlugin, Plugin
@@ -25,7 +24,7 @@ Make = Callable[[], Plugin]
 
 
 class Subject:
-    """Makes the plugin, and opens houses for it. Real time: a plugin under contract may really have to wait."""
+    """Makes the plugin and runs it. In real time: a plugin under contract may really have to wait."""
 
     def __init__(self, make: Make, settings: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         self.make = make
@@ -63,13 +62,13 @@ class Subject:
 
 
 def loaded(house: Runtime, plugin: Plugin) -> Loaded[Any]:
-    """How the house calls the plugin."""
+    """How the runtime calls the plugin."""
     registries = (*house.transformers.values(), house.pipeline, house.skills)
     return next(entry for registry in registries for entry in registry if entry.plugin is plugin)
 
 
 class RunningEngine:
-    """What a clause has of an engine."""
+    """An engine that is loaded and started, with ways to call it."""
 
     def __init__(self, engine: Any, runner: Runner, engines: Engines[Any], bus: LocalBus) -> None:
         self.engine = engine
@@ -93,7 +92,7 @@ class RunningEngine:
 
 @asynccontextmanager
 async def running_engine(subject: Subject) -> AsyncIterator[RunningEngine]:
-    """The engine, loaded and started; afterwards it is gone, and no thread of it is left."""
+    """The engine, loaded and started; afterwards it is stopped, and no thread of it is left."""
     engine = subject.make()
     assert isinstance(engine, Engine), f"{type(engine).__qualname__} is no engine"
     before = set(threading.enumerate())
@@ -114,23 +113,23 @@ async def running_engine(subject: Subject) -> AsyncIterator[RunningEngine]:
     assert not left, f"it leaves threads behind: {', '.join(left)}"
 
 
-_LOUD: Final = ("open", "socket.connect", "socket.getaddrinfo", "subprocess.Popen", "os.system", "time.sleep",
+_NOTICED: Final = ("open", "socket.connect", "socket.getaddrinfo", "subprocess.Popen", "os.system", "time.sleep",
                 "sqlite3.connect", "urllib.Request")  # fmt: skip
 """Audit events of what a quick plugin must not do."""
 
-_listening: set[tuple[int, _Heard]] = set()
+_watched: set[tuple[int, _Calls]] = set()
 _installed = threading.Event()
 
 
-class _Heard(list[str]):
+class _Calls(list[str]):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in _LOUD and _listening:
-        for thread, heard in tuple(_listening):
+    if event in _NOTICED and _watched:
+        for thread, calls in tuple(_watched):
             if thread == threading.get_ident():
-                heard.append(f"{event} {arguments[0] if arguments else ''!s:.80}".strip())
+                calls.append(f"{event} {arguments[0] if arguments else ''!s:.80}".strip())
 
 
 @contextmanager
@@ -138,11 +137,11 @@ def input_and_output() -> Iterator[list[str]]:
     """What this thread reads, writes, connects to or waits for meanwhile."""
     if not _installed.is_set():
         _installed.set()
-        sys.addaudithook(_hook)  # for good: Python lets nobody take one off again
-    heard = _Heard()
-    entry = (threading.get_ident(), heard)
-    _listening.add(entry)
+        sys.addaudithook(_hook)  # for good: Python has no way to remove one
+    calls = _Calls()
+    entry = (threading.get_ident(), calls)
+    _watched.add(entry)
     try:
-        yield heard
+        yield calls
     finally:
-        _listening.discard(entry)
+        _watched.discard(entry)

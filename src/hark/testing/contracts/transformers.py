@@ -64,7 +64,7 @@ async def it_changes_nothing_behind_the_frames_back(subject: Subject) -> None:
 
 @clause
 async def it_works_without_a_language(subject: Subject) -> None:
-    """Chains never make up a language: often nobody has stated one."""
+    """Chains never make up a language: often none was stated."""
     async with subject.runtime() as (house, plugin):
         for artifact in ARTIFACTS[plugin.type].values():
             await _has_to_pass(house, plugin, artifact, lang=None)
@@ -102,9 +102,9 @@ async def it_reads_and_writes_nothing_if_it_is_quick(subject: Subject) -> None:
             return
         for artifact in ARTIFACTS[plugin.type].values():
             await _passed(house, plugin, artifact)  # what is imported or cached the first time does not count
-            with input_and_output() as heard:
+            with input_and_output() as calls:
                 await _passed(house, plugin, artifact)
-            assert not heard, f"it is declared quick, but does: {', '.join(heard)}"
+            assert not calls, f"it is declared quick, but does: {', '.join(calls)}"
 
 
 def _shape_clauses(kind: Any) -> Iterator[Clause]:

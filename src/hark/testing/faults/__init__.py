@@ -1,6 +1,6 @@
-"""Plugins that misbehave, for every extension point, and the promises that hold whatever they do.
+"""Plugins with faults, for every extension point, and the promises that hold whatever they do.
 
-`FAULTY_PLUGINS` has them by extension point; `FaultyAssistant` puts some into an assistant; `invariants` says whether a turn kept what
+`FAULTY_PLUGINS` has them by extension point; `FaultyAssistant` puts some into an assistant; `invariants` checks what
 every turn is promised.
 """
 
@@ -24,18 +24,18 @@ __all__ = [
     "FAULTY_PLUGINS",
     "MODES",
     "POINTS",
-    "FaultyPlugin",
     "Behaviour",
-    "FaultSwitch",
     "CallSite",
+    "ControlPlugin",
     "FaultRecord",
+    "FaultSwitch",
+    "FaultyAssistant",
+    "FaultyPlugin",
     "Mode",
     "Point",
-    "ControlPlugin",
-    "FaultyAssistant",
     "behaviour",
+    "control_plugins",
     "every_faulty_plugin",
     "invariants",
     "variants",
-    "control_plugins",
 ]

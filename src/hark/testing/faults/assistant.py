@@ -23,33 +23,33 @@ from hark.testing.faults.plugin import TRIGGERS, FaultSwitch, FaultyPlugin, Poin
 from hark.trace import TurnTrace
 
 UNKNOWN_FIELD: Final = {"row": 7, "seats": ["a", "b"]}
-"""A session field nobody knows: it has to survive every turn."""
+"""The value of a session field unknown to Hark: it has to survive every turn."""
 
-SKILL_QUESTION: Final = "who looks after the animals"
-SKILL_ANSWER: Final = "The keeper does."
+SKILL_QUESTION: Final = "who checks the plugins"
+SKILL_ANSWER: Final = "The control skill does."
 
 _CALLED_BEFORE: Final[tuple[Point, ...]] = ("can_converse", "converse", "can_stop", "stopped")
-"""Those are asked only in sessions in which they were called."""
+"""Points that are called only in sessions in which their skill was active."""
 
 _LIMITS: Final[Mapping[str, Any]] = {"handler": 10.0}
 _LONG: Final = 240.0
-"""Seconds, of the assistant's own time, in which every turn has to be over."""
+"""Seconds on the assistant's clock in which every turn has to be over."""
 _LIMIT: Final = 65.0
-"""Seconds, likewise, after which every call with a limit was given up."""
+"""Seconds on that clock after which every call with a limit has been abandoned."""
 _QUIET: Final = 10
-"""Rounds of the event loop in which nothing goes on, before it is believed."""
+"""Idle rounds of the event loop that count as quiet."""
 _ROUNDS: Final = 400
-"""Looks at a worker thread that is about to finish, before time passes."""
+"""Rounds of the event loop left to a worker thread that is about to finish, before time passes."""
 
 
 class ControlPlugin(PipelinePlugin):
-    """Claims whatever no animal has claimed, and says what it heard."""
+    """Claims whatever no faulty plugin has claimed, and repeats what it heard."""
 
-    id = "tame"
+    id = "control"
     quick = True
 
     def match(self, utterances: Sequence[str], lang: str, session: Session) -> Match | None:  # noqa: ARG002
-        """As promised by `PipelinePlugin`; one question is left to the skill."""
+        """Claims everything but the question that the control skill answers."""
         if utterances[0] == SKILL_QUESTION:
             return None
         return self.claim("answer", lang=lang, utterance=utterances[0])
@@ -61,9 +61,9 @@ class ControlPlugin(PipelinePlugin):
 
 
 class ControlSkill(Skill):
-    """A skill with one registered intent, which no garbage of others may spoil."""
+    """A skill with one registered intent, which must stay in order whatever other plugins register."""
 
-    id = "tame.skill"
+    id = "control.skill"
     quick = True
 
     @intent(SKILL_QUESTION)
@@ -78,12 +78,12 @@ def heard(utterance: str) -> str:
 
 
 def control_plugins() -> tuple[Plugin, ...]:
-    """Those that come after the animals: a transformer of each kind that changes nothing, a skill, and `ControlPlugin`."""
-    onlookers = (_onlooker(kind, base) for kind, base in KINDS.items())
-    return (*onlookers, ControlSkill(), CommonQuery(), Fallback(), ControlPlugin())
+    """The plugins that run after the faulty ones: transformers that change nothing, a skill and a matcher."""
+    transformers = (_control_transformer(kind, base) for kind, base in KINDS.items())
+    return (*transformers, ControlSkill(), CommonQuery(), Fallback(), ControlPlugin())
 
 
-def _onlooker(kind: str, base: type[Transformer]) -> Plugin:
+def _control_transformer(kind: str, base: type[Transformer]) -> Plugin:
     def transform(_self: Plugin, artifact: Any, _ctx: Any) -> Any:
         return artifact
 
@@ -91,8 +91,8 @@ def _onlooker(kind: str, base: type[Transformer]) -> Plugin:
         return None
 
     chosen = transform_metadata if kind == "metadata" else transform
-    members = {"id": f"tame-{kind}", "priority": 90, "quick": True, "transform": chosen}
-    made: Plugin = type("Onlooker", (base,), members)()
+    members = {"id": f"control-{kind}", "priority": 90, "quick": True, "transform": chosen}
+    made: Plugin = type("ControlTransformer", (base,), members)()
     return made
 
 
@@ -104,121 +104,124 @@ class _Records(logging.Handler):
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """As promised by `logging.Handler`."""
         self.lines.append(record.getMessage())
 
 
 class FaultyAssistant(Assistant):
-    """An assistant with animals, and with tame plugins that run after them in every chain and in the pipeline.
+    """An assistant with faulty plugins, and control plugins that run after them in every chain and in the pipeline.
 
-    `async with Visit(animal, ...) as visit: hearing = await visit.provoke("..."); await invariants(visit, hearing)`.
+    Inside `async with FaultyAssistant(...) as assistant`: `hearing = await assistant.provoke("hello")`, then
+    `await invariants(assistant, hearing)`.
     """
 
     def __init__(
         self,
-        *inhabitants: FaultyPlugin | Plugin,
+        *plugins: FaultyPlugin | Plugin,
         bus: type[LocalBus] = LocalBus,
         settings: Mapping[str, Any] | None = None,
-        mood: Callable[[str], bool] | None = None,
+        decide: Callable[[str], bool] | None = None,
     ) -> None:
         clock = FakeClock()
-        self.cage = FaultSwitch(clock, mood=mood)
-        self.animals = {one.id: one for one in inhabitants if isinstance(one, FaultyPlugin)}
-        plugins = [one.plugin(self.cage) if isinstance(one, FaultyPlugin) else one for one in inhabitants]
+        self.switch = FaultSwitch(clock, decide=decide)
+        self.faulty_plugins = {one.id: one for one in plugins if isinstance(one, FaultyPlugin)}
+        made = [one.plugin(self.switch) if isinstance(one, FaultyPlugin) else one for one in plugins]
         tree = {key: dict(value) for key, value in (settings or {}).items()}
         tree["limits"] = {**_LIMITS, **tree.get("limits", {})}
         tree.setdefault("plugins", {}).setdefault("common_query", {"gate": False})
-        super().__init__(*plugins, *control_plugins(), settings=tree, clock=clock, bus=bus)
+        super().__init__(*made, *control_plugins(), settings=tree, clock=clock, bus=bus)
         self._records = _Records()
 
     @property
     def log(self) -> list[str]:
-        """Every warning and error that was logged during the visit."""
+        """Every warning and error that was logged since the assistant started."""
         return self._records.lines
 
     async def __aenter__(self) -> Self:
         logging.getLogger("hark").addHandler(self._records)
-        with self.cage.provoked():
+        with self.switch.on():
             await self._while_time_passes(super().__aenter__())
-        await self.hears("good morning", session=Session(persona_id="zoo", zoo_ticket=UNKNOWN_FIELD))
+        await self.hears("good morning", session=Session(persona_id="faults", unknown_field=UNKNOWN_FIELD))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            with self.cage.provoked():
+            with self.switch.on():
                 await super().__aexit__(kind, error, trace)
         finally:
-            await self.cage.open()
+            await self.switch.release()
             await settle()
             logging.getLogger("hark").removeHandler(self._records)
 
     async def provoke(self, text: str, only: FaultyPlugin | None = None, **how: Any) -> Hearing:
-        """Say something while every animal, or `only` this one, does its worst, and see it through to the end.
+        """Say `text` while all faults are on, or `only` that of this plugin, and run until everything is over.
 
-        In a session that carries denylists and a field nobody knows, unless told otherwise. Animals that are asked only
-        when something is to stop hear that instead.
+        The session carries denylists and an unknown field unless another is given. Points that are called only when
+        something is to stop get that utterance instead.
         """
         if only is not None:
             text = TRIGGERS.get(only.point, text)
-        how.setdefault("session", self._visitor(only))
-        with self.cage.provoked(None if only is None else only.id):
+        how.setdefault("session", self._session_for(only))
+        with self.switch.on(None if only is None else only.id):
             hearing = self.say(text, **how)
-            if any(animal.point == "timer" for animal in self.animals.values()):
+            if any(faulty.point == "timer" for faulty in self.faulty_plugins.values()):
                 await self.clock.advance(0.0)
-            await self.see_out()
+            await self.run_until_quiet()
             await self._through_the_audio_chains(hearing)
         return hearing
 
-    async def see_out(self, *, idlers: bool = True) -> None:
-        """Let time pass until no turn is open and everything is said; with `idlers`, until nobody is at work either,
-        or has been for longer than any limit.
+    async def run_until_quiet(self, *, workers: bool = True) -> None:
+        """Let time pass until no turn is open and everything is said.
+
+        With `workers`, also until no plugin is at work, or every limit of a plugin that still is has passed.
         """
         passed, step, quiet, rounds = 0.0, 0.25, 0, 0
         while quiet < _QUIET:
             await asyncio.sleep(0)
             rounds += 1
-            if not self._is_open() and not (idlers and self._is_busy() and passed < _LIMIT):
+            if not self._is_open() and not (workers and self._is_busy() and passed < _LIMIT):
                 quiet += 1
             elif rounds > (_ROUNDS if self._is_finishing() else _QUIET):
                 assert passed < _LONG, f"a turn is still open, or something to be said:\n{self.why()}"
                 await self.clock.advance(step)
                 passed, step, quiet, rounds = passed + step, min(step * 1.5, 10.0), 0, 0
 
-    def _visitor(self, only: FaultyPlugin | None) -> Session:
-        """A session in which the animals were called that take part in a dialogue, or `only` this one."""
-        asked = [one for one in (self.animals.values() if only is None else (only,)) if one.point in _CALLED_BEFORE]
+    def _session_for(self, only: FaultyPlugin | None) -> Session:
+        """A session in which the skills among the faulty plugins are active, or `only` this one."""
+        asked = [
+            one for one in (self.faulty_plugins.values() if only is None else (only,)) if one.point in _CALLED_BEFORE
+        ]
         handlers = [{"skill_id": one.id, "activated_at": self.clock.wall()} for one in asked]
         lists = {"active_handlers": handlers, "converse_handlers": handlers} if handlers else {}
-        return Session("visitor", blacklisted_skills=["zoo.denied"], zoo_ticket=UNKNOWN_FIELD, **lists)
+        return Session("tested", blacklisted_skills=["faults.denied"], unknown_field=UNKNOWN_FIELD, **lists)
 
     def _is_open(self) -> bool:
         return bool(self.runtime.orchestrator.open_turns or self.runtime.speaker.pending or self.bus.pending)
 
     def _is_busy(self) -> bool:
-        return bool(self.runtime.runner.busy or self.cage.hanging)
+        return bool(self.runtime.runner.busy or self.switch.hanging)
 
     def _is_finishing(self) -> bool:
-        """Whether a worker is doing something that does not hang: it will be through in no time."""
-        return bool(self.runtime.runner.threads.busy) and not self.cage.hanging
+        """Whether a worker thread is busy without hanging: it is about to be done."""
+        return bool(self.runtime.runner.threads.busy) and not self.switch.hanging
 
     async def _through_the_audio_chains(self, hearing: Hearing) -> None:
-        """Nobody feeds the two audio chains yet: send something through by hand, as part of the turn."""
+        """A text turn does not pass the two audio chains: run them on a short sound, as part of the turn."""
         trace = turn_of(self, hearing)
-        session = Session("visitor", zoo_ticket=UNKNOWN_FIELD)
-        origin = Message("zoo.sound", {}, {"utterance_id": trace.utterance_id}, session)
+        session = Session("tested", unknown_field=UNKNOWN_FIELD)
+        origin = Message("faults.sound", {}, {"utterance_id": trace.utterance_id}, session)
         kinds: tuple[TransformerType, ...] = ("audio", "tts")
         for kind in kinds:
             flow = Flow(Audio(b"\0\0" * 8, 16_000), None, origin, session, Denials.of(session))
             await self._while_time_passes(self.runtime.chains[kind].run(flow, trace))
             assert flow.artifact.defect() is None, f"the {kind} chain let through: {flow.artifact.defect()}"
-        await self.see_out()
+        await self.run_until_quiet()
 
     async def _while_time_passes(self, work: Coroutine[Any, Any, Any]) -> None:
-        """See `work` to its end, however long it takes by the assistant's own clock."""
+        """Run `work` to its end, however long it takes by the assistant's clock."""
         task = asyncio.ensure_future(work)
-        self.cage.spared.add(task)
+        self.switch.spared.add(task)
         passed, rounds = 0.0, 0
         while not task.done() and passed < _LONG:
             await asyncio.sleep(0)

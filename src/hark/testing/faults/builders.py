@@ -40,54 +40,54 @@ KINDS: Final[Mapping[Point, type[Transformer]]] = {
 }
 
 Hold = Callable[..., CallSite]
-"""Makes a grip of what the frame calls a plugin with."""
+"""Makes a call site of the arguments a plugin is called with."""
 
 
-def build(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
-    """A specimen of `animal`."""
-    if animal.point in KINDS:
-        return _transformer(animal, cage)
-    return _MAKERS[animal.point](animal, cage)
+def build(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
+    """A new plugin of this kind, whose fault `switch` turns on."""
+    if faulty.point in KINDS:
+        return _transformer(faulty, switch)
+    return _BUILDERS[faulty.point](faulty, switch)
 
 
-def made_of(base: type[Plugin], animal: FaultyPlugin, cage: FaultSwitch, **members: Any) -> Plugin:
-    """A plugin of `animal`'s id and mode with these members."""
-    given = {"id": animal.id, "quick": animal.mode == "inline", "animal": animal, "cage": cage}
-    made: Plugin = type(animal.behaviour.name, (base,), {**given, **members})()
+def made_of(base: type[Plugin], faulty: FaultyPlugin, switch: FaultSwitch, **members: Any) -> Plugin:
+    """A plugin with the id and mode of `faulty` and these members."""
+    given = {"id": faulty.id, "quick": faulty.mode == "inline", "faulty": faulty, "switch": switch}
+    made: Plugin = type(faulty.behaviour.name, (base,), {**given, **members})()
     return made
 
 
 def method_of(
-    animal: FaultyPlugin, hold: Hold, *, always: bool = False
+    faulty: FaultyPlugin, hold: Hold, *, always: bool = False
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """What the frame calls, as `def` and as `async def`: tame unless provoked (or `always`), else the misbehaviour."""
+    """What the frame calls, as `def` and as `async def`: normal unless the fault is on (or `always`)."""
 
-    def ready(grip: CallSite) -> bool:
-        if not always and not grip.cage.provokes(animal.id):
+    def ready(site: CallSite) -> bool:
+        if not always and not site.switch.is_on(faulty.id):
             return False
-        grip.cage.note(animal.id, grip.utterance_id)
+        site.switch.record(faulty.id, site.utterance_id)
         return True
 
     def plain(*arguments: Any) -> Any:
-        grip = hold(*arguments)
-        return animal.behaviour.act(grip) if ready(grip) else grip.tame
+        site = hold(*arguments)
+        return faulty.behaviour.act(site) if ready(site) else site.normal
 
     async def waiting(*arguments: Any) -> Any:
-        grip = hold(*arguments)
-        if not ready(grip):
-            return grip.tame
-        result = animal.behaviour.act(grip)
+        site = hold(*arguments)
+        if not ready(site):
+            return site.normal
+        result = faulty.behaviour.act(site)
         return await result if type(result) is CoroutineType else result
 
     return plain, waiting
 
 
-def _transformer(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
+def _transformer(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
     def hold(plugin: Plugin, artifact: Any, ctx: Ctx) -> CallSite:
-        return CallSite(plugin, cage, artifact, artifact, ctx=ctx, session=ctx.session)
+        return CallSite(plugin, switch, artifact, artifact, ctx=ctx, session=ctx.session)
 
-    plain, waiting = method_of(animal, hold)
-    if animal.point == "metadata":
+    plain, waiting = method_of(faulty, hold)
+    if faulty.point == "metadata":
 
         def transform(self: Plugin, ctx: Ctx) -> Any:
             return plain(self, None, ctx)
@@ -102,15 +102,15 @@ def _transformer(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
         async def transform_later(self: Plugin, artifact: Any, ctx: Ctx) -> Any:  # type: ignore[misc]
             return await waiting(self, artifact, ctx)
 
-    chosen = transform_later if animal.mode == "loop" else transform
-    return made_of(KINDS[animal.point], animal, cage, transform=chosen)
+    chosen = transform_later if faulty.mode == "loop" else transform
+    return made_of(KINDS[faulty.point], faulty, switch, transform=chosen)
 
 
-def _matcher(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
+def _matcher(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
     def hold(plugin: Plugin, utterances: Sequence[str], lang: str, session: Session, around: Round) -> CallSite:
-        return CallSite(plugin, cage, utterances, None, lang, session, round=around)
+        return CallSite(plugin, switch, utterances, None, lang, session, round=around)
 
-    plain, waiting = method_of(animal, hold)
+    plain, waiting = method_of(faulty, hold)
 
     def match(self: Plugin, utterances: Sequence[str], lang: str, session: Session, round: Round) -> Any:
         return plain(self, utterances, lang, session, round)
@@ -118,16 +118,18 @@ def _matcher(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
     async def match_later(self: Plugin, utterances: Sequence[str], lang: str, session: Session, round: Round) -> Any:
         return await waiting(self, utterances, lang, session, round)
 
-    return made_of(PipelinePlugin, animal, cage, match=match_later if animal.mode == "loop" else match)
+    return made_of(PipelinePlugin, faulty, switch, match=match_later if faulty.mode == "loop" else match)
 
 
-def handler_forms(animal: FaultyPlugin, cage: FaultSwitch, tame: str | None = "tame", *, always: bool = True) -> Forms:
-    """The misbehaviour as a handler, by mode."""
+def handler_forms(
+    faulty: FaultyPlugin, switch: FaultSwitch, normal: str | None = "normal", *, always: bool = True
+) -> Forms:
+    """The fault as a handler, by mode."""
 
     def hold(plugin: Plugin, turn: Turn) -> CallSite:
-        return CallSite(plugin, cage, turn.message, tame, turn.lang, turn.session, turn=turn)
+        return CallSite(plugin, switch, turn.message, normal, turn.lang, turn.session, turn=turn)
 
-    plain, waiting = method_of(animal, hold, always=always)
+    plain, waiting = method_of(faulty, hold, always=always)
 
     def act(self: Plugin, turn: Turn) -> Any:
         return plain(self, turn)
@@ -144,30 +146,29 @@ def handler_forms(animal: FaultyPlugin, cage: FaultSwitch, tame: str | None = "t
     return {"inline": act, "worker": act, "loop": act_later, "stream": act_bit_by_bit}
 
 
-def _handler(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
-    """Claims every utterance while provoked, and misbehaves when it is to answer."""
-
-    forms = handler_forms(animal, cage)
+def _handler(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
+    """Claims every utterance while its fault is on, and misbehaves in its handler."""
+    forms = handler_forms(faulty, switch)
 
     async def match(self: PipelinePlugin, utterances: Sequence[str], lang: str, session: Session) -> Any:  # noqa: ARG001
-        return self.claim("act", lang=lang, utterance=utterances[0]) if cage.provokes(animal.id) else None
+        return self.claim("act", lang=lang, utterance=utterances[0]) if switch.is_on(faulty.id) else None
 
     def match_now(self: PipelinePlugin, utterances: Sequence[str], lang: str, session: Session) -> Any:  # noqa: ARG001
-        return self.claim("act", lang=lang, utterance=utterances[0]) if cage.provokes(animal.id) else None
+        return self.claim("act", lang=lang, utterance=utterances[0]) if switch.is_on(faulty.id) else None
 
-    chosen = match_now if animal.mode == "inline" else match
-    return made_of(PipelinePlugin, animal, cage, match=chosen, act=handles("act")(forms[animal.mode]))
+    chosen = match_now if faulty.mode == "inline" else match
+    return made_of(PipelinePlugin, faulty, switch, match=chosen, act=handles("act")(forms[faulty.mode]))
 
 
-def _beside(animal: FaultyPlugin, cage: FaultSwitch) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _beside(faulty: FaultyPlugin, switch: FaultSwitch) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def hold(plugin: Plugin, message: Message | None = None) -> CallSite:
-        return CallSite(plugin, cage, message)
+        return CallSite(plugin, switch, message)
 
-    return method_of(animal, hold)
+    return method_of(faulty, hold)
 
 
-def _listener(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
-    plain, waiting = _beside(animal, cage)
+def _listener(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
+    plain, waiting = _beside(faulty, switch)
 
     async def start(self: Plugin) -> None:
         def hears(message: Message) -> Any:
@@ -176,13 +177,13 @@ def _listener(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
         async def hears_later(message: Message) -> Any:
             return await waiting(self, message)
 
-        self.host.on(topics.UTTERANCE_HANDLE, hears_later if animal.mode == "loop" else hears)
+        self.host.on(topics.UTTERANCE_HANDLE, hears_later if faulty.mode == "loop" else hears)
 
-    return made_of(Plugin, animal, cage, start=start)
+    return made_of(Plugin, faulty, switch, start=start)
 
 
-def _task(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
-    _, waiting = _beside(animal, cage)
+def _task(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
+    _, waiting = _beside(faulty, switch)
 
     async def start(self: Plugin) -> None:
         async def begin(_message: Message) -> None:
@@ -190,11 +191,11 @@ def _task(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
 
         self.host.on(topics.UTTERANCE_HANDLE, begin)
 
-    return made_of(Plugin, animal, cage, start=start)
+    return made_of(Plugin, faulty, switch, start=start)
 
 
-def _timer(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
-    plain, waiting = _beside(animal, cage)
+def _timer(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
+    plain, waiting = _beside(faulty, switch)
 
     async def start(self: Plugin) -> None:
         def due() -> Any:
@@ -204,57 +205,41 @@ def _timer(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
             return await waiting(self)
 
         async def wind(_message: Message) -> None:
-            self.host.after(0.0, due_later if animal.mode == "loop" else due)
+            self.host.after(0.0, due_later if faulty.mode == "loop" else due)
 
         self.host.on(topics.UTTERANCE_HANDLE, wind)
 
-    return made_of(Plugin, animal, cage, start=start)
+    return made_of(Plugin, faulty, switch, start=start)
 
 
-def _starter(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
-    _, waiting = _beside(animal, cage)
+def _starter(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
+    _, waiting = _beside(faulty, switch)
 
     async def start(self: Plugin) -> None:
         await waiting(self)
 
-    return made_of(Plugin, animal, cage, start=start)
+    return made_of(Plugin, faulty, switch, start=start)
 
 
-def _stopper(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
-    _, waiting = _beside(animal, cage)
+def _stopper(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
+    _, waiting = _beside(faulty, switch)
 
     async def stop(self: Plugin) -> None:
         await waiting(self)
 
-    return made_of(Plugin, animal, cage, stop=stop)
-
-
-_MAKERS: Final[Mapping[Point, Callable[[FaultyPlugin, FaultSwitch], Plugin]]] = {
-    "matcher": _matcher,
-    "handler": _handler,
-    "listener": _listener,
-    "task": _task,
-    "timer": _timer,
-    "start": _starter,
-    "stop": _stopper,
-}
+    return made_of(Plugin, faulty, switch, stop=stop)
 
 
 _PRIORITY: Final = 50
 
 
-def build_dialogue(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
-    """A specimen of `animal`."""
-    return _DIALOGUE_MAKERS[animal.point](animal, cage)
-
-
-def _decides(animal: FaultyPlugin, cage: FaultSwitch, tame: Any = False) -> Callable[..., Any]:
-    """What is asked about an utterance, or a question, in a session: the misbehaviour, in the animal's mode."""
+def _decides(faulty: FaultyPlugin, switch: FaultSwitch, normal: Any = False) -> Callable[..., Any]:
+    """The fault as a decision about an utterance or a question in a session, in the mode of the plugin."""
 
     def hold(plugin: Plugin, said: Sequence[str] | str, lang: str, session: Session) -> CallSite:
-        return CallSite(plugin, cage, said, tame, lang, session)
+        return CallSite(plugin, switch, said, normal, lang, session)
 
-    plain, waiting = method_of(animal, hold)
+    plain, waiting = method_of(faulty, hold)
 
     def decide(self: Plugin, said: Sequence[str] | str, lang: str, session: Session) -> Any:
         return plain(self, said, lang, session)
@@ -262,32 +247,32 @@ def _decides(animal: FaultyPlugin, cage: FaultSwitch, tame: Any = False) -> Call
     async def decide_later(self: Plugin, said: Sequence[str] | str, lang: str, session: Session) -> Any:
         return await waiting(self, said, lang, session)
 
-    return decide_later if animal.mode == "loop" else decide
+    return decide_later if faulty.mode == "loop" else decide
 
 
-def _eager(animal: FaultyPlugin, cage: FaultSwitch) -> Callable[..., Awaitable[bool]]:
-    """Wants everything while it is provoked. On the loop: a test's time could run out before a thread has answered."""
+def _eager(faulty: FaultyPlugin, switch: FaultSwitch) -> Callable[..., Awaitable[bool]]:
+    """Wants everything while the fault is on. On the loop: a thread could answer after a test's time has passed."""
 
     async def wants(_self: Plugin, _said: Sequence[str] | str, _lang: str, _session: Session) -> bool:
-        return cage.provokes(animal.id)
+        return switch.is_on(faulty.id)
 
     return wants
 
 
-def _can_converse(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
-    return made_of(Skill, animal, cage, can_converse=_decides(animal, cage))
+def _can_converse(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
+    return made_of(Skill, faulty, switch, can_converse=_decides(faulty, switch))
 
 
-def _converse(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
-    act = handler_forms(animal, cage)[animal.mode]
-    return made_of(Skill, animal, cage, can_converse=_eager(animal, cage), converse=act)
+def _converse(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
+    act = handler_forms(faulty, switch)[faulty.mode]
+    return made_of(Skill, faulty, switch, can_converse=_eager(faulty, switch), converse=act)
 
 
-def _can_stop(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
+def _can_stop(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
     def hold(plugin: Plugin, session: Session) -> CallSite:
-        return CallSite(plugin, cage, None, False, session=session)
+        return CallSite(plugin, switch, None, False, session=session)
 
-    plain, waiting = method_of(animal, hold)
+    plain, waiting = method_of(faulty, hold)
 
     def can_stop(self: Plugin, session: Session) -> Any:
         return plain(self, session)
@@ -295,37 +280,44 @@ def _can_stop(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
     async def can_stop_later(self: Plugin, session: Session) -> Any:
         return await waiting(self, session)
 
-    return made_of(Skill, animal, cage, can_stop=can_stop_later if animal.mode == "loop" else can_stop)
+    return made_of(Skill, faulty, switch, can_stop=can_stop_later if faulty.mode == "loop" else can_stop)
 
 
-def _stopped(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
-    return made_of(Skill, animal, cage, stopped=handler_forms(animal, cage, None, always=False)[animal.mode])
+def _stopped(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
+    return made_of(Skill, faulty, switch, stopped=handler_forms(faulty, switch, None, always=False)[faulty.mode])
 
 
-def _wants_fallback(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
+def _wants_fallback(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
     def take(_self: Plugin, _turn: Turn) -> None:
         return None
 
-    return made_of(Skill, animal, cage, take=fallback(_PRIORITY, when=_decides(animal, cage))(take))
+    return made_of(Skill, faulty, switch, take=fallback(_PRIORITY, when=_decides(faulty, switch))(take))
 
 
-def _fallback(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
-    act = handler_forms(animal, cage)[animal.mode]
-    return made_of(Skill, animal, cage, take=fallback(_PRIORITY, when=_eager(animal, cage))(act))
+def _fallback(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
+    act = handler_forms(faulty, switch)[faulty.mode]
+    return made_of(Skill, faulty, switch, take=fallback(_PRIORITY, when=_eager(faulty, switch))(act))
 
 
-def _wants_question(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
+def _wants_question(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
     def know(_self: Plugin, _question: str, _lang: str, _session: Session) -> None:
         return None
 
-    return made_of(Skill, animal, cage, know=answers(wants=_decides(animal, cage))(know))
+    return made_of(Skill, faulty, switch, know=answers(wants=_decides(faulty, switch))(know))
 
 
-def _answers(animal: FaultyPlugin, cage: FaultSwitch) -> Plugin:
-    return made_of(Skill, animal, cage, know=answers()(_decides(animal, cage, None)))
+def _answers(faulty: FaultyPlugin, switch: FaultSwitch) -> Plugin:
+    return made_of(Skill, faulty, switch, know=answers()(_decides(faulty, switch, None)))
 
 
-_DIALOGUE_MAKERS: Final[Mapping[Point, Callable[[FaultyPlugin, FaultSwitch], Plugin]]] = {
+_BUILDERS: Final[Mapping[Point, Callable[[FaultyPlugin, FaultSwitch], Plugin]]] = {
+    "matcher": _matcher,
+    "handler": _handler,
+    "listener": _listener,
+    "task": _task,
+    "timer": _timer,
+    "start": _starter,
+    "stop": _stopper,
     "can_converse": _can_converse,
     "converse": _converse,
     "can_stop": _can_stop,

@@ -26,7 +26,7 @@ LIFECYCLE: Final = frozenset(
 """What only the orchestrator emits, and never after the end marker of its turn."""
 
 ENDS: Final = frozenset({"complete", "error", "unmatched", "cancelled"})
-"""How a turn may end; anything else is a fault of the house, not of a plugin."""
+"""How a turn may end; anything else is a fault of Hark, not of a plugin."""
 
 _WRONG: Final = frozenset({"failed", "malformed", "raised", "skipped"})
 _FAULTS: Final = {
@@ -36,16 +36,16 @@ _FAULTS: Final = {
 }
 
 
-async def invariants(visit: FaultyAssistant, hearing: Hearing) -> None:
+async def invariants(assistant: FaultyAssistant, hearing: Hearing) -> None:
     """Assert that the turn kept every promise, and that the next one is answered as if nothing had been."""
-    trace = turn_of(visit, hearing)
-    one_end_marker(visit, trace.utterance_id)
-    the_turn_ended_properly(visit, trace)
-    every_plugin_was_asked(visit, trace)
-    the_session_is_unharmed(visit, trace)
-    the_faulty_plugins_are_named(visit, trace)
-    the_bus_is_alive(visit)
-    await the_next_turn_is_answered(visit)
+    trace = turn_of(assistant, hearing)
+    one_end_marker(assistant, trace.utterance_id)
+    the_turn_ended_properly(assistant, trace)
+    every_plugin_was_asked(assistant, trace)
+    the_session_is_unharmed(assistant, trace)
+    the_faulty_plugins_are_named(assistant, trace)
+    the_bus_is_alive(assistant)
+    await the_next_turn_is_answered(assistant)
 
 
 def one_end_marker(assistant: Assistant, utterance_id: str) -> Message:
@@ -59,29 +59,29 @@ def one_end_marker(assistant: Assistant, utterance_id: str) -> Message:
     return markers[0]
 
 
-def the_turn_ended_properly(visit: FaultyAssistant, trace: TurnTrace) -> None:
-    """No animal breaks the turn itself, and none speaks for the frame."""
-    if not _diverted(visit, trace):
-        assert trace.outcome in ENDS, f"the turn ended {trace.outcome!r}\n{visit.why(trace.utterance_id)}"
-    marker = one_end_marker(visit, trace.utterance_id)
-    loaded = set(visit.runtime.ids())
+def the_turn_ended_properly(assistant: FaultyAssistant, trace: TurnTrace) -> None:
+    """No faulty plugin breaks the turn itself, and none speaks for Hark."""
+    if not _diverted(assistant, trace):
+        assert trace.outcome in ENDS, f"the turn ended {trace.outcome!r}\n{assistant.why(trace.utterance_id)}"
+    marker = one_end_marker(assistant, trace.utterance_id)
+    loaded = set(assistant.runtime.ids())
     for key in STAMP_KEYS.values():
         stamps = set(marker.context.get(key, ()))
         assert stamps <= loaded, f"forged stamps: {stamps - loaded}"
     if trace.outcome != "cancelled":
         forged = [key for key in CANCEL_KEYS if key in marker.context]
         assert not forged, f"forged: {forged}"
-    forgeries = [message.type for message in visit.messages if message.data.get("exception") == "forged"]
+    forgeries = [message.type for message in assistant.messages if message.data.get("exception") == "forged"]
     assert not forgeries, f"forgeries got through: {forgeries}"
-    unseen = [message for message in visit.messages if message.type == "zoo.unseen"]
+    unseen = [message for message in assistant.messages if message.type == "faults.unseen"]
     assert not unseen, f"what failed was emitted: {unseen}"
 
 
-def every_plugin_was_asked(visit: FaultyAssistant, trace: TurnTrace) -> None:
-    """Whoever comes after an animal had its turn as well."""
-    if not trace.steps or _diverted(visit, trace) or trace.outcome == "cancelled":
+def every_plugin_was_asked(assistant: FaultyAssistant, trace: TurnTrace) -> None:
+    """Plugins that come after a faulty one were called as well."""
+    if not trace.steps or _diverted(assistant, trace) or trace.outcome == "cancelled":
         return
-    house = visit.runtime
+    house = assistant.runtime
     seen = {(step.stage, step.who) for step in trace.steps}
     claimed = any(step.stage == "match" and step.outcome == "claimed" for step in trace.steps)
     spoke = any(step.stage == "speak" for step in trace.steps)
@@ -93,64 +93,66 @@ def every_plugin_was_asked(visit: FaultyAssistant, trace: TurnTrace) -> None:
     pipeline = house.settings.assistant.pipeline
     asked = [step.who for step in trace.steps if step.stage == "match"]
     assert asked == list(pipeline[: len(asked)]), f"asked {asked} of {pipeline}"
-    assert claimed or len(asked) == len(pipeline), f"nobody claimed, and only {asked} of {pipeline} were asked"
+    assert claimed or len(asked) == len(pipeline), f"no plugin claimed, and only {asked} of {pipeline} were asked"
 
 
-def the_session_is_unharmed(visit: FaultyAssistant, trace: TurnTrace) -> None:
-    """Denylists are whole, fields nobody knows are there, and what was said is what was heard."""
-    marker = one_end_marker(visit, trace.utterance_id)
-    entry = next((m for m in visit.of(topics.UTTERANCE_HANDLE) if _said(m) == trace.utterances), None)
+def the_session_is_unharmed(assistant: FaultyAssistant, trace: TurnTrace) -> None:
+    """Denylists and unknown fields are complete, and what was said is what was heard."""
+    marker = one_end_marker(assistant, trace.utterance_id)
+    entry = next((m for m in assistant.of(topics.UTTERANCE_HANDLE) if _said(m) == trace.utterances), None)
     before, after = (entry.session if entry is not None else None) or Session(), marker.session or Session()
-    diverted = _diverted(visit, trace)
+    diverted = _diverted(assistant, trace)
     for name in DENYLISTS:
         missing = set(before.get(name, ())) - set(after.get(name, ()))
         assert diverted or not missing, f"{name} lost {missing}"
     if not diverted:
-        assert after.get("zoo_ticket") == before.get("zoo_ticket"), f"the session lost its ticket: {after}"
-        assert "zoo_mark" not in after
-        assert not [key for key in marker.context if key in ("zoo.mark", "zoo.late", "zoo.kept")]
-    stored = visit.runtime.store.current
+        assert after.get("unknown_field") == before.get("unknown_field"), f"the session lost its unknown field: {after}"
+        assert "fault_mark" not in after
+        assert not [key for key in marker.context if key in ("faults.mark", "faults.late", "faults.kept")]
+    stored = assistant.runtime.store.current
     assert Session.read(stored.wire()) == stored
-    assert stored.get("zoo_ticket") is not None, f"the default session lost its ticket: {stored}"
-    assert stored.wire()["zoo_ticket"] == {"row": UNKNOWN_FIELD["row"], "seats": tuple(UNKNOWN_FIELD["seats"])}  # type: ignore[arg-type]
-    answered_by_an_animal = trace.utterances[0] in TRIGGERS.values() or any(
-        animal.point in ("handler", *CALLED) for animal in _culprits(visit, trace)
+    assert stored.get("unknown_field") is not None, f"the default session lost its unknown field: {stored}"
+    assert stored.wire()["unknown_field"] == {"row": UNKNOWN_FIELD["row"], "seats": tuple(UNKNOWN_FIELD["seats"])}  # type: ignore[arg-type]
+    answered_by_faulty = trace.utterances[0] in TRIGGERS.values() or any(
+        faulty.point in ("handler", *CALLED) for faulty in _culprits(assistant, trace)
     )
-    if trace.outcome == "complete" and not diverted and not answered_by_an_animal:
+    if trace.outcome == "complete" and not diverted and not answered_by_faulty:
         assert said(trace) == [heard(trace.utterances[0])], f"it said {said(trace)}\n{_story(trace)}"
 
 
-def the_faulty_plugins_are_named(visit: FaultyAssistant, trace: TurnTrace) -> None:
-    """Who misbehaved in the turn is in its trace; who did so beside it, in the log or among the refusals."""
-    for animal in _culprits(visit, trace):
-        steps = {step.outcome for step in trace.steps if step.who.partition(":")[0] == animal.id}
-        wanted = _FAULTS.get(animal.behaviour.shows)
+def the_faulty_plugins_are_named(assistant: FaultyAssistant, trace: TurnTrace) -> None:
+    """Plugins that misbehaved in the turn are in its trace; those that did so outside of it, in the log."""
+    for faulty in _culprits(assistant, trace):
+        steps = {step.outcome for step in trace.steps if step.who.partition(":")[0] == faulty.id}
+        wanted = _FAULTS.get(faulty.behaviour.shows)
         named = steps if wanted is None else steps & wanted
-        assert named, f"{animal} ({animal.does}) is not named: {sorted(steps)}\n{_story(trace)}"
-    for animal_id in {misdeed.animal_id for misdeed in visit.cage.misdeeds}:
-        animal = visit.animals[animal_id]
-        if animal.point in (*BESIDE, *ASKED) and animal.behaviour.shows != "tame":
-            assert any(animal_id in line for line in visit.log), f"{animal} is nowhere in the log: {visit.log[-5:]}"
+        assert named, f"{faulty} ({faulty.does}) is not named: {sorted(steps)}\n{_story(trace)}"
+    for plugin_id in {record.plugin_id for record in assistant.switch.records}:
+        faulty = assistant.faulty_plugins[plugin_id]
+        if faulty.point in (*BESIDE, *ASKED) and faulty.behaviour.shows != "nothing":
+            assert any(plugin_id in line for line in assistant.log), (
+                f"{faulty} is nowhere in the log: {assistant.log[-5:]}"
+            )
 
 
 def the_bus_is_alive(assistant: Assistant) -> None:
-    """A Message still reaches who listens."""
+    """A Message still reaches its listeners."""
     reached: list[Message] = []
-    subscription = assistant.bus.on("zoo.ping", reached.append)
-    assistant.bus.emit(Message("zoo.ping"))
+    subscription = assistant.bus.on("faults.ping", reached.append)
+    assistant.bus.emit(Message("faults.ping"))
     subscription.close()
     assert len(reached) == 1, "nothing is delivered any more"
 
 
-async def the_next_turn_is_answered(visit: FaultyAssistant) -> None:
-    """Once the animals are calm, everything works: plugins, and skills by their registered intents."""
-    text = f"are you there {len(visit.messages)}"
-    hearing = visit.say(text, session="afterwards")
-    await visit.see_out(idlers=False)
-    assert said(turn_of(visit, hearing)) == [heard(text)], visit.why()
-    hearing = visit.say(SKILL_QUESTION)
-    await visit.see_out(idlers=False)
-    assert said(turn_of(visit, hearing)) == [SKILL_ANSWER], visit.why()
+async def the_next_turn_is_answered(assistant: FaultyAssistant) -> None:
+    """Once all faults are off, everything works: plugins, and skills by their registered intents."""
+    text = f"are you there {len(assistant.messages)}"
+    hearing = assistant.say(text, session="afterwards")
+    await assistant.run_until_quiet(workers=False)
+    assert said(turn_of(assistant, hearing)) == [heard(text)], assistant.why()
+    hearing = assistant.say(SKILL_QUESTION)
+    await assistant.run_until_quiet(workers=False)
+    assert said(turn_of(assistant, hearing)) == [SKILL_ANSWER], assistant.why()
 
 
 def said(trace: TurnTrace) -> list[str]:
@@ -158,15 +160,15 @@ def said(trace: TurnTrace) -> list[str]:
     return [step.after for step in trace.steps if (step.stage, step.outcome) == ("speak", "rendered")]
 
 
-def _culprits(visit: FaultyAssistant, trace: TurnTrace) -> Iterator[FaultyPlugin]:
-    own = {misdeed.animal_id for misdeed in visit.cage.misdeeds if misdeed.utterance_id == trace.utterance_id}
-    return (visit.animals[animal_id] for animal_id in sorted(own))
+def _culprits(assistant: FaultyAssistant, trace: TurnTrace) -> Iterator[FaultyPlugin]:
+    own = {record.plugin_id for record in assistant.switch.records if record.utterance_id == trace.utterance_id}
+    return (assistant.faulty_plugins[plugin_id] for plugin_id in sorted(own))
 
 
-def _diverted(visit: FaultyAssistant, trace: TurnTrace) -> bool:
-    beside = {misdeed.animal_id for misdeed in visit.cage.misdeeds if misdeed.utterance_id is None}
-    return any(animal.behaviour.diverts for animal in _culprits(visit, trace)) or any(
-        visit.animals[animal_id].behaviour.diverts for animal_id in beside
+def _diverted(assistant: FaultyAssistant, trace: TurnTrace) -> bool:
+    beside = {record.plugin_id for record in assistant.switch.records if record.utterance_id is None}
+    return any(faulty.behaviour.diverts for faulty in _culprits(assistant, trace)) or any(
+        assistant.faulty_plugins[plugin_id].behaviour.diverts for plugin_id in beside
     )
 
 

@@ -15,38 +15,38 @@ from hark.plugins import Ctx, Plugin, Round, Session, Turn
 from hark.testing.clock import FakeClock
 
 HANG_LIMIT: Final = 20.0
-"""Seconds after which a thread that hangs goes home, whatever happens: no test shall wait for ever."""
+"""Seconds after which a hanging thread ends, whatever happens: no test waits for ever."""
 
 
 class FaultRecord(NamedTuple):
-    """One misbehaviour: who, and in which turn, where it was in one."""
+    """One occurrence of a fault: of which plugin, and in which turn, if it was in one."""
 
-    animal_id: str
+    plugin_id: str
     utterance_id: str | None
 
 
 class FaultSwitch:
-    """Animals misbehave only while they are provoked, and whatever they wait for ends when the cage is opened.
+    """Turns faults on and off: a plugin misbehaves only while its fault is on; `release` ends all waits of faults.
 
-    Make it inside the event loop. `mood` decides call by call instead, given the animal's id.
+    Make it inside the event loop. `decide`, given a plugin id, decides call by call while faults are on.
     """
 
     def __init__(
-        self, clock: Clock, *, patience: float = HANG_LIMIT, mood: Callable[[str], bool] | None = None
+        self, clock: Clock, *, hang_limit: float = HANG_LIMIT, decide: Callable[[str], bool] | None = None
     ) -> None:
         self.clock = clock
         self.hanging = 0
         """How many threads hang at this moment."""
-        self.misdeeds: list[FaultRecord] = []
+        self.records: list[FaultRecord] = []
         self.refused = 0
         """Forgeries that were refused on the spot."""
         self.kept: list[Any] = []
-        """What animals have held on to, to write to it when nobody expects it."""
+        """Objects that faults hold on to, to write to them after their call has returned."""
         self.spared = {asyncio.current_task()}
-        """Whom an animal that cancels every task leaves alone: those who made the cage, and watch."""
-        self._patience = patience
-        self._mood = mood
-        self._provoked: tuple[bool, str | None] = (False, None)
+        """Tasks that the fault that cancels every task leaves alone: those of the test."""
+        self._hang_limit = hang_limit
+        self._decide = decide
+        self._on: tuple[bool, str | None] = (False, None)
         self._gate = threading.Event()
         self._opened = asyncio.Event()
         self._count = threading.Lock()
@@ -54,48 +54,48 @@ class FaultSwitch:
         self._borrowed = ExitStack()
 
     @contextmanager
-    def provoked(self, only: str | None = None) -> Iterator[None]:
-        """For a while, every animal does its worst, or `only` the one with this id."""
-        before, self._provoked = self._provoked, (True, only)
+    def on(self, only: str | None = None) -> Iterator[None]:
+        """Meanwhile, all faults are on, or `only` that of the plugin with this id."""
+        before, self._on = self._on, (True, only)
         try:
             yield
         finally:
-            self._provoked = before
+            self._on = before
 
-    def provokes(self, animal_id: str) -> bool:
-        """Whether this animal is to misbehave now."""
-        provoked, only = self._provoked
-        if not provoked or only not in (None, animal_id):
+    def is_on(self, plugin_id: str) -> bool:
+        """Whether the fault of this plugin is on now."""
+        on, only = self._on
+        if not on or only not in (None, plugin_id):
             return False
-        return self._mood is None or self._mood(animal_id)
+        return self._decide is None or self._decide(plugin_id)
 
-    def note(self, animal_id: str, utterance_id: str | None) -> None:
-        """An animal is about to misbehave."""
-        self.misdeeds.append(FaultRecord(animal_id, utterance_id))
+    def record(self, plugin_id: str, utterance_id: str | None) -> None:
+        """Record that a plugin is about to misbehave."""
+        self.records.append(FaultRecord(plugin_id, utterance_id))
 
     def hang(self) -> None:
-        """Block the calling thread until the cage is opened."""
+        """Block the calling thread until `release`."""
         with self._count:
             self.hanging += 1
         try:
-            self._gate.wait(self._patience)
+            self._gate.wait(self._hang_limit)
         finally:
             with self._count:
                 self.hanging -= 1
 
     def block(self, seconds: float) -> None:
-        """Keep the event loop from doing anything for `seconds`, of which a fake clock makes no time at all."""
+        """Block the event loop for `seconds`; with a fake clock, no real time passes."""
         if isinstance(self.clock, FakeClock):
             self.clock.pass_by(seconds)
         else:
             self._gate.wait(min(seconds, 0.03))
 
-    async def never(self) -> None:
-        """Wait until the cage is opened."""
+    async def wait_forever(self) -> None:
+        """Wait until `release`."""
         await self._opened.wait()
 
-    async def never_whatever_comes(self) -> None:
-        """As `never`, deaf to every cancellation."""
+    async def wait_uncancellable(self) -> None:
+        """As `wait_forever`, but ignore cancellation."""
         while not self._opened.is_set():
             try:
                 await self._opened.wait()
@@ -103,24 +103,24 @@ class FaultSwitch:
                 continue
 
     def thread(self, work: Callable[[], None]) -> threading.Thread:
-        """Do `work` on a thread of its own, which is over when the cage is opened."""
-        thread = threading.Thread(target=work, name="zoo", daemon=True)
+        """Do `work` on a thread of its own, which `release` waits for."""
+        thread = threading.Thread(target=work, name="faults", daemon=True)
         thread.start()
-        self._threads.append(thread)  # only now: the cage may be opened meanwhile, and waits for what it knows
+        self._threads.append(thread)  # only now: `release` may run meanwhile, and joins only started threads
         return thread
 
     def borrow(self, owner: object, name: str, replacement: object) -> None:
-        """Put something in the place of an attribute, which is put back when the cage is opened."""
+        """Replace an attribute until `release`."""
         self._borrowed.callback(setattr, owner, name, getattr(owner, name))
         setattr(owner, name, replacement)
 
-    async def open(self) -> None:
-        """Let go of everything that hangs, and see it off."""
-        self._provoked = (False, None)
+    async def release(self) -> None:
+        """Turn all faults off, end everything that waits, and join the threads."""
+        self._on = (False, None)
         self._gate.set()
         self._opened.set()
         for thread in self._threads:
-            await asyncio.to_thread(thread.join, self._patience)
+            await asyncio.to_thread(thread.join, self._hang_limit)
         self._borrowed.close()
         self.kept.clear()
 
@@ -130,20 +130,20 @@ Point = Literal[
     "matcher", "handler", "listener", "task", "timer", "start", "stop", "loading",
     "can_converse", "converse", "can_stop", "stopped", "wants_fallback", "fallback", "wants_question", "answers",
 ]  # fmt: skip
-"""Where plugin code is called. Engines will be points of their own once there are some."""
+"""Where plugin code is called."""
 
 Mode = Literal["inline", "worker", "loop", "stream"]
 """How it is called: on the spot, on a worker thread, as `async def`, or as an async generator (handlers only)."""
 
 CHAINS: Final[tuple[Point, ...]] = ("audio", "utterance", "metadata", "intent", "dialog", "tts")
 BESIDE: Final[tuple[Point, ...]] = ("listener", "task", "timer", "start", "stop")
-"""Points outside any turn: the log names who misbehaves there, not a trace."""
+"""Points outside any turn: a fault there is named in the log, not in a trace."""
 ASKED: Final[tuple[Point, ...]] = ("can_converse", "can_stop", "wants_fallback", "wants_question", "answers")
 """Points at which a skill decides or knows something: asked over the bus, so that the log names it, not a trace."""
 CALLED: Final[tuple[Point, ...]] = ("converse", "stopped", "fallback")
 """Points at which a skill is called because it was asked."""
 POINTS: Final[tuple[Point, ...]] = (*CHAINS, "matcher", "handler", *BESIDE, *ASKED, *CALLED)
-"""Every point at which a plugin that was let in is called."""
+"""Every point at which a loaded plugin is called."""
 
 MODES: Final[Mapping[Point, tuple[Mode, ...]]] = {
     **dict.fromkeys((*CHAINS, "matcher", "listener", "timer", *ASKED, "stopped"), ("inline", "worker", "loop")),
@@ -152,20 +152,20 @@ MODES: Final[Mapping[Point, tuple[Mode, ...]]] = {
 }
 
 TRIGGERS: Final[Mapping[Point, str]] = {"can_stop": "stop", "stopped": "stop"}
-"""What has to be said for an animal to be asked or called, where it is not just anything."""
+"""The utterance that makes the assistant call this point, where not any utterance does."""
 
-Shows = Literal["failed", "malformed", "late", "tame"]
+Shows = Literal["failed", "malformed", "late", "nothing"]
 """What is seen of it: an exception, a wrong shape, a limit that was overrun, or nothing that is a fault in itself."""
 
 
 class CallSite(msgspec.Struct):
-    """What an animal holds at the moment it misbehaves."""
+    """What a plugin has at hand at the moment it misbehaves."""
 
     plugin: Plugin
-    cage: FaultSwitch
+    switch: FaultSwitch
     artifact: Any = None
     """What it was called with: the artifact of a chain, the utterances, the Message; None where there is nothing."""
-    tame: Any = None
+    normal: Any = None
     """What a well-behaved plugin would return here."""
     lang: str = "en-US"
     session: Session | None = None
@@ -175,13 +175,13 @@ class CallSite(msgspec.Struct):
 
     @property
     def point(self) -> Point:
-        """Where it is."""
-        found: Point = self.plugin.animal.point  # type: ignore[attr-defined]
+        """Where the plugin is called."""
+        found: Point = self.plugin.faulty.point  # type: ignore[attr-defined]
         return found
 
     @property
     def utterance_id(self) -> str | None:
-        """The turn it is in, if it is in one."""
+        """The turn of the call, if it is part of one."""
         if self.turn is not None:
             return self.turn.message.utterance_id
         if self.round is not None:
@@ -189,8 +189,20 @@ class CallSite(msgspec.Struct):
         return None if self.ctx is None else self.ctx.get("utterance_id")
 
 
+def ctx_at(site: CallSite) -> Ctx:
+    """The context at a call site in a chain."""
+    assert site.ctx is not None, f"{site.point} has no context"
+    return site.ctx
+
+
+def turn_at(site: CallSite) -> Turn:
+    """The turn at a call site in a handler."""
+    assert site.turn is not None, f"{site.point} has no turn"
+    return site.turn
+
+
 class Behaviour(msgspec.Struct, frozen=True):
-    """One way to misbehave."""
+    """One way to misbehave: a fault, without the place where it happens."""
 
     name: str
     does: str
@@ -206,16 +218,16 @@ class Behaviour(msgspec.Struct, frozen=True):
 
 
 class FaultyPlugin(msgspec.Struct, frozen=True):
-    """A behaviour at one point, in one mode. `animal.plugin(cage)` is a fresh specimen."""
+    """A behaviour at one point, in one mode. `faulty.plugin(switch)` makes a new plugin."""
 
     point: Point
     behaviour: Behaviour
     mode: Mode
-    body: Callable[[FaultyPlugin, FaultSwitch], Plugin]
+    builder: Callable[[FaultyPlugin, FaultSwitch], Plugin]
 
     @property
     def id(self) -> str:
-        """The plugin id of its specimens, by which trace and log have to name it."""
+        """The id of its plugins, by which trace and log have to name it."""
         return f"{self.point}-{self.behaviour.name}-{self.mode}"
 
     @property
@@ -223,9 +235,9 @@ class FaultyPlugin(msgspec.Struct, frozen=True):
         """One line: what it does."""
         return self.behaviour.does
 
-    def plugin(self, cage: FaultSwitch) -> Plugin:
-        """A specimen in `cage`."""
-        return self.body(self, cage)
+    def plugin(self, switch: FaultSwitch) -> Plugin:
+        """A new plugin whose fault `switch` turns on."""
+        return self.builder(self, switch)
 
     def __str__(self) -> str:
         return self.id

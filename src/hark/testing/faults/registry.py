@@ -6,17 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from hark.plugins import PipelinePlugin, Plugin, UtteranceTransformer, handles
-from hark.testing.faults import failures
-from hark.testing.faults import failures as delays
-from hark.testing.faults import misuse as noise
-from hark.testing.faults import misuse as questions
-from hark.testing.faults import tampering as forgeries
-from hark.testing.faults import tampering as meddling
-from hark.testing.faults import wrong_values as shapes
-from hark.testing.faults.builders import build, build_dialogue
+from hark.testing.faults import failures, misuse, tampering, wrong_values
+from hark.testing.faults.builders import build
 from hark.testing.faults.plugin import (
-    ASKED,
-    CALLED,
     MODES,
     POINTS,
     Behaviour,
@@ -27,11 +19,11 @@ from hark.testing.faults.plugin import (
 )
 
 
-class _Biter:
-    """Raises SystemExit when it is looked at."""
+class _Unreadable:
+    """Raises SystemExit when it is read."""
 
     def __get__(self, _owner: object, _kind: type | None = None) -> Any:
-        raise SystemExit("not to be looked at")
+        raise SystemExit("not to be read")
 
 
 def _transform(self: Plugin, utterances: list[str], ctx: Any) -> list[str]:  # noqa: ARG001
@@ -68,8 +60,8 @@ _TRANSFORMERS: Final[dict[str, dict[str, Any]]] = {
     "has_a_priority_in_words": {"priority": "first"},
     "has_a_type_of_its_own": {"type": "smell"},
     "has_settings_of_no_kind": {"Settings": dict},
-    "has_settings_that_bite": {"Settings": _Biter()},
-    "has_a_transform_that_bites": {"transform": _Biter()},
+    "has_settings_that_raise": {"Settings": _Unreadable()},
+    "has_a_transform_that_raises_when_read": {"transform": _Unreadable()},
 }
 _MATCHERS: Final[dict[str, dict[str, Any]]] = {
     "handles_no_topic": {"act": handles("not a topic")(lambda self, turn: None)},  # noqa: ARG005
@@ -78,60 +70,58 @@ _MATCHERS: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def _misfit(base: type[Plugin], members: dict[str, Any]) -> Callable[[FaultyPlugin, FaultSwitch], Plugin]:
-    def build(animal: FaultyPlugin, _cage: FaultSwitch) -> Plugin:
-        made: Plugin = type(animal.behaviour.name, (base,), {"id": animal.id, "animal": animal, **members})()
+def _unloadable(base: type[Plugin], members: dict[str, Any]) -> Callable[[FaultyPlugin, FaultSwitch], Plugin]:
+    def make(faulty: FaultyPlugin, _switch: FaultSwitch) -> Plugin:
+        made: Plugin = type(faulty.behaviour.name, (base,), {"id": faulty.id, "faulty": faulty, **members})()
         return made
 
-    return build
+    return make
 
 
-def _nothing(_grip: CallSite) -> None:
+def _nothing(_site: CallSite) -> None:
     return None
 
 
-def _animals() -> Iterator[FaultyPlugin]:
+def _every_unloadable() -> Iterator[FaultyPlugin]:
     kinds: tuple[tuple[type[Plugin], dict[str, Any], dict[str, dict[str, Any]]], ...] = (
         (UtteranceTransformer, {"transform": _transform}, _TRANSFORMERS),
         (PipelinePlugin, {"match": _match}, _MATCHERS),
     )
-    for base, sound, misfits in kinds:
-        for name, members in misfits.items():
+    for base, sound, defects in kinds:
+        for name, members in defects.items():
             does = name.replace("_", " ").capitalize() + "."
             behaviour = Behaviour(name, does, _nothing, ("loading",), ("loop",))
-            yield FaultyPlugin("loading", behaviour, "loop", _misfit(base, {**sound, **members}))
+            yield FaultyPlugin("loading", behaviour, "loop", _unloadable(base, {**sound, **members}))
 
 
-UNLOADABLE: Final = tuple(_animals())
+UNLOADABLE: Final = tuple(_every_unloadable())
 
 
 _BEHAVIOURS: Final[tuple[Behaviour, ...]] = tuple(
-    behaviour
-    for module in (failures, delays, shapes, meddling, forgeries, noise, questions)
-    for behaviour in module.BEHAVIOURS
+    behaviour for module in (failures, wrong_values, tampering, misuse) for behaviour in module.BEHAVIOURS
 )
 
 
 def variants(behaviour: Behaviour) -> Iterator[FaultyPlugin]:
-    """The animals a behaviour makes: one for each point and mode in which it can be shown."""
+    """The faulty plugins of a behaviour: one for each point and mode in which it can be shown."""
     for point in behaviour.points:
         modes = [mode for mode in MODES[point] if mode in behaviour.modes]
         for mode in modes[:1] if behaviour.once else modes:
-            yield FaultyPlugin(point, behaviour, mode, build_dialogue if point in (*ASKED, *CALLED) else build)
+            yield FaultyPlugin(point, behaviour, mode, build)
 
 
 def _by_point() -> dict[Point, tuple[FaultyPlugin, ...]]:
-    everyone = [animal for behaviour in _BEHAVIOURS for animal in variants(behaviour)]
+    every = [faulty for behaviour in _BEHAVIOURS for faulty in variants(behaviour)]
     found: dict[Point, tuple[FaultyPlugin, ...]] = {
-        point: tuple(animal for animal in everyone if animal.point == point) for point in POINTS
+        point: tuple(faulty for faulty in every if faulty.point == point) for point in POINTS
     }
     return {**found, "loading": UNLOADABLE}
 
 
 FAULTY_PLUGINS: Final[Mapping[Point, tuple[FaultyPlugin, ...]]] = _by_point()
-"""The zoo, by extension point: `@pytest.mark.parametrize("animal", ANIMALS["matcher"], ids=str)`."""
+"""By extension point: `@pytest.mark.parametrize("faulty", FAULTY_PLUGINS["matcher"], ids=str)`."""
 
 
 def every_faulty_plugin() -> tuple[FaultyPlugin, ...]:
     """All of them, one after the other."""
-    return tuple(animal for animals in FAULTY_PLUGINS.values() for animal in animals)
+    return tuple(faulty for here in FAULTY_PLUGINS.values() for faulty in here)

@@ -13,7 +13,7 @@ from hark.testing.faults.plugin import ASKED, CALLED, Behaviour, CallSite, Mode,
 
 
 class HostileText(str):
-    """Text of a subclass, with opinions of its own."""
+    """Text of a subclass, whose methods raise."""
 
     __slots__ = ()
 
@@ -28,14 +28,14 @@ class HostileText(str):
 
 
 class HostileList(list[str]):
-    """A list that raises when one looks into it."""
+    """A list that raises when it is iterated."""
 
     def __iter__(self) -> Iterator[str]:
-        raise SystemExit("not to be looked into")
+        raise SystemExit("not to be iterated")
 
 
 class Impostor:
-    """Says it is whatever it is told to say, and is nothing of the kind."""
+    """Claims to be of another class."""
 
     def __init__(self, kind: type) -> None:
         self._kind = kind
@@ -54,7 +54,7 @@ class Impostor:
 
 
 class HiddenClass:
-    """Raises SystemExit when asked what it is."""
+    """Raises SystemExit when asked for its class."""
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -62,10 +62,10 @@ class HiddenClass:
 
 
 class UncheckedMatch(Match, frozen=True):
-    """A Match that swears it is in order."""
+    """A Match that reports no defect, whatever it holds."""
 
     def defect(self) -> None:
-        """Says that all is well."""
+        """Reports none."""
         return
 
     @property
@@ -75,7 +75,7 @@ class UncheckedMatch(Match, frozen=True):
 
 
 class HidingSlots(Sealed):
-    """Slots that show other things than they hold."""
+    """Slots that do not show what they hold."""
 
     __slots__ = ()
 
@@ -85,7 +85,7 @@ class HidingSlots(Sealed):
 
 
 class HostileSession(Session):
-    """A session of a subclass, with opinions of its own."""
+    """A session of a subclass, whose methods raise."""
 
     __slots__ = ()
 
@@ -101,10 +101,10 @@ class HostileSession(Session):
 
 def hostile_session(session: Session) -> Session:
     """The same session as a `HostileSession`."""
-    diary: Any = object.__new__(HostileSession)
+    made: Any = object.__new__(HostileSession)
     for slot in ("_fields", "_exact"):
-        object.__setattr__(diary, slot, getattr(session, slot))
-    found: Session = diary
+        object.__setattr__(made, slot, getattr(session, slot))
+    found: Session = made
     return found
 
 
@@ -114,7 +114,7 @@ def generator() -> Iterator[str]:
 
 
 async def coroutine() -> str:
-    """A coroutine; whoever makes one has to run or close it."""
+    """A coroutine; its maker has to run or close it."""
     return "never"
 
 
@@ -124,26 +124,26 @@ _MODES: Final[tuple[Mode, ...]] = ("inline", "worker", "stream")
 """What comes of an async def is judged as what is returned on the spot."""
 
 _ANYTHING: Final[Mapping[str, Make]] = {
-    "none": lambda _grip: None,
-    "a_number": lambda _grip: 7,
-    "a_truth": lambda _grip: True,
-    "a_text": lambda _grip: "text",
-    "bytes": lambda _grip: b"bytes",
-    "a_dict": lambda _grip: {"a": "b"},
-    "a_set": lambda _grip: {"a"},
-    "a_list_of_numbers": lambda _grip: [1, 2, 3],
-    "a_list_of_lists": lambda _grip: [["a"]],
-    "a_class": lambda _grip: str,
-    "an_exception": lambda _grip: ValueError("returned, not raised"),
-    "not_implemented": lambda _grip: NotImplemented,
-    "a_generator": lambda _grip: generator(),
-    "itself": lambda grip: grip.plugin,
-    "its_context": lambda grip: grip.ctx or grip.turn or grip.round,
-    "a_pretended_list": lambda _grip: Impostor(list),
-    "a_pretended_text": lambda _grip: Impostor(str),
-    "a_pretended_match": lambda _grip: Impostor(Match),
-    "a_pretended_audio": lambda _grip: Impostor(Audio),
-    "something_that_raises_when_asked": lambda _grip: HiddenClass(),
+    "none": lambda _site: None,
+    "a_number": lambda _site: 7,
+    "a_truth": lambda _site: True,
+    "a_text": lambda _site: "text",
+    "bytes": lambda _site: b"bytes",
+    "a_dict": lambda _site: {"a": "b"},
+    "a_set": lambda _site: {"a"},
+    "a_list_of_numbers": lambda _site: [1, 2, 3],
+    "a_list_of_lists": lambda _site: [["a"]],
+    "a_class": lambda _site: str,
+    "an_exception": lambda _site: ValueError("returned, not raised"),
+    "not_implemented": lambda _site: NotImplemented,
+    "a_generator": lambda _site: generator(),
+    "itself": lambda site: site.plugin,
+    "its_context": lambda site: site.ctx or site.turn or site.round,
+    "a_pretended_list": lambda _site: Impostor(list),
+    "a_pretended_text": lambda _site: Impostor(str),
+    "a_pretended_match": lambda _site: Impostor(Match),
+    "a_pretended_audio": lambda _site: Impostor(Audio),
+    "something_that_raises_when_asked": lambda _site: HiddenClass(),
 }
 """What can be returned anywhere. Where one of these is what belongs there, `_RIGHT` says so."""
 
@@ -157,21 +157,21 @@ _RIGHT: Final[Mapping[Point, frozenset[str]]] = {
 }
 
 _TEXTS: Final[Mapping[str, Make]] = {
-    "a_list_of_text_subclasses": lambda _grip: [HostileText("hello")],
-    "a_list_with_half_a_character": lambda _grip: ["hello \ud83d"],
-    "a_list_that_bites": lambda _grip: HostileList(["hello"]),
-    "a_list_with_none": lambda _grip: ["hello", None],
+    "a_list_of_text_subclasses": lambda _site: [HostileText("hello")],
+    "a_list_with_half_a_character": lambda _site: ["hello \ud83d"],
+    "a_list_that_raises": lambda _site: HostileList(["hello"]),
+    "a_list_with_none": lambda _site: ["hello", None],
 }
 _TEXT: Final[Mapping[str, Make]] = {
-    "a_text_subclass": lambda _grip: HostileText("hello"),
-    "half_a_character": lambda _grip: "hello \ud83d",
+    "a_text_subclass": lambda _site: HostileText("hello"),
+    "half_a_character": lambda _site: "hello \ud83d",
 }
 _AUDIO: Final[Mapping[str, Make]] = {
-    "audio_of_text": lambda _grip: Audio("text", 16_000),  # type: ignore[arg-type]
-    "audio_of_half_a_frame": lambda _grip: Audio(b"\0\0\0", 16_000),
-    "audio_without_a_rate": lambda _grip: Audio(b"\0\0", 0),
-    "audio_with_a_rate_in_words": lambda _grip: Audio(b"\0\0", "16 kHz"),  # type: ignore[arg-type]
-    "audio_of_no_channels": lambda _grip: Audio(b"\0\0", 16_000, channels=-1),
+    "audio_of_text": lambda _site: Audio("text", 16_000),  # type: ignore[arg-type]
+    "audio_of_half_a_frame": lambda _site: Audio(b"\0\0\0", 16_000),
+    "audio_without_a_rate": lambda _site: Audio(b"\0\0", 0),
+    "audio_with_a_rate_in_words": lambda _site: Audio(b"\0\0", "16 kHz"),  # type: ignore[arg-type]
+    "audio_of_no_channels": lambda _site: Audio(b"\0\0", 16_000, channels=-1),
 }
 
 _ANSWERS: Final[Mapping[str, tuple[Any, Any]]] = {
@@ -188,7 +188,7 @@ _DEFECTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "of_an_empty_intent": {"intent_name": ""},
     "with_a_colon": {"intent_name": "a:b"},
     "with_spaces": {"intent_name": "not a topic"},
-    "of_a_text_subclass": {"skill_id": HostileText("zoo")},
+    "of_a_text_subclass": {"skill_id": HostileText("faults")},
     "without_a_language": {"lang": None},
     "in_no_language": {"lang": "not a tag"},
     "without_an_utterance": {"utterance": None},
@@ -212,8 +212,8 @@ def _returns(point: Point, name: str, make: Make, shows: Shows = "malformed", di
 
 
 def _defective(point: Point, name: str, changes: Mapping[str, Any]) -> Behaviour:
-    def make(grip: CallSite) -> Match:
-        sound = grip.artifact if point == "intent" else Match("tame", "answer", grip.lang, grip.artifact[0])
+    def make(site: CallSite) -> Match:
+        sound = site.artifact if point == "intent" else Match("control", "answer", site.lang, site.artifact[0])
         return sound.replace(**changes)
 
     does = f"Returns a Match {name.replace('_', ' ')}."
@@ -221,36 +221,36 @@ def _defective(point: Point, name: str, changes: Mapping[str, Any]) -> Behaviour
 
 
 def _intent_shapes() -> Iterator[Behaviour]:
-    def lying(grip: CallSite) -> Match:
-        found: Match = grip.artifact
+    def lying(site: CallSite) -> Match:
+        found: Match = site.artifact
         return UncheckedMatch(found.skill_id, found.intent_name, found.lang, "", {})
 
     yield _returns("intent", "a_match_that_swears_it_is_sound", lying)
-    yield _returns("intent", "a_match_for_another_skill", lambda grip: grip.artifact.replace(skill_id="somebody.else"))
-    yield _returns("intent", "a_match_for_another_intent", lambda grip: grip.artifact.replace(intent_name="another"))
-    yield _returns("intent", "a_match_with_a_session", lambda grip: grip.artifact.replace(updated_session=grip.session))
+    yield _returns("intent", "a_match_for_another_skill", lambda site: site.artifact.replace(skill_id="another.skill"))
+    yield _returns("intent", "a_match_for_another_intent", lambda site: site.artifact.replace(intent_name="another"))
+    yield _returns("intent", "a_match_with_a_session", lambda site: site.artifact.replace(updated_session=site.session))
 
 
 def _matcher_shapes() -> Iterator[Behaviour]:
-    def claim(grip: CallSite, **changes: Any) -> Match:
-        return Match("tame", "answer", grip.lang, grip.artifact[0]).replace(**changes)
+    def claim(site: CallSite, **changes: Any) -> Match:
+        return Match("control", "answer", site.lang, site.artifact[0]).replace(**changes)
 
-    yield _returns("matcher", "a_match_that_swears_it_is_sound", lambda grip: UncheckedMatch("", "", grip.lang, ""))
-    yield _returns("matcher", "a_match_with_a_diary", lambda grip: claim(grip, updated_session=_diary(grip)))
-    yield _returns("matcher", "a_refusal_without_words", lambda _grip: Declined(7), "tame")  # type: ignore[arg-type]
-    yield _returns("matcher", "a_refusal_in_half_a_character", lambda _grip: Declined("\ud83d"), "tame")
-    yield _returns("matcher", "a_refusal_in_a_novel", lambda _grip: Declined("no " * 300_000), "tame")
-
-
-def _diary(grip: CallSite) -> Any:
-    return None if grip.session is None else hostile_session(grip.session)
+    yield _returns("matcher", "a_match_that_swears_it_is_sound", lambda site: UncheckedMatch("", "", site.lang, ""))
+    yield _returns("matcher", "a_match_with_a_diary", lambda site: claim(site, updated_session=_diary(site)))
+    yield _returns("matcher", "a_refusal_without_words", lambda _site: Declined(7), "nothing")  # type: ignore[arg-type]
+    yield _returns("matcher", "a_refusal_in_half_a_character", lambda _site: Declined("\ud83d"), "nothing")
+    yield _returns("matcher", "a_refusal_in_a_novel", lambda _site: Declined("no " * 300_000), "nothing")
 
 
-async def _returns_a_coroutine(_grip: CallSite) -> str:
+def _diary(site: CallSite) -> Any:
+    return None if site.session is None else hostile_session(site.session)
+
+
+async def _returns_a_coroutine(_site: CallSite) -> str:
     return await coroutine()
 
 
-def _answered(answer: tuple[Any, Any], _grip: CallSite) -> Answer:
+def _answered(answer: tuple[Any, Any], _site: CallSite) -> Answer:
     return Answer(*answer)
 
 
@@ -278,10 +278,10 @@ def _every_shape() -> Iterator[Behaviour]:
     yield from _matcher_shapes()
     for name, answer in _ANSWERS.items():
         yield _returns("answers", name, partial(_answered, answer))
-    yield _returns("utterance", "nothing_at_all", lambda _grip: [], "tame", diverts=True)
-    yield _returns("utterance", "a_huge_list", lambda _grip: ["word"] * 100_000, "tame", diverts=True)
-    yield _returns("dialog", "a_huge_text", lambda _grip: "word " * 200_000, "tame", diverts=True)
-    yield _returns("handler", "a_huge_text", lambda _grip: "word " * 200_000, "tame")
+    yield _returns("utterance", "nothing_at_all", lambda _site: [], "nothing", diverts=True)
+    yield _returns("utterance", "a_huge_list", lambda _site: ["word"] * 100_000, "nothing", diverts=True)
+    yield _returns("dialog", "a_huge_text", lambda _site: "word " * 200_000, "nothing", diverts=True)
+    yield _returns("handler", "a_huge_text", lambda _site: "word " * 200_000, "nothing")
 
 
 BEHAVIOURS: Final = tuple(_every_shape())

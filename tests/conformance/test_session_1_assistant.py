@@ -222,11 +222,9 @@ async def test_what_is_said_names_the_language_it_is_in(assistant: MakeAssistant
         await hark.hears("hello", session=Session("x", output_lang="it-IT"))
         spoken = [message.data["lang"] for message in hark.of(topics.UTTERANCE_SPEAK)]
     assert spoken == ["en-US", "de-DE"]
-    rendered: list[Any] = []
     async with assistant(claims(), transformer("dialog", "translate", translate)) as hark:
-        hark.runtime.speaker.render = rendered.append
         await hark.hears("hello", session="x")
-    assert [(spoken.text, spoken.lang, spoken.message.data["lang"]) for spoken in rendered] == [
+    assert [(spoken.text, spoken.lang, spoken.message.data["lang"]) for spoken in hark.rendered] == [
         ("en français", "fr-FR", "fr-FR")
     ]
 
