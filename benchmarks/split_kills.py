@@ -37,7 +37,7 @@ from hark.app.bus_address import BusAddress
 from hark.app.processes.connection import ProcessConnection, connect
 from hark.app.settings.tables import BusTable, NatsTable
 from hark.bus import RemoteBus
-from hark.bus.nats.jetstream import StoredEntry, StreamReader
+from hark.bus.nats import StoredEntry, StreamReader
 from hark.model import Message, Session, SystemClock, decode
 from hark.spec import topics
 

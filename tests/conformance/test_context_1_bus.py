@@ -101,7 +101,7 @@ async def test_an_entry_of_nobody_is_not_written_at_all(
         hark.bus.emit(Message(topics.CONTEXT_SET, {"key": "k", "skill_id": "somebody"}))
         await settle()
         assert hark.runtime.store.current.intent_context == {}
-    assert "cannot be told" in caplog.text
+    assert "is missing or malformed" in caplog.text
 
 
 async def test_the_topics_can_be_switched_off(assistant: MakeAssistant) -> None:

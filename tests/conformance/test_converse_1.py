@@ -16,7 +16,7 @@ from hark.model import Handler, Match, Message, ResponseMode, Session, converse
 from hark.plugins import Ctx, Turn
 from hark.spec import RESERVED_INTENT_NAMES, topics
 from hark.testing import Assistant, settle
-from hark.understand import Options
+from hark.understand import TurnOptions
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def assistant(assistant: MakeAssistant) -> MakeAssistant:
 
 def capped(hark: Assistant, **options: Any) -> None:
     """Give the assistant other options."""
-    hark.runtime.orchestrator.adopt(Options(**{"pipeline": ("stop", "converse", "by-name"), **options}))
+    hark.runtime.orchestrator.adopt(TurnOptions(**{"pipeline": ("stop", "converse", "by-name"), **options}))
 
 
 def by_name() -> Any:

@@ -20,7 +20,7 @@ from hark.model.session_merge import Denials
 from hark.plugins import Ctx, Plugin, Turn
 from hark.spec import TransformerType, topics
 from hark.testing import Assistant, settle
-from hark.understand import Options
+from hark.understand import TurnOptions
 
 FIXTURES = Path(__file__).parent.parent.parent / "conformance" / "messages"
 
@@ -176,7 +176,9 @@ async def test_chain(kind: TransformerType, case: Case) -> None:
     carrier |= {f"{kind}_transformers": case["preferred"]} if "preferred" in case else {}
     carrier |= {denylist: case["denied"]} if "denied" in case else {}
     session = Session.read(carrier)
-    deployment = Options(denylists={denylist: tuple(case["deployment_denies"])} if "deployment_denies" in case else {})
+    deployment = TurnOptions(
+        denylists={denylist: tuple(case["deployment_denies"])} if "deployment_denies" in case else {}
+    )
     flow = rig.flow(session=session)
     flow.denials = deployment.denials_for(session)
     assert isinstance(flow.denials, Denials)

@@ -19,9 +19,9 @@ from hark.bus import LocalBus, ask, gather
 from hark.model import Match, Message, Session
 from hark.spec import RESERVED_INTENT_NAMES, topics
 from hark.testing import FakeClock, settle
+from hark.understand import TurnOptions
+from hark.understand.intent_registry import IntentRegistry, RegisteredIntent
 from hark.understand.introspection import Introspection
-from hark.understand.manifest import Manifest
-from hark.understand.registrations import Definition
 
 IDENTITY = {"skill_id": "lights.demo", "intent_name": "dim", "lang": "en-US"}
 SAMPLES = {"samples": ["(dim|lower) {room}", "[x]"], "required_slots": ["room"]}
@@ -32,7 +32,7 @@ class Registering:
 
     def __init__(self, bus: LocalBus) -> None:
         self.bus = bus
-        self.manifest = Manifest(bus)
+        self.manifest = IntentRegistry(bus)
         self.introspection = Introspection(bus, self.manifest)
         self.sent: list[Message] = []
         bus.tap(self.sent.append)
@@ -65,7 +65,7 @@ class Registering:
         keys = (definition.key for definition in self.manifest)
         return sorted((k.session_id, k.skill_id, k.intent_name, k.lang, k.method) for k in keys)
 
-    def one(self) -> Definition:
+    def one(self) -> RegisteredIntent:
         """The only definition there is."""
         [definition] = self.manifest
         return definition
@@ -328,7 +328,8 @@ async def test_one_skill_may_not_remove_another_unless_the_deployment_allows_it(
     for protects in (True, False):
         bus = bus_type()
         await bus.open()
-        manifest = Manifest(bus, protect_skills=protects)
+        options = TurnOptions(protect_skills=protects)
+        manifest = IntentRegistry(bus, lambda options=options: options)  # type: ignore[misc]
         bus.emit(Message(topics.REGISTER_TEMPLATE, {**IDENTITY, **SAMPLES}))
         with caplog.at_level(logging.WARNING, "hark.manifest"):
             bus.emit(Message(topics.SKILL_DEREGISTER, {"skill_id": "lights.demo"}, {"skill_id": "evil.skill"}))
@@ -368,7 +369,7 @@ async def test_what_is_announced_to_a_fresh_manifest_is_enabled(skills: Register
     skills.send(topics.INTENT_DISABLE, skill_id="lights.demo", intent_name="dim")
     await settle()
     assert not skills.one().enabled
-    skills.manifest = Manifest(skills.bus)
+    skills.manifest = IntentRegistry(skills.bus)
     skills.template()
     await settle()
     assert skills.one().enabled
@@ -654,7 +655,7 @@ async def test_descriptions_come_in_a_settled_order(skills: Registering) -> None
 async def test_every_process_answers_for_itself(skills: Registering) -> None:
     skills.template()
     await settle()
-    other = Manifest(skills.bus)
+    other = IntentRegistry(skills.bus)
     Introspection(skills.bus, other)
     clock = FakeClock()
     asking = asyncio.ensure_future(gather(skills.bus, clock, Message(topics.INTENT_LIST), 1.0))

@@ -39,9 +39,9 @@ from hark.spec import RESERVED_INTENT_NAMES, topics
 from hark.spec.names import REIMPOSED
 from hark.testing import Assistant, FakeClock, settle
 from hark.trace import TraceStore
-from hark.understand import DefaultSession, Options
-from hark.understand import deciding as deciding_module
-from hark.understand.intake import take_in
+from hark.understand import DefaultSession, TurnOptions
+from hark.understand import orchestrator as orchestrator_module
+from hark.understand.turn_state import open_turn
 
 NOON = 1_767_268_800.0
 
@@ -146,13 +146,13 @@ async def test_the_language_is_resolved_once_and_everybody_gets_the_same(
     assistant: MakeAssistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[Any] = []
-    real = deciding_module.resolve
+    real = orchestrator_module.resolve
 
     def counted(*arguments: Any) -> str:
         calls.append(arguments)
         return real(*arguments)
 
-    monkeypatch.setattr(deciding_module, "resolve", counted)
+    monkeypatch.setattr(orchestrator_module, "resolve", counted)
     first: list[Any] = []
     second: list[Any] = []
     settings = {"assistant": {"langs": ["pt-PT", "fr-FR"], "pipeline": ["one", "two"]}}
@@ -1186,7 +1186,7 @@ def test_ids_are_unique() -> None:
     clock = FakeClock()
     store, traces = DefaultSession(), TraceStore(clock)
     entry = Message(topics.UTTERANCE_HANDLE, {"utterances": ["x"]})
-    ids = {take_in(entry, Options(), store, traces).utterance_id for _ in range(10_000)}
+    ids = {open_turn(entry, TurnOptions(), store, traces).utterance_id for _ in range(10_000)}
     assert len(ids) == 10_000
 
 

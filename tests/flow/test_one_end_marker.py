@@ -29,11 +29,10 @@ from hark.model import Message, Session, decode
 from hark.plugins import Ctx, Match, Plugin, Turn
 from hark.spec import topics
 from hark.testing import Assistant, FakeClock, settle
-from hark.understand import deciding as deciding_module
 from hark.understand import orchestrator as orchestrator_module
 from hark.understand.dispatches import Dispatches
 from hark.understand.endings import Endings
-from hark.understand.matching import MatchRound
+from hark.understand.match_round import MatchRound
 
 ERROR = [
     topics.INTENT_MATCHED,
@@ -491,7 +490,7 @@ def explode(*_args: Any, **_kwargs: Any) -> Any:
 
 
 def break_intake(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(orchestrator_module, "take_in", explode)
+    patch.setattr(orchestrator_module, "open_turn", explode)
 
 
 def break_store(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
@@ -511,7 +510,7 @@ def break_intent_chain(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
 
 
 def break_language(hark: Assistant, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(deciding_module, "resolve", explode)
+    patch.setattr(orchestrator_module, "resolve", explode)
 
 
 def break_match_round(hark: Assistant, patch: pytest.MonkeyPatch) -> None:

@@ -258,6 +258,14 @@ async def test_what_was_remembered_by_the_marker_is_there_when_understand_was_ki
         await asyncio.to_thread(end, running)
 
 
+def test_what_was_remembered_is_there_in_the_next_run_whatever_the_layout(split: Split) -> None:
+    split.world.install("probe", KEEPING, "skill: Keeping")
+    hark, one = split.world.hark, ("run", "--state", split.state)
+    assert hark(*split.command("--workers", "2"), said="remember apples\n").stdout == "yes\n"
+    assert hark(*one, said="tell me\nremember pears\n").stdout == "it is apples\nyes\n"
+    assert hark(*split.command(), said="tell me\n").stdout == "it is pears\n"
+
+
 class Markers:
     """Says things and counts their end markers, all of the same text."""
 
@@ -343,6 +351,14 @@ def test_a_broker_that_is_not_there_is_reported_before_anything_is_started(split
     [line] = done.stderr.splitlines()
     assert line.startswith(f"hark: no NATS server could be reached at {server} within ")
     assert not (split.world.state / "control.sock").exists()
+
+
+def test_without_the_extra_the_remedy_is_named(split: Split) -> None:
+    split.world.site.mkdir()
+    (split.world.site / "nats.py").write_text("raise ModuleNotFoundError(\"No module named 'nats'\", name='nats')")
+    done = split.world.hark(*split.command())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "hark: --split needs nats, which is not installed: pip install 'hark[nats]'\n"
 
 
 def test_options_that_do_not_go_together_are_refused(split: Split) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
 from flow.workers_rig import Chores, Workers, workers
-from hark.bus.nats import NatsOptions
-from hark.model import Message, Session
+from hark.bus.nats import Delivery, NatsOptions
+from hark.model import Match, Message, Session, encode
+from hark.plugins import PipelinePlugin, Turn, handles
 from hark.spec import topics
 from hark.testing import FakeClock
 from hark.testing.nats_server import NatsServer
@@ -148,16 +151,19 @@ async def test_a_handler_whose_host_is_killed_ends_with_an_error_once_its_skill_
     await team.host("act again", Chores())
     await team.until(lambda: team.markers["it"] == 1)
     assert team.errors == ["handler host lost: it was started again"]
+    chores.go_on.set()
 
 
 async def test_a_handler_whose_host_is_gone_for_good_ends_with_an_error(team: Workers) -> None:
-    await team.host("act", Chores())
+    chores = Chores()
+    await team.host("act", chores)
     await team.worker("w1")
     team.say("take your time", NAMED, mark="it")
     await team.until(lambda: bool(team.of(topics.HANDLER_ACCEPTED)))
     await team.kill("act")
     await team.until(lambda: team.markers["it"] == 1)
     assert team.errors == ["handler host lost: no answer for 3 s"]
+    chores.go_on.set()
 
 
 async def test_a_call_waits_for_a_host_that_is_being_started_again(team: Workers) -> None:
@@ -287,3 +293,149 @@ async def test_turns_outlive_a_broker_that_is_killed(own_nats_server: NatsServer
         assert chores.calls == {"note": 1, "take": 2, "say": 1}
         store = team.houses[team.holder()].turns.store
         assert [entry.value for entry in store.current.intent_context.values()] == ["roses"]
+
+
+class Shouting(PipelinePlugin):
+    """A matcher with a handler of its own, which every worker has."""
+
+    id = "shouting"
+    runs: list[str]
+
+    def __init__(self, runs: list[str]) -> None:
+        super().__init__()
+        self.runs = runs
+
+    def match(self, utterances: Sequence[str], lang: str, _session: Session) -> Match | None:
+        if not utterances[0].startswith("shout "):
+            return None
+        return self.claim("shout", lang=lang, utterance=utterances[0], slots={})
+
+    @handles("shout")
+    async def shout(self, turn: Turn) -> str:
+        self.runs.append(turn.utterance)
+        return (await turn.ask("How loud?") or "").upper()
+
+
+async def test_a_handler_that_every_worker_has_runs_in_one_of_them_and_gets_its_answer(team: Workers) -> None:
+    runs: list[str] = []
+    team.before = ["shouting"]
+    for name in ("w1", "w2"):
+        await team.worker(name, Shouting(runs))
+    for number in range(10):
+        session = Session(f"s{number}")
+        team.say(f"shout {number}", session, mark=f"ask {number}")
+        await team.until(lambda number=number: team.spoken.count("How loud?") == number + 1)  # type: ignore[misc]
+        asked = team.of(topics.UTTERANCE_SPEAK)[-1].session
+        team.say("very", asked, mark=f"answer {number}")
+        await team.until(lambda number=number: team.markers[f"ask {number}"] == 1)  # type: ignore[misc]
+    assert sorted(runs) == [f"shout {number}" for number in range(10)]
+    assert team.spoken.count("VERY") == 10
+    assert (set(team.markers.values()), team.errors) == ({1}, [])
+
+
+async def test_what_is_asked_of_all_workers_is_answered_by_one(team: Workers) -> None:
+    await team.host("act", Chores())
+    for name in ("w1", "w2"):
+        await team.worker(name)
+    for topic in (topics.INTENT_LIST, topics.CONVERSE_ACTIVE_LIST, topics.SKILLS_LIST):
+        team.bus.emit(Message(topic))
+    team.say("say hello", mark="after")
+    await team.until(lambda: team.markers["after"] == 1)
+    for topic in (topics.INTENT_LIST, topics.CONVERSE_ACTIVE_LIST, topics.SKILLS_LIST):
+        assert len(team.of(topics.response_topic(topic))) == 1
+
+
+async def test_utterances_that_come_while_the_last_worker_leaves_wait_for_the_next(team: Workers) -> None:
+    await team.host("act", Chores())
+    await team.worker("w1")
+    await team.stop("w1")
+    team.say("say hello", mark="default")
+    team.say("say hello", NAMED, mark="named")
+    await team.worker("w2")
+    await team.until(lambda: len(team.markers) == 2)
+    assert (team.markers, team.spoken) == ({"default": 1, "named": 1}, ["hello", "hello"])
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_whatever_fails_each_utterance_ends_once(team: Workers, seed: int) -> None:
+    chance = random.Random(seed)
+    chores = Chores()
+    chores.go_on.set()
+    await team.host("act", chores)
+    for name in ("w1", "w2", "w3"):
+        await team.worker(name)
+    said = 0
+    for _ in range(12):
+        link = team.links[chance.choice(("w1", "w2", "w3", "act"))]
+        fail, end = chance.choice(((link.cut, link.restore), (link.hang, link.flow)))
+        fail()
+        for _ in range(10):
+            text = chance.choice(("say hello", "take your time", "remember roses", "nonsense"))
+            session = chance.choice((None, Session(f"s{said}")))
+            team.say(text, session, mark=f"{said}")
+            said += 1
+            await asyncio.sleep(chance.uniform(0.0, 0.1))
+        ended = end()
+        if ended is not None:
+            await ended
+    await team.until(lambda: len(team.markers) == said, within=20.0)
+    assert set(team.markers.values()) == {1}
+    ids = [message.utterance_id for message in team.of(topics.UTTERANCE_HANDLED)]
+    assert len(ids) == len(set(ids))
+
+
+async def test_what_other_programs_put_into_the_queue_is_dropped(
+    team: Workers, nats_options: NatsOptions, caplog: pytest.LogCaptureFixture
+) -> None:
+    await team.host("act", Chores())
+    queue = nats_options.prefix.removesuffix(".").replace(".", "-") + "-turns.named"
+    team.carriers["onlooker"].connection.publish(queue, b"without a key")
+    team.streams.publish(b"no Message")
+    await team.worker("w1")
+    team.say("say hello", NAMED, mark="it")
+    await team.until(lambda: team.markers["it"] == 1)
+    assert "an utterance without a key was dropped" in caplog.text
+    assert "an utterance that is no Message was dropped" in caplog.text
+    assert team.houses["w1"].orchestrator.open_turns == 0
+
+
+async def test_an_utterance_whose_marker_is_stored_is_not_taken_again(team: Workers) -> None:
+    chores = Chores()
+    await team.host("act", chores)
+    said = Message(topics.UTTERANCE_HANDLE, {"utterances": ["say hello"]}, {"mark": "it"}, NAMED)
+    key = team.streams.publish(encode(said))
+    marker = said.carrying(utterance_id=key).reply(topics.UTTERANCE_HANDLED)
+    assert await team.streams.end(key, [encode(marker)])
+    taken: list[Delivery] = []
+    queue = team.streams.work_queue("named", taken.append)
+    queue.open()  # a worker that died after it had stored the marker
+    await team.until(lambda: len(taken) == 1)
+    queue.close()
+    team.streams.hand_over(taken[0])
+    worker = await team.worker("w1")
+    await team.until(lambda: worker.turns.taken == 1)  # type: ignore[attr-defined]
+    team.say("say goodbye", NAMED, mark="next")
+    await team.until(lambda: team.markers["next"] == 1)
+    assert (team.markers["it"], chores.calls["say"]) == (1, 1)
+
+
+async def test_an_ending_that_is_larger_than_an_entry_may_be_is_still_one_ending(team: Workers) -> None:
+    chores = Chores()
+    await team.host("act", chores)
+    await team.worker("w1")
+    session = Session("large", note="x" * 4_500_000)
+    team.say("say hello", session, mark="it")
+    await team.until(lambda: team.markers["it"] == 1)
+    assert len(team.of(topics.HANDLER_COMPLETE)) == 1
+
+
+async def test_a_session_that_fills_an_entry_alone_is_left_out_of_the_marker(
+    team: Workers, caplog: pytest.LogCaptureFixture
+) -> None:
+    await team.host("act", Chores())
+    await team.worker("w1")
+    team.say("say hello", Session("large", note="x" * 8_387_500), mark="it")
+    await team.until(lambda: team.markers["it"] == 1)
+    assert "the end marker is too large for the broker; its session is left out" in caplog.text
+    assert team.of(topics.UTTERANCE_HANDLED)[0].session is None
+    caplog.clear()

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from hark.app.runtime import Runtime
-from hark.app.services import ServiceName
+from hark.app.service_names import ServiceName
 from hark.app.settings import settings_from
 from hark.builtin import MATCHERS
 from hark.bus import RemoteBus
@@ -82,6 +82,8 @@ class Workers:
         self.server = server
         self.clock = clock
         self.messages: list[Message] = []
+        self.before: list[str] = []
+        """Entries of the pipeline before the usual ones."""
         self.links: dict[str, NetworkLink] = {}
         self.houses: dict[str, Runtime] = {}
         self.carriers: dict[str, NatsCarrier] = {}
@@ -102,9 +104,9 @@ class Workers:
         """As the onlooker has them."""
         return self.carriers["onlooker"].streams
 
-    async def worker(self, name: str) -> Runtime:
-        """Start a process that understands."""
-        return await self._house(name, [matcher() for matcher in MATCHERS], "understand")
+    async def worker(self, name: str, *matchers: Plugin) -> Runtime:
+        """Start a process that understands, with these matchers before the usual ones."""
+        return await self._house(name, [*matchers, *(matcher() for matcher in MATCHERS)], "understand")
 
     async def host(self, name: str, *skills: Plugin) -> Runtime:
         """Start a process that has skills."""
@@ -113,7 +115,7 @@ class Workers:
     async def _house(self, name: str, plugins: list[Plugin] | tuple[Plugin, ...], service: ServiceName) -> Runtime:
         bus = await self.connect(name)
         house = self.houses[name] = Runtime(
-            settings_from({"assistant": {"pipeline": PIPELINE}}),
+            settings_from({"assistant": {"pipeline": [*self.before, *PIPELINE]}}),
             bus,
             self.clock,
             plugins,

@@ -98,7 +98,7 @@ class Calls:
             self._bus.emit(call.done)
 
     def _status(self, asked: Message) -> None:
-        """Tell what is known of calls that this host has accepted, and of those to skills that are hosted here."""
+        """Answer what is known of calls that this host has accepted, and of those to skills that are hosted here."""
         calls = asked.data.get("calls")
         running: list[str] = []
         unknown: list[str] = []

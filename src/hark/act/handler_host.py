@@ -14,12 +14,9 @@ from typing import Any
 from hark.act.calls import CallNotes, Calls
 from hark.act.polls import Polls
 from hark.act.questions import Questions
-from hark.act.running import Running
+from hark.act.running_work import HandlerRunner, OpenCalls, RunningWork, SkillStopper
 from hark.act.shared_plugins import SharedPlugins
-from hark.act.speech import Speech
-from hark.act.stopping import Stopping
-from hark.act.under_way import UnderWay
-from hark.act.work import Work
+from hark.act.speech import HandlerSpeech
 from hark.bus import Bus, Subscription
 from hark.hosting import Loaded, Runner, check_emittable, describe_error, error_stack
 from hark.model import Clock, Frozen, Message, Session
@@ -54,13 +51,13 @@ class HandlerHost:
         self._runner = runner
         self._traces = traces
         self._id = os.urandom(16).hex()
-        self._speech = Speech(bus, runner.clock)
+        self._speech = HandlerSpeech(bus, runner.clock)
         self._questions = Questions(bus, runner.clock)
-        self._work = Work(runner.clock)
+        self._work = RunningWork(runner.clock)
         self._polls = Polls(bus, runner, self._work)
-        self._stopping = Stopping(self, runner, self._work)
-        self._running = Running(runner, self._polls)
-        self._under_way = UnderWay(bus, runner.clock, self._id, beat, self._questions)
+        self._stopping = SkillStopper(self, runner, self._work)
+        self._running = HandlerRunner(runner, self._polls.fallback_for)
+        self._under_way = OpenCalls(bus, runner.clock, self._id, beat, self._questions)
         self._entries: dict[str, Loaded[Any]] = {}
         """The handlers, by their dispatch topics."""
         self._subscriptions: dict[str, list[Subscription]] = {}
@@ -78,7 +75,6 @@ class HandlerHost:
 
     @property
     def clock(self) -> Clock:
-        """As promised by `RunningEngine`."""
         return self._runner.clock
 
     def attach(self, plugin: Plugin) -> None:
@@ -131,15 +127,13 @@ class HandlerHost:
         self._bus.post(message)
 
     async def say(self, message: Message, wait: bool) -> None:
-        """As promised by `RunningEngine`."""
         await self._speech.say(message, wait)
 
     async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None:
-        """As promised by `RunningEngine`."""
         return await self._questions.listen(turn, question, timeout, lang)
 
     def task(self, turn: Turn, work: Coroutine[Any, Any, None], name: str) -> None:
-        """As promised by `RunningEngine`; handlers on worker threads may begin one as well."""
+        """Handlers on worker threads may begin one as well."""
         if not inspect.iscoroutine(work):
             raise TypeError(f"task takes what an async def returns, not {type(work).__name__}")
         who = f"{turn.skill_id} {name}".strip()

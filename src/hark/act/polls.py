@@ -1,6 +1,6 @@
 """Answering for plugins when candidates are asked: who converses, who can be stopped, who knows, who falls back.
 
-The frame answers for everybody it hosts, also for those who have nothing to say: a candidate that keeps silent costs
+The host answers for every plugin it has, also for those that decline: a candidate that keeps silent costs
 every utterance the whole window.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
-from hark.act.work import Work
+from hark.act.running_work import RunningWork
 from hark.bus import Bus
 from hark.hosting import Loaded, Outcome, Runner
 from hark.model import Frozen, Message, Session
@@ -38,7 +38,7 @@ _IN_MIND: Final = 1_000
 class Polls:
     """Listens to the polls for all hosted plugins at once."""
 
-    def __init__(self, bus: Bus, runner: Runner, work: Work) -> None:
+    def __init__(self, bus: Bus, runner: Runner, work: RunningWork) -> None:
         self._bus = bus
         self._runner = runner
         self._work = work
@@ -66,7 +66,7 @@ class Polls:
     def attach(self, plugin: Plugin) -> None:
         """Answer for a plugin."""
         self._plugins[plugin.id] = plugin
-        # Looked up once: a poll goes to everybody, and most have neither.
+        # Looked up once: a poll goes to every plugin, and most have neither.
         if fallbacks := fallbacks_of(plugin):
             self._fallbacks[plugin.id] = plugin, fallbacks
         if answering := answer_methods_of(plugin):
@@ -79,7 +79,7 @@ class Polls:
         self._entries = {key: entry for key, entry in self._entries.items() if key[0] != plugin_id}
 
     def close(self) -> None:
-        """Listen no longer; whoever still decides is too late."""
+        """Listen no longer; a plugin that still decides is too late."""
         for subscription in self._subscriptions:
             subscription.close()
         for task in self._deciding:
@@ -194,7 +194,7 @@ class Polls:
         self._pong(request, topics.COMMON_QUERY_RESPONSE, plugin.id, utterance=question, **known)
 
     async def _decide(self, plugin: Plugin, name: str, method: Callable[..., Any], *arguments: Any) -> bool | None:
-        """What a plugin decides; None when it could not, or nobody can tell what it means."""
+        """What a plugin decides; None when it failed, or returned what is no decision."""
         entry, outcome = await self._call(plugin, name, method, _DECIDE, *arguments)
         decision = outcome.value
         if type(decision) is bool:

@@ -22,7 +22,7 @@ _AT_MOST: Final = 2.0
 
 
 class Questions:
-    """The open questions. What is open is told by the session alone; here is who to wake when the answer comes."""
+    """The open questions. Only the session says what is open; here are the handlers to wake when the answer comes."""
 
     def __init__(self, bus: Bus, clock: Clock) -> None:
         self._bus = bus
@@ -37,7 +37,7 @@ class Questions:
         return len(self._waiting)
 
     def waits(self, skill_id: str, session_id: str) -> bool:
-        """Whether somebody here waits for an answer to this skill in this session."""
+        """Whether a handler of this skill waits here for an answer in this session."""
         return (skill_id, session_id) in self._waiting
 
     async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None:
@@ -68,7 +68,7 @@ class Questions:
             self._tell(turn.message, waits=False)
 
     async def answered(self, turn: Turn) -> None:
-        """The handler of `<skill_id>:response`: hand the answer to whoever waits for it."""
+        """The handler of `<skill_id>:response`: hand the answer to the handler that waits for it."""
         answer = self._waiting.pop((turn.skill_id, turn.session.session_id), None)
         if answer is None or answer.done():
             raise LookupError(f"{turn.skill_id} waits for no answer in this session any more")
@@ -80,7 +80,7 @@ class Questions:
             self._ends.close()
 
     def _hand_over(self, utterance_id: str | None, answer: asyncio.Future[Answer], said: Answer) -> None:
-        """Wake whoever waits once the turn of the answer has ended.
+        """Wake the handler that waits once the turn of the answer has ended.
 
         Not before: what comes of the answer may be the next question, and the end marker of the answer's own turn,
         which knows nothing of that, must not be the last a client hears of its session.

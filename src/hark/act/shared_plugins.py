@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hark.act.questions import Questions
-from hark.act.work import Work
+from hark.act.running_work import RunningWork
 from hark.bus import Bus
 from hark.model import Message
 from hark.spec import split_dispatch, topics
@@ -26,7 +26,7 @@ class SharedPlugins:
         self,
         bus: Bus,
         host: str,
-        work: Work,
+        work: RunningWork,
         questions: Questions,
         is_shared: Callable[[str], bool],
         opens: Callable[[Message], bool],

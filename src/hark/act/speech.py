@@ -11,13 +11,13 @@ from hark.model import Clock, Message
 from hark.spec import topics
 
 _PATIENCE: Final = 60.0
-"""Seconds after which a handler that waits for its speech asks whether anything is heard: if not, nobody may be there
-to render it, and it goes on."""
+"""Seconds after which a handler that waits for its speech asks whether anything is being said: if not, there may be no
+service that speaks, and the handler goes on."""
 _ANSWER: Final = 2.0
 """Seconds for the answer to that."""
 
 
-class Speech:
+class HandlerSpeech:
     """Emits speak Messages for handlers."""
 
     def __init__(self, bus: Bus, clock: Clock) -> None:

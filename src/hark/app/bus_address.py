@@ -31,17 +31,15 @@ class BusAddress(msgspec.Struct, frozen=True):
 
     bus: BusTable = BusTable()
     nats: NatsTable = NatsTable()
-    on_disk: bool = True
-    """Whether a broker may keep on disk what people said: [trace] disk."""
 
     @classmethod
     def of(cls, settings: Settings, url: str | None = None) -> BusAddress:
         """The address in the settings, unless `url` is given; a `nats://` or `tls://` address is one of NATS."""
         bus, nats = settings.bus, settings.nats
         if url is None:
-            return cls(bus, nats, settings.trace.disk)
+            return cls(bus, nats)
         if url.startswith(_NATS):
-            return cls(bus, msgspec.structs.replace(nats, servers=(url,)), settings.trace.disk)
+            return cls(bus, msgspec.structs.replace(nats, servers=(url,)))
         return cls(msgspec.structs.replace(bus, url=url), msgspec.structs.replace(nats, servers=()))
 
     def __str__(self) -> str:
@@ -76,7 +74,7 @@ class BusAddress(msgspec.Struct, frozen=True):
         if self.is_nats:
             from hark.app.connecting_nats import connected_to_nats
 
-            return await connected_to_nats(self.nats, clock, within=patience, on_disk=self.on_disk)
+            return await connected_to_nats(self.nats, clock, within=patience)
         self.check()
         from hark.bus.websocket import BusUnavailable
 

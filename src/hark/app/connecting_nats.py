@@ -15,10 +15,10 @@ from hark.model import Clock
 
 
 async def connected_to_nats(
-    table: NatsTable, clock: Clock, *, within: float = NatsOptions().connect_within, on_disk: bool = True
+    table: NatsTable, clock: Clock, *, within: float = NatsOptions().connect_within
 ) -> RemoteBus:
     """The bus that [nats] names; raises `UserError` that says what to do when it is not there `within` seconds."""
-    options = msgspec.structs.replace(options_of(table), connect_within=within, on_disk=on_disk)
+    options = msgspec.structs.replace(options_of(table), connect_within=within)
     bus = RemoteBus(NatsCarrier(options, clock))
     try:
         await bus.open()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hark.act import HandlerHost
-from hark.app.services.names import ALL_SERVICES, ServiceName, group_of, kind_of, kinds_in
+from hark.app.service_names import ALL_SERVICES, ServiceName, group_of, kind_of, kinds_in
 from hark.app.settings import Settings
 from hark.builtin import DEFAULT_PLUGINS, OPTIONAL
 from hark.bus import Bus

@@ -11,12 +11,8 @@ from typing import TYPE_CHECKING
 
 from hark.act import HandlerHost
 from hark.app.plugin_set import PluginSet
-from hark.app.services.act import Act
-from hark.app.services.hear import Hear
-from hark.app.services.names import ALL_SERVICES, ServiceName
-from hark.app.services.service import RuntimeContext, Service
-from hark.app.services.speak import Speak
-from hark.app.services.understand import Understand
+from hark.app.service_names import ALL_SERVICES, ServiceName
+from hark.app.services import Act, Hear, RuntimeContext, Service, Speak, Understand
 from hark.app.settings import Settings
 from hark.bus import LocalBus
 from hark.chains import Chain, ChainListing

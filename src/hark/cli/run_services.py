@@ -17,7 +17,7 @@ from hark.app.processes.claims import ProcessInfo
 from hark.app.processes.connection import connect
 from hark.app.processes.parent_watch import ParentWatch
 from hark.app.processes.service_process import ServiceProcess
-from hark.app.services.names import ServiceName
+from hark.app.service_names import ServiceName
 from hark.app.settings import Settings
 from hark.app.signals import on_stop_signal
 from hark.app.state.directory import Lock, Locked, StateError, make_directory

@@ -20,7 +20,7 @@ from hark.app.processes.nats_server import LocalBroker, is_worth_reporting
 from hark.app.processes.queries import EDGE
 from hark.app.processes.remote_front import RemoteFront
 from hark.app.processes.supervisor import Supervisor
-from hark.app.services.names import ALL_SERVICES
+from hark.app.service_names import ALL_SERVICES
 from hark.app.settings import Settings
 from hark.app.signals import on_stop_signal
 from hark.app.state.directory import Lock, Locked, StateError, make_directory
@@ -50,13 +50,15 @@ def run_split(options: argparse.Namespace, settings: Settings) -> int:
         door.take()
     except Locked as held:
         raise StateError(f"{held}; talk to that one with: hark say, or choose another with --state") from None
+    broker = None
     try:
-        broker = None
         if not address.is_nats:
-            broker = LocalBroker(directory, on_disk=address.on_disk)
+            broker = LocalBroker(directory, on_disk=settings.trace.disk)
             address = msgspec.structs.replace(address, nats=broker.table(address.nats))
         return asyncio.run(_Split(options, settings, door, address, broker).live())
     finally:
+        if broker is not None:
+            broker.clean_up()
         door.leave()
         lock.release()
 

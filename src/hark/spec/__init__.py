@@ -1,5 +1,6 @@
 """Names the specifications fix: topics, reserved names and the shapes of identifiers."""
 
+from hark.spec import topics
 from hark.spec.names import (
     CANCEL_REASONS,
     DEFAULT_SESSION_ID,

@@ -14,7 +14,7 @@ import msgspec
 from hark.bus import Carrier, RemoteBus
 from hark.trace import TraceStore, TurnTrace
 from hark.understand import Orchestrator
-from hark.understand.options import Options
+from hark.understand.options import TurnOptions
 
 _worker: ContextVar[int] = ContextVar("worker", default=0)
 """In which of several workers this is done, counted from 1; 0 anywhere else."""
@@ -63,7 +63,7 @@ class JoinedOrchestrators:
         """As of `Orchestrator`."""
         return sum(one.open_turns for one in self._all)
 
-    def adopt(self, options: Options) -> None:
+    def adopt(self, options: TurnOptions) -> None:
         """As of `Orchestrator`."""
         for one in self._all:
             one.adopt(options)

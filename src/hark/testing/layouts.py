@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from hark.app.runtime import Runtime
-from hark.app.services import ALL_SERVICES, ServiceName
+from hark.app.service_names import ALL_SERVICES, ServiceName
 from hark.app.settings import Settings
 from hark.bus import Carrier, LocalBus, RemoteBus
 from hark.bus.nats import NatsCarrier

@@ -15,11 +15,11 @@ from types import TracebackType
 class NatsServer:
     """`with NatsServer() as server: ...server.url...`; it keeps its port and its streams when it is started again."""
 
-    def __init__(self, *arguments: str, max_payload: int = 1_048_576) -> None:
+    def __init__(self, *arguments: str, max_payload: int = 1_048_576, jetstream: bool = True) -> None:
         self._arguments = arguments
         self._store = tempfile.TemporaryDirectory(prefix="hark-nats-", dir=_memory())
         stored = f'jetstream {{ store_dir: "{self._store.name}", max_file: 1TB, max_mem: 64MB, sync_interval: "1s" }}\n'
-        self._settings = f"max_payload: {max_payload}\n{stored}"
+        self._settings = f"max_payload: {max_payload}\n{stored if jetstream else ''}"
         self._process: subprocess.Popen[bytes] | None = None
         self.port = -1
         """Any free one, until it has been started."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -10,27 +11,27 @@ import msgspec
 from hark.bus import Bus, Subscription
 from hark.model import Clock, Message, Session
 from hark.spec import topics
-from hark.understand.options import Options
+from hark.understand.options import TurnOptions
 
 Key = tuple[str | None, str]
 """An `utterance_id` and a dispatch topic: nested turns of one skill differ in the first."""
 
 
-class Done(msgspec.Struct, frozen=True):
+class HandlerOutcome(msgspec.Struct, frozen=True):
     """How a handler ended."""
 
     outcome: Literal["complete", "error"]
     exception: str = ""
     session: Session | None = None
-    """The session the handler ended with; None when nobody can tell."""
+    """The session the handler ended with; None when it is not known."""
 
 
-class Waiting(msgspec.Struct):
+class PendingCall(msgspec.Struct):
     """A handler that was called."""
 
     dispatch: Message
     since: float
-    done: asyncio.Future[Done]
+    done: asyncio.Future[HandlerOutcome]
     accepted: float | None = None
     """From when its time counts; put off by as long as it waits for the user."""
     paused: float | None = None
@@ -49,11 +50,11 @@ class Waiting(msgspec.Struct):
 class Dispatches:
     """The handlers under way. Each ends by its done-signal, or by one of the ways in which none can come any more."""
 
-    def __init__(self, bus: Bus, clock: Clock, options: Options) -> None:
+    def __init__(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions]) -> None:
         self._bus = bus
         self._clock = clock
-        self.options = options
-        self._waiting: dict[Key, Waiting] = {}
+        self._options = options
+        self._waiting: dict[Key, PendingCall] = {}
         self._beats: dict[str, float] = {}
         self._sweeping = False
         self._subscriptions: tuple[Subscription, ...] = (
@@ -66,20 +67,20 @@ class Dispatches:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def expect(self, dispatch: Message, host: str = "") -> asyncio.Future[Done]:  # noqa: ARG002 - see RemoteDispatches
+    def expect(self, dispatch: Message, host: str = "") -> asyncio.Future[HandlerOutcome]:  # noqa: ARG002 - see RemoteDispatches
         """The end of the handler that `dispatch` is about to call, or that a host was seen to have started."""
-        done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
-        self._waiting[self._key(dispatch)] = Waiting(dispatch, self._clock.monotonic(), done)
+        done: asyncio.Future[HandlerOutcome] = asyncio.get_running_loop().create_future()
+        self._waiting[self._key(dispatch)] = PendingCall(dispatch, self._clock.monotonic(), done)
         if not self._sweeping:
             self._sweep_later()
         return done
 
     def forget(self, dispatch: Message) -> None:
-        """Nobody waits for this one any more."""
+        """Wait for this one no longer."""
         self._waiting.pop(self._key(dispatch), None)
 
     def give_up(self, why: str, *, asking: bool = False) -> None:
-        """End every wait with an error, or only for handlers that wait for an answer: the house is closing."""
+        """End every wait with an error, or only for handlers that wait for an answer: the process is about to end."""
         for waiting in list(self._waiting.values()):
             if not asking or waiting.paused is not None:
                 give_up_on(waiting, why)
@@ -123,13 +124,13 @@ class Dispatches:
             return
         exception = message.data.get("exception")
         if exception is None:
-            waiting.done.set_result(Done("complete", "", message.session))
+            waiting.done.set_result(HandlerOutcome("complete", "", message.session))
         else:
-            waiting.done.set_result(Done("error", str(exception), message.session))
+            waiting.done.set_result(HandlerOutcome("error", str(exception), message.session))
 
     def _alive(self, message: Message) -> None:
         host, running = message.data.get("host"), message.data.get("open")
-        if host not in self._beats:  # of others, anybody could make up any number
+        if host not in self._beats:  # others could be made up without limit
             return
         self._beats[host] = self._clock.monotonic()
         if not isinstance(running, tuple):
@@ -143,7 +144,8 @@ class Dispatches:
 
     def _sweep_later(self) -> None:
         self._sweeping = True
-        self._clock.after(min(self.options.accept_within, self.options.beat) / 4, self._sweep)
+        options = self._options()
+        self._clock.after(min(options.accept_within, options.beat) / 4, self._sweep)
 
     def _sweep(self) -> None:
         """Look for handlers from which nothing can come any more. One timer for all of them, none when none waits."""
@@ -158,8 +160,8 @@ class Dispatches:
         else:
             self._beats.clear()
 
-    def _hopeless(self, waiting: Waiting, now: float) -> str | None:
-        options = self.options
+    def _hopeless(self, waiting: PendingCall, now: float) -> str | None:
+        options = self._options()
         if waiting.accepted is None:
             late = now - waiting.since >= options.accept_within
             return f"no handler accepted the dispatch within {options.accept_within:g} s" if late else None
@@ -167,14 +169,14 @@ class Dispatches:
             return f"handler host lost: no sign of life for {3 * options.beat:g} s"
         return self._overtime(waiting, now)
 
-    def _overtime(self, waiting: Waiting, now: float) -> str | None:
-        limit, since = self.options.handler_limit, waiting.accepted
+    def _overtime(self, waiting: PendingCall, now: float) -> str | None:
+        limit, since = self._options().handler_limit, waiting.accepted
         if limit is None or since is None or waiting.paused is not None or now - since < limit:
             return None
         return f"timeout: the handler took longer than {limit:g} s"
 
 
-def give_up_on(waiting: Waiting, why: str) -> None:
+def give_up_on(waiting: PendingCall, why: str) -> None:
     """End a wait with an error."""
     if not waiting.done.done():
-        waiting.done.set_result(Done("error", why))
+        waiting.done.set_result(HandlerOutcome("error", why))

@@ -8,9 +8,9 @@ from hark.model import Frozen, Message
 from hark.spec import topics
 from hark.spec.names import CANCEL_BY, CANCEL_REASON
 from hark.trace import TraceStore
-from hark.understand.dispatches import Done
-from hark.understand.lifecycle import Lifecycle
+from hark.understand.dispatches import HandlerOutcome
 from hark.understand.turn_source import TurnSource
+from hark.understand.turn_state import TurnState
 
 
 class Endings:
@@ -21,66 +21,66 @@ class Endings:
         self._store = source.store
         self._traces = traces
 
-    def unmatched(self, life: Lifecycle) -> None:
-        """Nobody claimed the utterance; the language is named when anybody was asked."""
-        self.sync(life)
-        data = Frozen(utterances=life.utterances)
-        if life.lang is not None:
-            data = Frozen(data, lang=life.lang)
-        closing = life.current().reply(topics.INTENT_UNMATCHED, data)
-        self._end(life, "unmatched", closing, closing.forward)
+    def unmatched(self, turn: TurnState) -> None:
+        """No plugin claimed the utterance; the language is named when any was asked."""
+        self.sync(turn)
+        data = Frozen(utterances=turn.utterances)
+        if turn.lang is not None:
+            data = Frozen(data, lang=turn.lang)
+        closing = turn.current().reply(topics.INTENT_UNMATCHED, data)
+        self._end(turn, "unmatched", closing, closing.forward)
 
-    def cancelled(self, life: Lifecycle) -> None:
+    def cancelled(self, turn: TurnState) -> None:
         """A transformer cancelled the utterance."""
-        self.sync(life)
-        context = life.message.context
+        self.sync(turn)
+        context = turn.message.context
         data = {CANCEL_REASON: context[CANCEL_REASON], CANCEL_BY: context[CANCEL_BY]}
-        closing = life.current().reply(topics.UTTERANCE_CANCELLED, data)
-        self._end(life, "cancelled", closing, closing.forward)
+        closing = turn.current().reply(topics.UTTERANCE_CANCELLED, data)
+        self._end(turn, "cancelled", closing, closing.forward)
 
-    def handled(self, life: Lifecycle, dispatch: Message, done: Done, intent: Frozen) -> None:
+    def handled(self, turn: TurnState, dispatch: Message, done: HandlerOutcome, intent: Frozen) -> None:
         """A handler is done, or there is no hope of it."""
-        self.sync(life)
-        last = dispatch.carrying(life.session)
+        self.sync(turn)
+        last = dispatch.carrying(turn.session)
         if done.outcome == "complete":
-            self._end(life, "complete", last.forward(topics.HANDLER_COMPLETE, intent), last.forward)
+            self._end(turn, "complete", last.forward(topics.HANDLER_COMPLETE, intent), last.forward)
         else:
             data = {**intent, "exception": done.exception}
-            self._end(life, "error", last.forward(topics.HANDLER_ERROR, data), last.forward)
+            self._end(turn, "error", last.forward(topics.HANDLER_ERROR, data), last.forward)
 
-    def refused(self, life: Lifecycle, msg_type: str) -> None:
+    def refused(self, turn: TurnState, msg_type: str) -> None:
         """The session carrier was no object: the marker alone, without a session (ruling R9)."""
         note = Message(topics.SESSION_REJECTED, {"msg_type": msg_type, "reason": "malformed_carrier"},
-                       {"utterance_id": life.utterance_id})  # fmt: skip
-        self._end(life, "refused", note, life.message.forward)
+                       {"utterance_id": turn.utterance_id})  # fmt: skip
+        self._end(turn, "refused", note, turn.message.forward)
 
-    def broken(self, life: Lifecycle) -> None:
-        """Something nobody foresaw: at least the marker. No effect on a turn that has ended."""
-        if not life.ended:
-            last = life.current() if life.dispatch is None else life.dispatch
-            self._end(life, "broken", None, last.forward if life.dispatch else last.reply)
+    def broken(self, turn: TurnState) -> None:
+        """The turn broke: at least the marker. No effect on a turn that has ended."""
+        if not turn.ended:
+            last = turn.current() if turn.dispatch is None else turn.dispatch
+            self._end(turn, "broken", None, last.forward if turn.dispatch else last.reply)
 
-    def unborn(self, entry: Message, utterance_id: str) -> None:
-        """Not even a lifecycle could be opened: the marker alone."""
+    def without_turn(self, entry: Message, utterance_id: str) -> None:
+        """Not even a turn could be opened: the marker alone."""
         self._source.end(utterance_id, None, entry.reply(topics.UTTERANCE_HANDLED))
 
-    def sync(self, life: Lifecycle) -> None:
+    def sync(self, turn: TurnState) -> None:
         """Bring what the turn changed to the store of the default session, and the turn up to date with it."""
-        if not life.session.is_default or life.is_applied:
+        if not turn.session.is_default or turn.is_applied:
             return
-        if life.synced.is_default:
-            life.session = life.synced = self._store.bring(life.synced, life.session)
+        if turn.synced.is_default:
+            turn.session = turn.synced = self._store.bring(turn.synced, turn.session)
         else:  # a transformer moved the turn here: it finds the default session as an utterance would
-            life.session = life.synced = self._store.open(life.session)
+            turn.session = turn.synced = self._store.open(turn.session)
 
-    def _end(self, life: Lifecycle, outcome: str, closing: Message | None, derive: Callable[[str], Message]) -> None:
-        if life.ended:
+    def _end(self, turn: TurnState, outcome: str, closing: Message | None, derive: Callable[[str], Message]) -> None:
+        if turn.ended:
             return
-        life.ended = True
+        turn.ended = True
         try:
-            # Noted before the marker is out: whoever sees it may ask at once.
-            self._traces.ended(life.trace, outcome)
-            if life.session.is_default:
+            # Before the marker is out: who sees it may ask for the trace at once.
+            self._traces.ended(turn.trace, outcome)
+            if turn.session.is_default:
                 self._store.saved()
         finally:
-            self._source.end(life.utterance_id, closing, derive(topics.UTTERANCE_HANDLED))
+            self._source.end(turn.utterance_id, closing, derive(topics.UTTERANCE_HANDLED))

@@ -8,8 +8,7 @@ from hark.bus import Bus
 from hark.model import MalformedMessage, Message
 from hark.model.lang import canonical
 from hark.spec import DEFAULT_SESSION_ID, topics
-from hark.understand.manifest import Manifest
-from hark.understand.registrations import Definition
+from hark.understand.intent_registry import IntentRegistry, RegisteredIntent
 
 
 class Introspection:
@@ -18,7 +17,7 @@ class Introspection:
     Where several processes have the same one, they name a `group`, and one of them answers.
     """
 
-    def __init__(self, bus: Bus, manifest: Manifest, group: str | None = None) -> None:
+    def __init__(self, bus: Bus, manifest: IntentRegistry, group: str | None = None) -> None:
         self._bus = bus
         self._manifest = manifest
         self._subscriptions = (
@@ -43,7 +42,7 @@ class Introspection:
         ]
         self._bus.emit(query.response({"ok": True, "intents": shown}))
 
-    def _reachable(self, query: Message, session_id: str) -> list[Definition]:
+    def _reachable(self, query: Message, session_id: str) -> list[RegisteredIntent]:
         """The effective pool; what the session denies is left out when it is the session that asks."""
         pool = self._manifest.registrations.pool(session_id)
         asking = query.session
@@ -66,7 +65,9 @@ class Introspection:
         try:
             answer = query.response({"ok": True, "definitions": definitions})
         except MalformedMessage as error:  # a payload that is as deep as a Message can be fits into no answer
-            answer = query.response({"ok": False, "error": f"what {skill_id} registered cannot be told: {error}"})
+            answer = query.response(
+                {"ok": False, "error": f"the registration of {skill_id} does not fit into an answer: {error}"}
+            )
         self._bus.emit(answer)
 
     def _skills(self, query: Message) -> None:
@@ -85,7 +86,7 @@ class Introspection:
         self._bus.emit(query.response({"ok": True, "skills": shown}))
 
 
-def _identity(definition: Definition) -> dict[str, Any]:
+def _identity(definition: RegisteredIntent) -> dict[str, Any]:
     key = definition.key
     return {
         "skill_id": key.skill_id,
@@ -96,7 +97,7 @@ def _identity(definition: Definition) -> dict[str, Any]:
     }
 
 
-def _fits(definition: Definition, query: Message, fields: tuple[str, ...]) -> bool:
+def _fits(definition: RegisteredIntent, query: Message, fields: tuple[str, ...]) -> bool:
     for field in fields:
         wanted = query.data.get(field)
         if wanted is None:
@@ -107,10 +108,10 @@ def _fits(definition: Definition, query: Message, fields: tuple[str, ...]) -> bo
     return True
 
 
-def _in_order(definition: Definition) -> tuple[Any, ...]:
+def _in_order(definition: RegisteredIntent) -> tuple[Any, ...]:
     key = definition.key
     return (key.session_id != DEFAULT_SESSION_ID, key.session_id, key.skill_id, key.intent_name, key.lang, key.method)
 
 
-def _belongs(definition: Definition, session_id: str, skill_id: str) -> bool:
+def _belongs(definition: RegisteredIntent, session_id: str, skill_id: str) -> bool:
     return definition.key.session_id == session_id and definition.key.skill_id == skill_id

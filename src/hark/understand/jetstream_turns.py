@@ -1,4 +1,4 @@
-"""Utterances from a queue at the broker, shared by any number of workers: each ends once, whoever is killed.
+"""Utterances from a queue at the broker, shared by any number of workers: each ends once, whichever process is killed.
 
 An utterance stays in the queue until its end marker is stored; a worker that has it reports so, and another one gets it
 when these reports stop. The log refuses a second marker, and a second start of a handler, so that two workers with the
@@ -10,22 +10,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, Final
 
-import msgspec
-
 from hark.bus import Bus
-from hark.bus.nats import Delivery, JetStreamError, KeyValue, StoredEntry, TurnStreams, WrongRevision
+from hark.bus.nats import Delivery, JetStreamError, KeyValue, TurnStreams, WrongRevision
 from hark.model import Clock, MalformedMessage, Message, Session, decode, encode
-from hark.model.session_merge import three_way_merge
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.understand.dispatches import Dispatches
-from hark.understand.options import Options
+from hark.understand.options import TurnOptions
 from hark.understand.remote_dispatches import RemoteDispatches
-from hark.understand.store import DefaultSession
+from hark.understand.stored_session import KEY, StoredSession
 from hark.understand.turn_source import TurnTaker
 
 log = logging.getLogger("hark.understand")
@@ -36,10 +32,7 @@ _LOOK: Final = 0.25
 """Seconds between two looks at a lease that another worker holds."""
 _LAST: Final = 5.0
 """Seconds in which the last markers have to be stored when this process ends."""
-_KEY: Final = "default"
 _FREE: Final = b"free"
-_APPLIED: Final = 256
-"""Turns that are remembered as applied to the default session."""
 
 
 class JetStreamTurns:
@@ -56,7 +49,7 @@ class JetStreamTurns:
         self.hands_over = hands_over
         """Whether open turns are left to other workers at the end; else they end here."""
         self._lease = Lease(streams.lease, self.worker)
-        self.store = SharedSession(streams.session, self.worker, restored, self._lease.look)
+        self.store = StoredSession(streams.session, self.worker, restored, self._lease.look)
         self._open: dict[str, Delivery] = {}
         """The last delivery of each utterance that was not acknowledged, by key."""
         self._of_default: set[str] = set()
@@ -75,7 +68,7 @@ class JetStreamTurns:
     def attach(self, taker: TurnTaker) -> None:
         self._taker = taker
 
-    def dispatches(self, bus: Bus, clock: Clock, options: Options) -> Dispatches:
+    def dispatches(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions]) -> Dispatches:
         self._dispatches = RemoteDispatches(bus, clock, options, self._streams)
         self._streams.on_back.append(self._dispatches.reconnected)
         return self._dispatches
@@ -187,13 +180,27 @@ class JetStreamTurns:
             await self.store.written()
         if key not in self._open or (key in self._of_default and not self.store.owned):
             return  # another worker has it
-        frames = [encode(message) for message in (closing, marker) if message is not None]
-        if closing is not None and not self._streams.fits(frames):
-            self._bus.emit(closing)
-            del frames[0]
+        frames = self._frames(closing, marker)
         if not await self._streams.end(key, frames):
             log.info("turn %s had been ended by another worker", key)
         self._acknowledge(key)
+
+    def _frames(self, closing: Message | None, marker: Message) -> list[bytes]:
+        """What is stored of an ending: both Messages, or as much as one entry can hold."""
+        frames = [encode(message) for message in (closing, marker) if message is not None]
+        if self._streams.fits(frames):
+            return frames
+        if not self._streams.fits(frames[-1:]):
+            log.error(
+                "the end marker of turn %s is too large for the broker; its session is left out", marker.utterance_id
+            )
+            frames[-1] = encode(marker.carrying(None))
+        if closing is not None:
+            try:
+                self._bus.emit(closing)
+            except MalformedMessage as error:
+                log.error("turn %s: %s", marker.utterance_id, error)
+        return frames[-1:]
 
     def _has_ended(self, marker: Message) -> None:
         """Another worker may have ended a turn that is open here."""
@@ -280,14 +287,14 @@ class Lease:
 
     async def look(self) -> bool:
         """Take the lease where it is free; whether it is held here."""
-        found = await self._bucket.get(_KEY)
+        found = await self._bucket.get(KEY)
         if found is not None and found.data != _FREE:
             self.is_held = found.data == self._value
             if self.is_held:
                 self._revision = found.sequence
             return self.is_held
         try:
-            self._revision = await self._bucket.set(_KEY, self._value, found.sequence if found is not None else 0)
+            self._revision = await self._bucket.set(KEY, self._value, found.sequence if found is not None else 0)
             self.is_held = True
         except WrongRevision:
             self.is_held = False
@@ -296,7 +303,7 @@ class Lease:
     async def renew(self) -> bool:
         """Hold it for longer; whether it was still held."""
         try:
-            self._revision = await self._bucket.set(_KEY, self._value, self._revision)
+            self._revision = await self._bucket.set(KEY, self._value, self._revision)
         except WrongRevision:
             self.is_held = False
         return self.is_held
@@ -306,159 +313,6 @@ class Lease:
         if self.is_held:
             self.is_held = False
             try:
-                await asyncio.wait_for(self._bucket.set(_KEY, _FREE, self._revision), _LAST)
+                await asyncio.wait_for(self._bucket.set(KEY, _FREE, self._revision), _LAST)
             except (WrongRevision, TimeoutError) as error:
                 log.warning("the lease of the default session was not released: %s", error)
-
-
-class _Value(msgspec.Struct):
-    """What is stored of the default session."""
-
-    session: msgspec.Raw
-    applied: list[str] = []
-    """The keys of turns that have changed it, the latest last."""
-    by: str = ""
-    """The worker that has written it."""
-
-
-_decode_value = msgspec.json.Decoder(_Value).decode
-
-
-class SharedSession(DefaultSession):
-    """The default session as a key at the broker, written against its revision. Every worker reads what it becomes."""
-
-    owned = False
-
-    def __init__(
-        self, bucket: KeyValue, worker: str, restored: Session | None, holds_lease: Callable[[], Awaitable[bool]]
-    ) -> None:
-        super().__init__(restored)
-        self._holds_lease = holds_lease
-        self._bucket = bucket
-        self._worker = worker
-        self._base = self.current
-        """As it is at the broker, as far as is known."""
-        self._revision = 0
-        self._applied: deque[str] = deque(maxlen=_APPLIED)
-        self._changes = 0
-        self._stored = 0
-        """How many of the changes are stored."""
-        self._writing: asyncio.Task[None] | None = None
-        self._reader = bucket.watch(_KEY, self._became)
-        self._is_read = False
-
-    @property
-    def is_dirty(self) -> bool:
-        """Whether there are changes to be stored."""
-        return self._stored < self._changes
-
-    @property
-    def is_writing(self) -> bool:
-        """Whether changes are being stored."""
-        return self._writing is not None and not self._writing.done()
-
-    def open(self, carrier: Session) -> Session:
-        before = self.current
-        now = super().open(carrier)
-        self._note(before, now)
-        return now
-
-    def bring(self, base: Session, now: Session) -> Session:
-        before = self.current
-        result = super().bring(base, now)
-        self._note(before, result)
-        return result
-
-    def saved(self) -> None:
-        if self.is_dirty:
-            self._write_soon()
-
-    def has_applied(self, utterance_id: str) -> bool:
-        return utterance_id in self._applied
-
-    def apply(self, utterance_id: str) -> None:
-        """What comes of a turn is in the session from now on."""
-        self._applied.append(utterance_id)
-        self._changes += 1
-        self._write_soon()
-
-    async def written(self) -> None:
-        """Wait until the changes so far are stored."""
-        while self.is_dirty:
-            self._write_soon()
-            if self._writing is not None:
-                await asyncio.wait([self._writing])
-
-    async def load(self) -> None:
-        """Take the session as it is at the broker in place of what is known here."""
-        found = await self._bucket.get(_KEY)
-        if found is not None:
-            self._take(found)
-            self.current = self._base
-            self._stored = self._changes
-        if not self._is_read:
-            self._is_read = True
-            await self._reader.open(self._revision)
-
-    async def is_current(self) -> bool:
-        """Whether no other worker has written it since it was written here."""
-        found = await self._bucket.get(_KEY)
-        return found is None or found.sequence == self._revision
-
-    async def own(self) -> None:
-        """Write it as the worker that holds the lease."""
-        self.owned = True
-        self._changes += 1
-        await self.written()
-
-    def close(self) -> None:
-        """Read and write no more."""
-        self._reader.close()
-        if self._writing is not None:
-            self._writing.cancel()
-
-    def _note(self, before: Session, now: Session) -> None:
-        if before is not now and before != now:
-            self._changes += 1
-
-    def _write_soon(self) -> None:
-        if self._writing is None or self._writing.done():
-            self._writing = asyncio.get_running_loop().create_task(self._write())
-
-    async def _write(self) -> None:
-        while self.is_dirty:
-            changes, current = self._changes, self.current
-            value = _Value(msgspec.Raw(msgspec.json.encode(current.wire())), list(self._applied), self._worker)
-            try:
-                self._revision = await self._bucket.set(_KEY, msgspec.json.encode(value), self._revision)
-            except WrongRevision:
-                if self.owned and not await self._holds_lease():
-                    self.owned = False  # what is not stored is for the next holder, which has these turns now
-                    self._changes = self._stored
-                    return
-                found = await self._bucket.get(_KEY)
-                if found is None:
-                    self._revision = 0
-                elif found.sequence != self._revision:
-                    self._merge(found)
-                continue
-            self._base, self._stored = current, changes
-
-    def _became(self, entry: StoredEntry) -> None:
-        """It was written, perhaps by another worker."""
-        if entry.sequence <= self._revision:
-            return
-        if _decode_value(entry.data).by != self._worker:
-            self._merge(entry)
-
-    def _merge(self, entry: StoredEntry) -> None:
-        """Bring what was changed here and is not stored to what another worker has stored."""
-        base, here = self._base, self.current
-        self._take(entry)
-        self.current = three_way_merge(self._base, base, here)
-
-    def _take(self, entry: StoredEntry) -> None:
-        value = _decode_value(entry.data)
-        self._base = Session.read(msgspec.json.decode(value.session))
-        self._revision = entry.sequence
-        self._applied = deque([*value.applied], maxlen=_APPLIED)

@@ -16,14 +16,14 @@ _DENYLISTS: Final = frozenset(DENYLISTS)
 _NOTHING_DENIED: Final = Denials()
 
 
-class Entry(msgspec.Struct, frozen=True):
+class PipelineEntry(msgspec.Struct, frozen=True):
     """What a pipeline entry stands for: a plugin, and its configuration at this place."""
 
     plugin: str
     config: Frozen = EMPTY
 
 
-class Options(msgspec.Struct, frozen=True):
+class TurnOptions(msgspec.Struct, frozen=True):
     """The deployment's answers to everything a session leaves open."""
 
     lang: str = "en-US"
@@ -32,12 +32,12 @@ class Options(msgspec.Struct, frozen=True):
     """Every enabled language, in canonical case."""
     pipeline: tuple[str, ...] = ()
     """The entries asked when the session names none, in order."""
-    entries: Mapping[str, Entry] = {}
+    entries: Mapping[str, PipelineEntry] = {}
     """Entries that are more than a plugin's id."""
     denylists: Mapping[str, tuple[str, ...]] = {}
     """What is denied to sessions that carry no list of their own, by session field."""
     protect_skills: bool = True
-    """Whether a skill may be deregistered by nobody but itself (ruling R12)."""
+    """Whether only a skill itself may deregister it (ruling R12)."""
     max_open_turns: int = 1_000
     accept_within: float = 2.0
     """Seconds in which a handler must take a dispatch."""
@@ -46,7 +46,7 @@ class Options(msgspec.Struct, frozen=True):
     beat: float = 2.0
     """Seconds between two signs of life of a handler host; three missed ones and it is lost."""
     converse_cap: int = converse.CAP
-    """How many handlers a session keeps in mind as those who may be offered what is said next."""
+    """How many handlers of a session may be offered the next utterance."""
     converse_ttl: float | None = converse.TTL
     """Seconds for which they are; None keeps them until there are too many."""
     context_topics: bool = True
@@ -54,9 +54,9 @@ class Options(msgspec.Struct, frozen=True):
     grace: float = 5.0
     """Seconds that open turns are given at shutdown."""
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> PipelineEntry:
         """What an entry of the pipeline stands for."""
-        return self.entries.get(name) or Entry(name)
+        return self.entries.get(name) or PipelineEntry(name)
 
     def denials_for(self, session: Session) -> Denials:
         """The denylists in force for a session: its own where it has one, else the deployment's."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from hark.bus import Bus
 from hark.model import Clock, Frozen, Message, Timer
 from hark.spec import topics
-from hark.understand.dispatches import Dispatches, Done, Key, Waiting, give_up_on
-from hark.understand.options import Options
+from hark.understand.dispatches import Dispatches, HandlerOutcome, Key, PendingCall, give_up_on
+from hark.understand.options import TurnOptions
 
 _LOOK: Final = 0.25
 """Seconds between two looks at all handlers that are waited for, and between two calls of one that was not accepted."""
@@ -41,19 +42,19 @@ class RemoteDispatches(Dispatches):
     the log has refused that any host starts it later.
     """
 
-    def __init__(self, bus: Bus, clock: Clock, options: Options, log: CallLog) -> None:
+    def __init__(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions], log: CallLog) -> None:
         super().__init__(bus, clock, options)
         self._log = log
         self._asked = 0.0
         self._timer: Timer | None = None
         self._due = 0.0
-        status = bus.on(topics.HOST_STATUS_RESPONSE, self._told, name="dispatches: status")
+        status = bus.on(topics.HOST_STATUS_RESPONSE, self._status, name="dispatches: status")
         self._subscriptions = (*self._subscriptions, status)
 
-    def expect(self, dispatch: Message, host: str = "") -> asyncio.Future[Done]:
-        done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
+    def expect(self, dispatch: Message, host: str = "") -> asyncio.Future[HandlerOutcome]:
+        done: asyncio.Future[HandlerOutcome] = asyncio.get_running_loop().create_future()
         now = self._clock.monotonic()
-        waiting = self._waiting[self._key(dispatch)] = Waiting(dispatch, now, done, called=now, heard=now)
+        waiting = self._waiting[self._key(dispatch)] = PendingCall(dispatch, now, done, called=now, heard=now)
         if host:
             waiting.accepted, waiting.host = now, host
             self._asked = now - _ASK
@@ -81,7 +82,7 @@ class RemoteDispatches(Dispatches):
     def _alive(self, message: Message) -> None:
         """What a host shows by itself is less than what it answers."""
 
-    def _told(self, message: Message) -> None:
+    def _status(self, message: Message) -> None:
         running, unknown = message.data.get("running"), message.data.get("unknown")
         now = self._clock.monotonic()
         for key in running if isinstance(running, tuple) else ():
@@ -121,7 +122,7 @@ class RemoteDispatches(Dispatches):
             is_calling = any(waiting.accepted is None for waiting in self._waiting.values())
             self._look_within(_LOOK if is_calling else _ASK)
 
-    def _call_again(self, waiting: Waiting, now: float) -> None:
+    def _call_again(self, waiting: PendingCall, now: float) -> None:
         if waiting.closing is not None:
             return
         if now - waiting.since >= _NO_HANDLER:
@@ -131,7 +132,7 @@ class RemoteDispatches(Dispatches):
             call = Frozen(topic=waiting.dispatch.type, data=waiting.dispatch.data)
             self._bus.emit(waiting.dispatch.forward(topics.HANDLER_CALL, call))
 
-    async def _close(self, waiting: Waiting) -> None:
+    async def _close(self, waiting: PendingCall) -> None:
         host = await self._log.close_calls(waiting.dispatch.utterance_id or "")
         if host:
             waiting.accepted = waiting.heard = self._clock.monotonic()
@@ -151,7 +152,7 @@ class RemoteDispatches(Dispatches):
             self._asked = now
             self._bus.emit(Message(topics.HOST_STATUS, {"calls": calls}))
 
-    def _hopeless(self, waiting: Waiting, now: float) -> str | None:
+    def _hopeless(self, waiting: PendingCall, now: float) -> str | None:
         if now - waiting.heard >= _LOST:
             return f"handler host lost: no answer for {_LOST:g} s"
         return self._overtime(waiting, now)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
 from hark.bus import Bus, Subscription
 from hark.model import Clock, Message
 from hark.spec import split_dispatch, topics
 from hark.spec.topics import is_dispatch_topic
+from hark.understand.default_session import DefaultSession
 from hark.understand.dispatches import Dispatches
-from hark.understand.options import Options
-from hark.understand.store import DefaultSession
+from hark.understand.options import TurnOptions
 
 log = logging.getLogger("hark.understand")
 
@@ -42,7 +42,7 @@ class TurnSource(Protocol):
     def attach(self, taker: TurnTaker) -> None:
         """Hand utterances to `taker`, from now on or from `start` on."""
 
-    def dispatches(self, bus: Bus, clock: Clock, options: Options) -> Dispatches:
+    def dispatches(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions]) -> Dispatches:
         """What waits for the handlers of these turns."""
 
     async def start(self) -> None:
@@ -92,7 +92,7 @@ class LocalTurns:
     def attach(self, taker: TurnTaker) -> None:
         self._subscription = self._bus.on(topics.UTTERANCE_HANDLE, taker.handle, name="understand", eager=True)
 
-    def dispatches(self, bus: Bus, clock: Clock, options: Options) -> Dispatches:
+    def dispatches(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions]) -> Dispatches:
         return Dispatches(bus, clock, options)
 
     async def start(self) -> None:

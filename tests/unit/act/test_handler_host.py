@@ -266,8 +266,9 @@ async def test_closing_stops_what_still_runs_and_leaves_nothing_behind(acting: A
     assert cleaned == ["hello"]
     [done] = acting.of(topics.HANDLER_DONE)
     assert done.data["exception"] == "the handler was stopped"
-    assert acting.bus._topics == {}
+    acting.call()
     await acting.clock.advance(10.0)
+    assert len(acting.of(topics.HANDLER_ACCEPTED)) == 1
     assert acting.of(topics.HOST_ALIVE) == []
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from hark.bus import EVERYTHING
 from hark.bus.nats import NatsCarrier, NatsOptions, NoBroker
+from hark.bus.nats.carrier import Subjects
 from hark.bus.nats.outgoing import Outbox
-from hark.bus.nats.subjects import Subjects
 
 
 def test_a_topic_is_its_own_subject_under_the_prefix() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from flow.sounding import LISTEN, Sounding
-from hark.act.speech import Speech
+from hark.act.speech import HandlerSpeech
 from hark.bus import LocalBus
 from hark.model import Audio, Message, Session
 from hark.model.wav import read_wav
@@ -56,7 +56,7 @@ async def test_speech_for_a_satellite_is_reported_once(bus: LocalBus, outcome: s
 
 async def test_a_handler_waits_for_speech_that_a_satellite_is_sent(bus: LocalBus) -> None:
     clock, order = FakeClock(), list[str]()
-    speech = Speech(bus, clock)
+    speech = HandlerSpeech(bus, clock)
     bus.on(topics.UTTERANCE_SPEAK, lambda said: bus.emit(said.forward(B64, said.data)))  # as a bridge does
     bus.on(topics.AUDIO_SPEECH, lambda _said: order.append("sent"))
     async with Sounding(bus) as room:

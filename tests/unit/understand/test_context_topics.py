@@ -14,9 +14,9 @@ from hark.model.session_merge import Denials
 from hark.spec import topics
 from hark.testing import FakeClock, settle
 from hark.trace import TraceStore
-from hark.understand import DefaultSession
-from hark.understand.context_topics import ContextTopics
-from hark.understand.lifecycle import Lifecycle
+from hark.understand import DefaultSession, TurnOptions
+from hark.understand.session_topics import ContextTopics
+from hark.understand.turn_state import TurnState
 
 
 class Listening:
@@ -26,12 +26,12 @@ class Listening:
         self.bus = bus
         self.clock = FakeClock()
         self.store = DefaultSession(Session(intent_context={"old": {"value": "x"}, "a.skill:old": {"value": "y"}}))
-        self.turns: dict[str, Lifecycle] = {}
-        self.listener = ContextTopics(bus, self.clock, self.turns, self.store)
+        self.turns: dict[str, TurnState] = {}
+        self.listener = ContextTopics(bus, self.clock, self.turns, self.store, TurnOptions)
 
-    def open_turn(self, utterance_id: str, session: Session) -> Lifecycle:
+    def open_turn(self, utterance_id: str, session: Session) -> TurnState:
         trace = TraceStore(self.clock).begin(utterance_id, session.session_id, ())
-        self.turns[utterance_id] = Lifecycle(Message("x.y"), (), session, Denials(), trace)
+        self.turns[utterance_id] = TurnState(Message("x.y"), (), session, Denials(), trace)
         return self.turns[utterance_id]
 
     async def send(self, topic: str, data: dict[str, Any], session: Session | None = None, **context: Any) -> None:
@@ -135,7 +135,7 @@ async def test_who_cannot_be_told_writes_nothing_private(
     nobody = {"skill_id": 7, "pipeline_id": "", "audio_transformer_ids": [], "tts_transformer_ids": "t"}
     await listening.send(topics.CONTEXT_SET, {"key": "k"}, **nobody)
     assert listening.kept().keys() == {"old", "a.skill:old"}
-    assert "cannot be told" in caplog.text
+    assert "is missing or malformed" in caplog.text
     await listening.send(topics.CONTEXT_SET, {"key": "k", "scope": "shared"}, **nobody)
     assert "k" in listening.kept()
 

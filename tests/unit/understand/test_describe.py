@@ -70,4 +70,4 @@ async def test_what_is_too_deep_for_an_answer_is_not_told(assistant: MakeAssista
         hark.bus.emit(Message(topics.REGISTER_TEMPLATE, registration(extra=deep)))
         told = await described(hark, skill_id="a.skill")
     assert told["ok"] is False
-    assert told["error"].startswith("what a.skill registered cannot be told: ")
+    assert told["error"].startswith("the registration of a.skill does not fit into an answer: ")

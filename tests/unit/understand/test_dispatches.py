@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from hark.bus import LocalBus
-from hark.model import Message, Session
+from hark.model import Message, Session, Timer
 from hark.spec import topics
 from hark.testing import FakeClock, settle
-from hark.understand import Options
-from hark.understand.dispatches import Dispatches, Done
+from hark.understand import TurnOptions
+from hark.understand.dispatches import Dispatches, HandlerOutcome
 
 
 class Waiting:
@@ -21,12 +22,12 @@ class Waiting:
     def __init__(self, bus: LocalBus, **options: Any) -> None:
         self.bus = bus
         self.clock = FakeClock()
-        self.dispatches = Dispatches(bus, self.clock, Options(**options))
+        self.dispatches = Dispatches(bus, self.clock, lambda: TurnOptions(**options))
 
     def dispatch(self, utterance_id: str = "u1", topic: str = "some.skill:go") -> Message:
         return Message(topic, {}, {"utterance_id": utterance_id}, Session("x"))
 
-    def expect(self, dispatch: Message) -> asyncio.Future[Done]:
+    def expect(self, dispatch: Message) -> asyncio.Future[HandlerOutcome]:
         return self.dispatches.expect(dispatch)
 
     def accept(self, dispatch: Message, host: str = "host-1") -> None:
@@ -51,7 +52,7 @@ async def test_done_ends_the_wait_with_the_handlers_session(waiting: Waiting) ->
     waiting.accept(dispatch)
     changed = dispatch.carrying(Session("x", persona_id="butler"))
     waiting.done(changed)
-    assert await ended == Done("complete", "", Session("x", persona_id="butler"))
+    assert await ended == HandlerOutcome("complete", "", Session("x", persona_id="butler"))
     assert len(waiting.dispatches) == 0
 
 
@@ -182,7 +183,7 @@ async def test_a_second_acceptance_changes_nothing(bus: LocalBus) -> None:
 async def test_giving_up_ends_every_wait(waiting: Waiting) -> None:
     ends = [waiting.expect(waiting.dispatch(f"u{n}")) for n in range(3)]
     waiting.dispatches.give_up("closing")
-    assert [end.result() for end in ends] == [Done("error", "closing")] * 3
+    assert [end.result() for end in ends] == [HandlerOutcome("error", "closing")] * 3
 
 
 async def test_what_nobody_waits_for_costs_no_timer(waiting: Waiting) -> None:
@@ -191,7 +192,7 @@ async def test_what_nobody_waits_for_costs_no_timer(waiting: Waiting) -> None:
     waiting.dispatches.forget(dispatch)
     waiting.dispatches.forget(dispatch)
     await waiting.clock.advance(60.0)
-    assert [timer for timer in waiting.clock._timers if timer[2].callback is not None] == []
+    assert waiting.clock.due is None
     again = waiting.expect(dispatch)
     await waiting.clock.advance(3.0)
     assert again.done(), "and the next one is looked after again"
@@ -204,3 +205,49 @@ async def test_after_closing_signals_are_not_heard(waiting: Waiting) -> None:
     waiting.done(dispatch)
     await settle()
     assert not ended.done()
+
+
+class CountingClock(FakeClock):
+    """Knows how many timers go off."""
+
+    fired = 0
+
+    def after(self, seconds: float, callback: Callable[[], object]) -> Timer:
+        def fire() -> None:
+            self.fired += 1
+            callback()
+
+        return super().after(seconds, fire)
+
+
+async def test_one_timer_watches_over_all_handlers() -> None:
+    clock = CountingClock()
+    dispatches = Dispatches(LocalBus(), clock, TurnOptions)
+    for number in range(100):
+        dispatches.expect(Message("some.skill:go", {}, {"utterance_id": f"u{number}"}))
+    await clock.advance(1.0)
+    assert clock.fired == 2, "every half second, however many wait"
+
+
+async def test_a_host_is_given_its_three_beats_in_full() -> None:
+    clock, bus = FakeClock(), LocalBus()
+    dispatches = Dispatches(bus, clock, lambda: TurnOptions(beat=2.0))
+    dispatch = Message("some.skill:go", {}, {"utterance_id": "u"})
+    ended = dispatches.expect(dispatch)
+    bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, {"topic": dispatch.type, "host": "h"}))
+    await clock.advance(6.0)
+    assert not ended.done()
+    await clock.advance(0.5)
+    assert ended.result().exception == "handler host lost: no sign of life for 6 s"
+
+
+async def test_signs_of_life_of_other_hosts_do_not_count_for_one_that_is_lost() -> None:
+    clock, bus = FakeClock(), LocalBus()
+    dispatches = Dispatches(bus, clock, TurnOptions)
+    dispatch = Message("some.skill:go", {}, {"utterance_id": "u"})
+    ended = dispatches.expect(dispatch)
+    bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, {"topic": dispatch.type, "host": "h"}))
+    for number in range(4):
+        await clock.advance(2.0)
+        bus.emit(Message(topics.HOST_ALIVE, {"host": f"another {number}"}))
+    assert ended.result().exception == "handler host lost: no sign of life for 6 s"

@@ -18,8 +18,7 @@ from hark.app.diagnostics.report import (
     SkillReport,
 )
 from hark.app.runtime import Runtime
-from hark.app.services.hear import Hear
-from hark.app.services.speak import Speak
+from hark.app.services import Hear, Speak
 from hark.app.settings import Settings
 from hark.app.settings.check import nearest
 from hark.builtin import TemplateMatcher

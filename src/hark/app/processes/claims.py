@@ -11,6 +11,7 @@ import os
 import socket
 from collections.abc import Collection
 from datetime import datetime
+from pathlib import Path
 from typing import Final, Protocol
 
 import msgspec
@@ -23,6 +24,8 @@ from hark.spec import topics
 
 WINDOW: Final = 0.3
 """Seconds in which the processes on a plain bus answer a ping."""
+_OBJECTION: Final = 1.0
+"""Seconds in which a process that may be busy says that it has a service which another claims."""
 _SETTLE: Final = 5.0
 """Seconds, of real time, in which other processes deal with what was announced."""
 
@@ -39,6 +42,8 @@ class ProcessInfo(msgspec.Struct, frozen=True):
     pid: int
     host: str
     since: float
+    space: str = ""
+    """What its id is valid in: a container has ids of its own, and perhaps the name of its host."""
     is_worker: bool = False
     """Whether it shares `understand` with other workers."""
     is_settled: bool = False
@@ -51,9 +56,14 @@ class ProcessInfo(msgspec.Struct, frozen=True):
         return f"process {self.pid} on {self.host}, since {began}"
 
     @property
+    def is_here(self) -> bool:
+        """Whether it runs, or ran, where this process can see it."""
+        return (self.host, self.space) == (machine(), _id_space())
+
+    @property
     def is_gone(self) -> bool:
-        """Whether it ran on this machine and has ended; of other machines nothing is known."""
-        if self.host != machine():
+        """Whether it ran here and has ended; of other machines nothing is known."""
+        if not self.is_here:
             return False
         try:
             os.kill(self.pid, 0)
@@ -82,12 +92,20 @@ class ProcessInfo(msgspec.Struct, frozen=True):
 
 def this_process(services: Collection[str], since: float, *, is_worker: bool = False) -> ProcessInfo:
     """The process that calls it, before it has claimed anything."""
-    return ProcessInfo(os.urandom(8).hex(), tuple(services), os.getpid(), machine(), since, is_worker)
+    own_id = os.urandom(8).hex()
+    return ProcessInfo(own_id, tuple(services), os.getpid(), machine(), since, _id_space(), is_worker)
 
 
 def machine() -> str:
     """The name under which processes of this machine know each other."""
     return socket.gethostname()
+
+
+def _id_space() -> str:
+    try:
+        return str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return ""
 
 
 class Members(Protocol):
@@ -137,7 +155,7 @@ class BusClaim:
         self.info = info
 
     async def take(self) -> None:
-        answers = await ask_all(self._bus, None, topics.PROCESS_PING, {}, topics.PROCESS_PONG, WINDOW)
+        answers = await ask_all(self._bus, None, topics.PROCESS_PING, {}, topics.PROCESS_PONG, _OBJECTION)
         for other in map(_info, answers):
             if other is not None and other.conflicts(self.info) and other.precedes(self.info):
                 raise other.refusal(self.info)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import shutil
 import socket
+import stat
 import sys
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -41,18 +44,19 @@ class LocalBroker:
     def __init__(self, state: Path, *, on_disk: bool = True) -> None:
         """Raises `UserError` where there is no server to start, or its files cannot be written.
 
-        Where turns are not to be kept `on_disk`, those of an earlier run are deleted.
+        Where turns are not to be kept `on_disk`, the store is in a file system in memory: it survives the server.
         """
         self._server = server_binary()
         self._folder = state / "nats"
+        self._store = self._folder if on_disk else memory_folder(state)
         self._port = _free_port()
         token = secrets.token_urlsafe(32)
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            if not on_disk:
-                for kept in ("turns", "ends"):
-                    for stream in self._folder.glob(f"jetstream/*/streams/*-{kept}"):
-                        shutil.rmtree(stream)
+            if on_disk:
+                self._forget_older_session(state / "session.json")
+            else:
+                shutil.rmtree(self._folder / "jetstream", ignore_errors=True)
             self._write("token", token)
             self._write("server.conf", self._configuration(token))
         except OSError as error:
@@ -91,6 +95,18 @@ class LocalBroker:
         except (OSError, TimeoutError, ValueError):
             return False
 
+    def clean_up(self) -> None:
+        """Delete a store in memory; the server has ended."""
+        if self._store != self._folder:
+            shutil.rmtree(self._store, ignore_errors=True)
+
+    def _forget_older_session(self, file: Path) -> None:
+        """Begin with the default session in the file where that was written later than the server's own."""
+        if file.exists():
+            for stream in self._folder.glob("jetstream/*/streams/KV_*-session"):
+                if all(block.stat().st_mtime < file.stat().st_mtime for block in stream.glob("msgs/*.blk")):
+                    shutil.rmtree(stream)
+
     def _write(self, name: str, text: str) -> None:
         file = self._folder / name
         file.unlink(missing_ok=True)
@@ -104,7 +120,7 @@ max_payload: {_MAX_PAYLOAD}
 logtime: false
 authorization {{ token: "{token}" }}
 jetstream {{
-  store_dir: {msgspec.json.encode(str(self._folder)).decode()}
+  store_dir: {msgspec.json.encode(str(self._store)).decode()}
   max_file: {_STORE_LIMIT}
   sync_interval: 1s
 }}
@@ -121,6 +137,21 @@ def server_binary() -> str:
             "nats-server in another way, or name one that runs elsewhere with servers in [nats]"
         )
     return found
+
+
+def memory_folder(state: Path) -> Path:
+    """A folder of this user in memory, always the same for a state directory; raises `UserError`."""
+    parent = Path(os.environ.get("XDG_RUNTIME_DIR") or "/dev/shm")  # noqa: S108 - its owner is checked
+    name = sha256(str(state.resolve()).encode()).hexdigest()[:16]
+    folder = parent / f"hark-{name}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        raise UserError(f"{folder} cannot be used for what [trace] disk keeps off the disk: {error.strerror}") from None
+    if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) != 0o700 or not stat.S_ISDIR(found.st_mode):
+        raise UserError(f"{folder} is not a folder of this user alone; delete it")
+    return folder
 
 
 def is_worth_reporting(line: str) -> bool:

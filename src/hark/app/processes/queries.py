@@ -13,7 +13,7 @@ import msgspec
 
 from hark.app.diagnostics.examine import join
 from hark.app.diagnostics.report import DoctorReport, ServiceReport
-from hark.app.services.names import ALL_SERVICES
+from hark.app.service_names import ALL_SERVICES
 from hark.app.settings import Settings
 from hark.bus import Bus
 from hark.model import MalformedMessage, Message

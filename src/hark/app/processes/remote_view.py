@@ -13,7 +13,7 @@ from hark.app.diagnostics.report import DoctorReport
 from hark.app.processes.claims import Members, until_ready
 from hark.app.processes.queries import ReportCollector, TraceCollector
 from hark.app.processes.remote_talk import RemoteTalk
-from hark.app.services.names import ServiceName
+from hark.app.service_names import ServiceName
 from hark.app.settings import Settings
 from hark.bus import Bus
 from hark.errors import UserError

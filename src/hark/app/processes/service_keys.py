@@ -121,7 +121,7 @@ class KeyClaim:
             key = await self._keys.read(name)
             revision = key.revision if key is not None else 0
             if key is not None and key.info is not None and not key.info.is_gone:
-                if key.info.host == self.info.host:
+                if key.info.is_here:
                     raise key.info.refusal(self.info)
                 await self._wait_for_end(name, key, key.info)
                 revision = 0

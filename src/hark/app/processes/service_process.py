@@ -12,10 +12,10 @@ from hark.app.diagnostics.examine import examine
 from hark.app.processes.claims import PingResponder, ProcessInfo, Settlement, this_process
 from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.queries import ReportResponder, TraceResponder
-from hark.app.processes.remote_listeners import RemoteListeners
+from hark.app.processes.remote_talk import RemoteListeners
 from hark.app.processes.remote_view import RemoteView
 from hark.app.runtime import Runtime
-from hark.app.services.names import ServiceName
+from hark.app.service_names import ServiceName
 from hark.app.settings import Settings
 from hark.app.state.store import State
 from hark.hosting import Refusal
@@ -134,6 +134,9 @@ class ServiceProcess:
         if self._connection.streams is not None and not await self._has_colleague():
             self.runtime.keep_turns()
         await self.runtime.stop()
+        if self._state is not None and self._connection.streams is not None and "understand" in self._services:
+            # For an assistant in one process, and for a broker whose store is gone by then.
+            self._state.writer.session(self.runtime.store.current)
         # The control socket after the services: a client that waits there for an answer gets it within the grace.
         if self._door is not None:
             await self._door.close()

@@ -13,7 +13,7 @@ from hark.app.settings.check import SettingsError, SettingsMistake, mistakes_in
 from hark.app.settings.document import Lines
 from hark.app.settings.tables import OLD_NAMES, Settings
 from hark.model import Frozen, freeze
-from hark.understand import Entry
+from hark.understand import PipelineEntry
 
 _PLACE: Final = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
@@ -60,7 +60,7 @@ def _settings(tree: Mapping[str, Any]) -> Settings:
     entries = {}
     for name, table in tables.pop("pipeline", {}).items():
         config = dict(table)
-        entries[name] = Entry(config.pop("plugin", name), Frozen(freeze(config)))
+        entries[name] = PipelineEntry(config.pop("plugin", name), Frozen(freeze(config)))
     return msgspec.structs.replace(msgspec.convert(tables, Settings), entries=entries)
 
 

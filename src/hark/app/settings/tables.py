@@ -12,7 +12,7 @@ from msgspec import Meta
 from hark.model.lang import canonical, is_tag
 from hark.spec import TransformerType
 from hark.spec.names import DENYLISTS
-from hark.understand import Entry, Options
+from hark.understand import PipelineEntry, TurnOptions
 
 Flag = Annotated[bool, Meta(description="true or false")]
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 or more")]
@@ -323,7 +323,7 @@ class Settings(msgspec.Struct, frozen=True):
     services: ServicesTable = ServicesTable()
     bus: BusTable = BusTable()
     nats: NatsTable = NatsTable()
-    entries: dict[str, Entry] = {}
+    entries: dict[str, PipelineEntry] = {}
     """`[pipeline.<name>]`: pipeline entries with a configuration of their own."""
     plugins: dict[str, dict[str, Any]] = {}
     """`[plugins.<id>]`: checked by the `Settings` of each plugin when it is loaded."""
@@ -341,10 +341,10 @@ class Settings(msgspec.Struct, frozen=True):
             return table
         return {"protect_skills": False, **(table or {})}
 
-    def understanding(self) -> Options:
+    def understanding(self) -> TurnOptions:
         """The options of the service understand."""
         lang = canonical(self.assistant.lang)
-        return Options(
+        return TurnOptions(
             lang=lang,
             langs=frozenset((lang, *map(canonical, self.assistant.langs))),
             pipeline=self.assistant.pipeline,

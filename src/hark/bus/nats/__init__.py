@@ -2,7 +2,9 @@
 
 from hark.bus.nats.carrier import NatsCarrier
 from hark.bus.nats.connection import NoBroker
-from hark.bus.nats.jetstream import Delivery, JetStreamError, KeyValue, StoredEntry, WrongRevision
+from hark.bus.nats.consumers import Delivery, StreamReader
+from hark.bus.nats.jetstream import JetStreamError, StoredEntry, WrongRevision
+from hark.bus.nats.key_value import KeyValue
 from hark.bus.nats.options import NatsOptions
 from hark.bus.nats.streams import TurnStreams
 
@@ -14,6 +16,7 @@ __all__ = [
     "NatsOptions",
     "NoBroker",
     "StoredEntry",
+    "StreamReader",
     "TurnStreams",
     "WrongRevision",
 ]

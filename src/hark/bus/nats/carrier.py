@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Final
 
 import msgspec
@@ -11,10 +13,50 @@ import msgspec
 from hark.bus.nats.connection import Interest, NatsConnection
 from hark.bus.nats.options import NatsOptions
 from hark.bus.nats.streams import ENDING, TurnStreams
-from hark.bus.nats.subjects import Subjects, escaped
 from hark.bus.protocols import EVERYTHING, Receive
 from hark.model import Clock, MalformedMessage, Message, SystemClock, encode
 from hark.spec import topics
+
+_LONGEST: Final = 512
+"""NATS reads a command line of 4,096 bytes at most; what is longer than this goes by its digest."""
+
+# What a topic is made of (MSG-1 §2.1) means nothing to NATS but the dot, which parts words in both.
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_:-]+(?:\.[A-Za-z0-9_:-]+)*")
+
+
+class Subjects:
+    """The subject of each topic, under one prefix. Different topics have different subjects."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._known: dict[str, str] = {EVERYTHING: f"{prefix}>"}
+
+    @property
+    def everything(self) -> str:
+        """The subject that stands for all of them."""
+        return self._known[EVERYTHING]
+
+    def of(self, topic: str) -> str:
+        """The subject on which a topic's Messages go."""
+        known = self._known.get(topic)
+        if known is None:
+            known = self._prefix + escaped(topic)
+            if len(self._known) < _MANY and len(topic) <= _LONGEST:
+                self._known[topic] = known
+        return known
+
+
+_MANY: Final = 4096
+
+
+def escaped(name: str) -> str:
+    """`name` itself where NATS can have it so; else marked by a tilde, which no topic has."""
+    if len(name) <= _LONGEST and _PLAIN.fullmatch(name):
+        return name
+    if len(name.encode(errors="surrogatepass")) * 2 < _LONGEST:
+        return f"~{name.encode(errors='surrogatepass').hex()}"
+    return f"~~{sha256(name.encode(errors='surrogatepass')).hexdigest()}"
+
 
 log = logging.getLogger("hark.bus")
 
@@ -64,7 +106,7 @@ class NatsCarrier:
                 f"{topic[:100]} has {len(frame)} bytes and the NATS server takes {most} at most (its max_payload)"
             )
         self.connection.publish(self._subjects.of(topic), frame)
-        if topic == topics.UTTERANCE_HANDLE:  # after those who only look on: they see it before what comes of it
+        if topic == topics.UTTERANCE_HANDLE:  # second: observers see it before what comes of it
             self.streams.publish(frame)
 
     def follow(self, topic: str, group: str = "") -> None:

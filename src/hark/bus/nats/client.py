@@ -55,6 +55,14 @@ class OrderedClient(Client):
         transport: Any = self._transport
         await transport.drain()
 
+    async def _process_connect_init(self) -> None:
+        try:
+            await super()._process_connect_init()
+        except BaseException:  # the client forgets this connection, and would leave its socket open
+            transport: Any = self._transport
+            transport.close()
+            raise
+
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
         callback = self._callbacks.get(sid)
         if callback is None:

@@ -34,7 +34,7 @@ class Reply(NamedTuple):
     """What was answered to a request."""
 
     status: int
-    """As in HTTP; 0 where there is none, 503 where nobody listens to the subject."""
+    """As in HTTP; 0 where there is none, 503 where no process listens to the subject."""
     data: bytes
 
 
@@ -213,8 +213,8 @@ class NatsConnection:
             self._is_up.clear()
             self._down_since = self._clock.monotonic()
             log.warning("nats: the connection is lost; what is sent now has to wait")
-            for told in self.on_lost:
-                told()
+            for notify in self.on_lost:
+                notify()
 
     async def _back(self) -> None:
         """There is a connection, and what is subscribed was asked for on it."""
@@ -237,8 +237,8 @@ class NatsConnection:
         for mark in self._flushes:
             self._ask(mark)
         self._writing.resume()
-        for told in self.on_back:
-            told()
+        for notify in self.on_back:
+            notify()
 
     async def _given_up(self) -> None:
         """The client will not try any more: the server has closed the connection for good."""
@@ -264,10 +264,10 @@ def status_in(headers: bytes) -> int:
     return int(line[1]) if len(line) > 1 and line[1].isdigit() else 0
 
 
-Told = Callable[[], Awaitable[None]]
+Notify = Callable[[], Awaitable[None]]
 
 
-async def connected(options: NatsOptions, lost: Told, back: Told, given_up: Told) -> OrderedClient:
+async def connected(options: NatsOptions, lost: Notify, back: Notify, given_up: Notify) -> OrderedClient:
     """A client that is connected, and from now on keeps up the connection by itself; raises `NoBroker`."""
     try:
         from hark.bus.nats.client import OrderedClient
@@ -310,7 +310,7 @@ async def _abandon(client: Any) -> None:
     await client.close()
 
 
-def _arguments(options: NatsOptions, lost: Told, back: Told, given_up: Told) -> dict[str, Any]:
+def _arguments(options: NatsOptions, lost: Notify, back: Notify, given_up: Notify) -> dict[str, Any]:
     return {
         "servers": list(options.servers),
         "name": options.name,

@@ -31,8 +31,8 @@ class NatsOptions(msgspec.Struct, frozen=True):
     retry: float = 0.1
     """Seconds between two attempts to reach the same server again."""
     regroup: float = 0.5
-    """Seconds that a connection which broke is given, once it is there again, before anything is sent: the others have
-    to find the broker too, and what is said to nobody is lost.
+    """Seconds that a connection which broke is given, once it is there again, before anything is sent: the other
+    processes have to find the broker too, and a Message that none of them receives is lost.
     """
     ping: float = 1.0
     """Seconds between two questions whether the server is still there; two without an answer and it is not."""
@@ -40,10 +40,6 @@ class NatsOptions(msgspec.Struct, frozen=True):
     """Bytes that may wait for the connection; beyond it the oldest Messages are dropped."""
     patience: float = 30.0
     """Seconds for which a Message may wait for it."""
-    on_disk: bool = True
-    """Whether the broker keeps turns on disk. In its memory alone they do not survive its death; streams that are there
-    already stay as they are.
-    """
 
     def __post_init__(self) -> None:
         if not self.servers:

@@ -12,18 +12,9 @@ from uuid import uuid4
 import msgspec
 
 from hark.bus.nats.connection import NatsConnection, NoBroker
-from hark.bus.nats.jetstream import (
-    Delivery,
-    JetStream,
-    JetStreamError,
-    KeyValue,
-    StoredEntry,
-    StreamReader,
-    WorkQueue,
-    WrongRevision,
-    checked,
-    headers_of,
-)
+from hark.bus.nats.consumers import Delivery, StreamReader, WorkQueue
+from hark.bus.nats.jetstream import JetStream, JetStreamError, StoredEntry, WrongRevision, checked, headers_of
+from hark.bus.nats.key_value import KeyValue
 from hark.model import MalformedMessage, Message, decode, encode
 from hark.spec import DEFAULT_SESSION_ID, topics
 
@@ -80,7 +71,6 @@ class TurnStreams:
         self.lease = KeyValue(self.jetstream, f"{name}-lease", LEASE)
         self.session = KeyValue(self.jetstream, f"{name}-session")
         self._name = name
-        self._storage = "file" if connection.options.on_disk else "memory"
         self._unacknowledged: dict[str, tuple[str, bytes]] = {}
         """Subject and frame of each utterance that the broker has not acknowledged, by key."""
         self._size = 0
@@ -198,11 +188,11 @@ class TurnStreams:
         return WorkQueue(self.jetstream, self._turns, which, take)
 
     def acknowledge(self, delivery: Delivery) -> None:
-        """The turn has ended: nobody gets its utterance again."""
+        """The turn has ended: its utterance is not delivered again."""
         self._connection.publish(delivery.reply, b"+ACK")
 
     def in_progress(self, delivery: Delivery) -> None:
-        """The turn is open here: for a while, nobody else gets its utterance."""
+        """The turn is open here: its utterance is not delivered to another worker for `ACK_WAIT` seconds."""
         self._connection.publish(delivery.reply, b"+WPI")
 
     def hand_over(self, delivery: Delivery) -> None:
@@ -217,7 +207,8 @@ class TurnStreams:
 
     async def start(self, key: str, dispatch: Message, host: str) -> Started:
         """Record that `host` is about to start the handler of a turn; whether it may."""
-        note = Note(host, msgspec.Raw(encode(dispatch)))
+        frame = encode(dispatch)
+        note = Note(host, msgspec.Raw(frame)) if self.fits([frame]) else Note(host)
         return "start" if await self._note(key, note) else await self._what_is_known(key)
 
     async def close_calls(self, key: str) -> str | None:
@@ -234,7 +225,8 @@ class TurnStreams:
             return None
         try:
             note = _decode_note(found.data)
-            return note.host, decode(bytes(note.dispatch)) if note.host else None
+            frame = bytes(note.dispatch)
+            return note.host, decode(frame) if frame != b"null" else None
         except (msgspec.DecodeError, MalformedMessage) as error:
             log.error("nats: the note of turn %s cannot be read: %s", key, error)
             return "", None
@@ -291,7 +283,7 @@ class TurnStreams:
                 "name": self._turns,
                 "subjects": [f"{self._turns}.*"],
                 "retention": "workqueue",
-                "storage": self._storage,
+                "storage": "file",
                 "discard": "new",  # the default deletes utterances that wait
                 "max_bytes": _BYTES,
                 "duplicate_window": 120 * _SECOND,
@@ -316,7 +308,7 @@ class TurnStreams:
             "name": self._ends,
             "subjects": [f"{self._ends}.*.*"],
             "retention": "limits",
-            "storage": self._storage,
+            "storage": "file",
             "discard": "old",
             "max_bytes": _BYTES,
             "max_age": _DAY,

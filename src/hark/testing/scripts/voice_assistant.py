@@ -7,8 +7,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, Final
 
-from hark.app.services.hear import Hear
-from hark.app.services.speak import Speak
+from hark.app.services import Hear, Speak
 from hark.app.settings import Settings
 from hark.app.voice.engines import VoiceConfig
 from hark.hear import Listener

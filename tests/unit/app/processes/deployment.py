@@ -14,7 +14,7 @@ from hark.app.processes.claims import ProcessInfo, ServiceClaim
 from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.remote_front import RemoteFront
 from hark.app.processes.service_process import ServiceProcess
-from hark.app.services import ALL_SERVICES, ServiceName
+from hark.app.service_names import ALL_SERVICES, ServiceName
 from hark.app.settings import settings_from
 from hark.app.state.store import State
 from hark.bus import RemoteBus

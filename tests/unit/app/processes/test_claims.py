@@ -87,6 +87,7 @@ def test_a_process_of_this_machine_that_has_ended_is_known_to_be_gone() -> None:
     assert info.is_gone
     assert not this_process(("act",), 1.0).is_gone
     assert not msgspec.structs.replace(info, host="elsewhere").is_gone
+    assert not msgspec.structs.replace(info, space="a container with the name of its host").is_gone
 
 
 def test_workers_share_a_service_with_each_other_alone() -> None:

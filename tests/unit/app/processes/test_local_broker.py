@@ -18,7 +18,7 @@ from hark.app.bus_address import BusAddress
 from hark.app.processes import nats_server
 from hark.app.processes.connection import connect
 from hark.app.processes.managed_process import ManagedProcess
-from hark.app.processes.nats_server import LocalBroker, is_worth_reporting, server_binary
+from hark.app.processes.nats_server import LocalBroker, is_worth_reporting, memory_folder, server_binary
 from hark.app.settings.tables import NatsTable
 from hark.errors import UserError
 from hark.model import Message, SystemClock
@@ -62,18 +62,56 @@ async def test_it_has_jetstream_in_the_state_directory_and_admits_who_has_the_to
         await connect(BusAddress(nats=msgspec.structs.replace(table, token=None)), SystemClock())
 
 
-async def test_turns_are_not_on_disk_where_they_are_not_to_be_kept(tmp_path: Path) -> None:
+async def test_turns_are_in_memory_where_they_are_not_to_be_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, runtime = tmp_path / "state", tmp_path / "runtime"
+    state.mkdir()
+    runtime.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
     for on_disk in (True, False):
-        started = Started(tmp_path, on_disk=on_disk)
+        started = Started(state, on_disk=on_disk)
         await started.start()
-        address = BusAddress(nats=started.broker.table(NatsTable()), on_disk=on_disk)
-        connection = await connect(address, SystemClock())
+        connection = await connect(BusAddress(nats=started.broker.table(NatsTable())), SystemClock())
         connection.bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": ["a secret"]}))
         await connection.close()
         started.process.terminate()
         await started.process.ended()
-        files = [file for file in (tmp_path / "nats").rglob("*") if file.is_file()]
-        assert any(b"a secret" in file.read_bytes() for file in files) == on_disk
+        assert holds(state, b"a secret") == on_disk
+        assert holds(runtime, b"a secret") != on_disk
+        started.broker.clean_up()
+    assert list(runtime.iterdir()) == []
+
+
+def holds(folder: Path, text: bytes) -> bool:
+    return any(text in file.read_bytes() for file in folder.rglob("*") if file.is_file())
+
+
+def test_a_folder_in_memory_that_others_can_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    folder = memory_folder(tmp_path / "state")
+    assert memory_folder(tmp_path / "state") == folder
+    folder.chmod(0o755)
+    with pytest.raises(UserError, match="is not a folder of this user alone"):
+        memory_folder(tmp_path / "state")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "nowhere"))
+    with pytest.raises(UserError, match="cannot be used"):
+        memory_folder(tmp_path / "state")
+
+
+def test_the_default_session_in_a_file_counts_where_it_is_newer(tmp_path: Path) -> None:
+    blocks = tmp_path / "nats" / "jetstream" / "$G" / "streams" / "KV_hark-session" / "msgs"
+    blocks.mkdir(parents=True)
+    (blocks / "1.blk").touch()
+    LocalBroker(tmp_path)
+    assert blocks.exists(), "there is no file"
+    (tmp_path / "session.json").touch()
+    os.utime(tmp_path / "session.json", (1.0, 1.0))
+    LocalBroker(tmp_path)
+    assert blocks.exists(), "the server's is newer"
+    os.utime(blocks / "1.blk", (0.5, 0.5))
+    LocalBroker(tmp_path)
+    assert not blocks.exists()
 
 
 async def test_only_this_user_can_read_the_token(started: Started, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The device's own session: the only one that is remembered here (SESSION-2 §5)."""
+"""The device's own session: the only one that is kept here (SESSION-2 §5)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DefaultSession:
         self.current = three_way_merge(self.current, base, now)
         return self.current
 
-    def has_applied(self, utterance_id: str) -> bool:  # noqa: ARG002 - see SharedSession
+    def has_applied(self, utterance_id: str) -> bool:  # noqa: ARG002 - see StoredSession
         """Whether what comes of a turn is in the store, although the turn has not ended."""
         return False
 

@@ -1,4 +1,4 @@
-"""The match round: who claims the utterance (PIPELINE-1 §§4 to 6)."""
+"""The match round: which plugin claims the utterance (PIPELINE-1 §§4 to 6)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hark.hosting import Loaded, Outcome, Registry, Runner, check_emittable, sen
 from hark.model import Match, Message, Session
 from hark.plugins import Declined, Later, PipelinePlugin, Round
 from hark.spec import topics
-from hark.understand.lifecycle import Lifecycle
-from hark.understand.options import Entry, Options
-from hark.understand.registrations import Registrations
+from hark.understand.intent_registry import IntentIndex
+from hark.understand.options import PipelineEntry, TurnOptions
+from hark.understand.turn_state import TurnState
 
 log = logging.getLogger("hark.understand")
 
@@ -38,78 +38,85 @@ class MatchRound:
         self,
         registry: Registry[PipelinePlugin],
         runner: Runner,
-        registered: Registrations,
+        registered: IntentIndex,
         poll: Poll,
-        options: Options,
+        options: Callable[[], TurnOptions],
     ) -> None:
         self._registry = registry
         self._runner = runner
         self._registered = registered
         self._poll = poll
-        self.options = options
+        self._options = options
         self._wants_round: dict[str, bool] = {}
         self._version = registry.version
 
-    async def run(self, life: Lifecycle, lang: str, preferred: tuple[str, ...] | None) -> tuple[Match, str] | None:
+    async def run(self, turn: TurnState, lang: str, preferred: tuple[str, ...] | None) -> tuple[Match, str] | None:
         """The claim that won and the id of the plugin that made it, or None when there is none."""
-        session = life.session  # one and the same for all: what is written meanwhile is for the next round
-        for name in session.pipeline or preferred or self.options.pipeline:
-            entry = self.options.entry(name)
-            loaded = self._askable(name, entry, life)
+        session = turn.session  # one and the same for all: what is written meanwhile is for the next round
+        options = self._options()
+        for name in session.pipeline or preferred or options.pipeline:
+            entry = options.entry(name)
+            loaded = self._askable(name, entry, turn)
             if loaded is None:
                 continue
-            arguments = self._arguments(loaded, name, entry, life, session, lang)
+            arguments = self._arguments(loaded, name, entry, turn, session, lang)
             if loaded.mode == "inline":
                 outcome = self._runner.call_now(loaded, *arguments)
                 if type(outcome.value) is Later:
                     looking = Loaded(loaded.plugin, _awaited(outcome.value.look), limit=loaded.limit)
-                    outcome = await self._waited(self._runner.call(looking), name, life)
+                    outcome = await self._waited(self._runner.call(looking), name, turn)
                     self._runner.count_failure(loaded, outcome)
             else:
-                outcome = await self._waited(self._runner.call(loaded, *arguments), name, life)
+                outcome = await self._waited(self._runner.call(loaded, *arguments), name, turn)
             if loaded.failures and outcome.error is None:
                 loaded.succeeded()
-            match = self._claim(name, outcome, life)
+            match = self._claim(name, outcome, turn)
             if match is not None:
                 return match, loaded.id
         return None
 
-    async def _waited(self, call: Awaitable[Outcome], name: str, life: Lifecycle) -> Outcome:
+    async def _waited(self, call: Awaitable[Outcome], name: str, turn: TurnState) -> Outcome:
         try:
             return await call
         except asyncio.CancelledError:
-            life.trace.step("match", name, "stopped", 0.0, "the turn was stopped while it ran")
+            turn.trace.step("match", name, "stopped", 0.0, "the turn was stopped while it ran")
             raise
 
-    def _askable(self, name: str, entry: Entry, life: Lifecycle) -> Loaded[PipelinePlugin] | None:
+    def _askable(self, name: str, entry: PipelineEntry, turn: TurnState) -> Loaded[PipelinePlugin] | None:
         """The plugin behind an entry, if it is loaded, allowed and in working order."""
         loaded = self._registry.get(entry.plugin)
         if loaded is None:
             log.warning("pipeline entry %r names no loaded plugin", name)
-            life.trace.step("match", name, "skipped", 0.0, f"no pipeline plugin {entry.plugin!r} is loaded")
+            turn.trace.step("match", name, "skipped", 0.0, f"no pipeline plugin {entry.plugin!r} is loaded")
             return None
-        if life.denials.deny("blacklisted_pipelines", loaded.id):
-            life.trace.step("match", name, "denied", 0.0, "the session's blacklisted_pipelines names it")
+        if turn.denials.deny("blacklisted_pipelines", loaded.id):
+            turn.trace.step("match", name, "denied", 0.0, "the session's blacklisted_pipelines names it")
             return None
         if (loaded.failures or loaded.unloaded) and not loaded.available(self._runner.clock.monotonic()):
             why = loaded.unloaded or f"it failed {loaded.failures} times in a row"
-            life.trace.step("match", name, "skipped", 0.0, why)
+            turn.trace.step("match", name, "skipped", 0.0, why)
             return None
         return loaded
 
     def _arguments(
-        self, loaded: Loaded[PipelinePlugin], name: str, entry: Entry, life: Lifecycle, session: Session, lang: str
+        self,
+        loaded: Loaded[PipelinePlugin],
+        name: str,
+        entry: PipelineEntry,
+        turn: TurnState,
+        session: Session,
+        lang: str,
     ) -> tuple[Any, ...]:
         """What `match` is called with."""
         if not self._round_wanted(loaded):
-            return life.utterances, lang, session
-        message = life.message.carrying(session)
+            return turn.utterances, lang, session
+        message = turn.message.carrying(session)
         ask = partial(self._ask_around, message)
-        around = Round(name, entry.config, message, ask, life.denials.deployed)
-        return life.utterances, lang, session, around
+        around = Round(name, entry.config, message, ask, turn.denials.deployed)
+        return turn.utterances, lang, session, around
 
     def _round_wanted(self, loaded: Loaded[PipelinePlugin]) -> bool:
-        if self._version != self._registry.version:  # the same id may be somebody else now
+        if self._version != self._registry.version:  # the same id may be another plugin now
             self._version = self._registry.version
             self._wants_round.clear()
         wanted = self._wants_round.get(loaded.id)
@@ -139,15 +146,15 @@ class MatchRound:
         found = list(answers.values())
         return found if rank is None else sorted(found, key=rank, reverse=True)
 
-    def _claim(self, name: str, outcome: Outcome, life: Lifecycle) -> Match | None:
+    def _claim(self, name: str, outcome: Outcome, turn: TurnState) -> Match | None:
         """The Match in an outcome, if there is one and nothing speaks against it; the trace says what did."""
-        how, why = self._judge(outcome, life)
-        life.trace.step("match", name, how, outcome.seconds, why)
+        how, why = self._judge(outcome, turn)
+        turn.trace.step("match", name, how, outcome.seconds, why)
         if how == "malformed":
             log.warning("the claim of %s is malformed and counts as a decline: %s", name, why)
         return outcome.value if how == "claimed" else None
 
-    def _judge(self, outcome: Outcome, life: Lifecycle) -> tuple[str, str]:
+    def _judge(self, outcome: Outcome, turn: TurnState) -> tuple[str, str]:
         match = outcome.value
         if outcome.error is not None:
             return ("late" if outcome.late else "failed"), outcome.failure
@@ -162,13 +169,13 @@ class MatchRound:
         defect = claim_defect(match)
         if defect is not None:
             return "malformed", defect
-        if life.denials:
-            if life.denials.deny("blacklisted_skills", match.skill_id):
+        if turn.denials:
+            if turn.denials.deny("blacklisted_skills", match.skill_id):
                 return "denied", f"the session's blacklisted_skills names {match.skill_id}"
-            if life.denials.deny("blacklisted_intents", match.topic):
+            if turn.denials.deny("blacklisted_intents", match.topic):
                 return "denied", f"the session's blacklisted_intents names {match.topic}"
         objection = self._registered.objection(
-            match.topic, match.lang, match.slots, life.session.session_id, life.pruned, self._runner.clock.wall()
+            match.topic, match.lang, match.slots, turn.session.session_id, turn.pruned, self._runner.clock.wall()
         )
         if objection is not None:
             return "refused", f"{match.topic}: {objection}"

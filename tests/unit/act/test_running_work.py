@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from hark.act.work import Work
+from hark.act.running_work import RunningWork
 from hark.testing import FakeClock, settle
 
 
@@ -16,7 +16,7 @@ def forever() -> asyncio.Task[None]:
 
 
 async def test_who_is_busy_is_told_by_skill_and_session() -> None:
-    work = Work(FakeClock())
+    work = RunningWork(FakeClock())
     work.add(forever(), "a.skill", "x")
     assert work.is_busy("a.skill", "x")
     assert not work.is_busy("a.skill", "y")
@@ -26,7 +26,7 @@ async def test_who_is_busy_is_told_by_skill_and_session() -> None:
 
 
 async def test_a_stop_cancels_what_runs_there_and_nothing_else() -> None:
-    work = Work(FakeClock())
+    work = RunningWork(FakeClock())
     mine, elsewhere, others = forever(), forever(), forever()
     for task, skill_id, session_id in ((mine, "a", "x"), (elsewhere, "a", "y"), (others, "b", "x")):
         work.add(task, skill_id, session_id)
@@ -42,7 +42,7 @@ async def test_what_is_done_leaves_by_itself() -> None:
     async def nothing() -> None:
         return
 
-    work = Work(FakeClock())
+    work = RunningWork(FakeClock())
     work.add(asyncio.create_task(nothing()), "a", "x")
     await settle()
     assert not work.is_busy("a", "x")
@@ -50,7 +50,7 @@ async def test_what_is_done_leaves_by_itself() -> None:
 
 
 async def test_whoever_stops_is_not_stopped() -> None:
-    work = Work(FakeClock())
+    work = RunningWork(FakeClock())
 
     async def stop() -> bool:
         task = asyncio.current_task()

@@ -9,8 +9,8 @@ from hark.bus import LocalBus, ask
 from hark.model import Handler, Message, Session
 from hark.spec import topics
 from hark.testing import FakeClock, settle
-from hark.understand import DefaultSession, Options
-from hark.understand.active_list import ActiveList
+from hark.understand import DefaultSession, TurnOptions
+from hark.understand.session_topics import ActiveListQuery
 
 
 def store() -> DefaultSession:
@@ -23,7 +23,7 @@ async def told(bus: LocalBus, session: Session | None = None, **context: Any) ->
 
 
 async def test_the_default_session_is_told_from_the_store_whatever_the_question_carries(bus: LocalBus) -> None:
-    listener = ActiveList(bus, FakeClock(), store(), Options(converse_ttl=60.0))
+    listener = ActiveListQuery(bus, FakeClock(), store(), lambda: TurnOptions(converse_ttl=60.0))
     for session in (None, Session(), listed("made.up", session_id="default")):
         answer = await told(bus, session, source="me")
         assert answer.data == {"converse_handlers": ({"skill_id": "new", "activated_at": NOON},)}
@@ -32,7 +32,7 @@ async def test_the_default_session_is_told_from_the_store_whatever_the_question_
 
 
 async def test_another_session_is_told_from_the_question(bus: LocalBus) -> None:
-    listener = ActiveList(bus, FakeClock(), store(), Options(converse_ttl=60.0))
+    listener = ActiveListQuery(bus, FakeClock(), store(), lambda: TurnOptions(converse_ttl=60.0))
     answer = await told(bus, listed("a", "b"))
     assert [one["skill_id"] for one in answer.data["converse_handlers"]] == ["a", "b"]
     assert answer.session_id == "x"
@@ -41,7 +41,7 @@ async def test_another_session_is_told_from_the_question(bus: LocalBus) -> None:
 
 
 async def test_without_a_time_nobody_is_left_out(bus: LocalBus) -> None:
-    listener = ActiveList(bus, FakeClock(), store(), Options(converse_ttl=None))
+    listener = ActiveListQuery(bus, FakeClock(), store(), lambda: TurnOptions(converse_ttl=None))
     assert len((await told(bus)).data["converse_handlers"]) == 2
     listener.close()
 
@@ -49,7 +49,7 @@ async def test_without_a_time_nobody_is_left_out(bus: LocalBus) -> None:
 async def test_telling_changes_nothing(bus: LocalBus) -> None:
     kept = store()
     before = kept.current
-    listener = ActiveList(bus, FakeClock(), kept, Options(converse_ttl=60.0))
+    listener = ActiveListQuery(bus, FakeClock(), kept, lambda: TurnOptions(converse_ttl=60.0))
     await told(bus)
     assert kept.current is before
     listener.close()

@@ -12,17 +12,16 @@ from hark.model import Message, Session, decode
 from hark.spec import topics
 from hark.testing import FakeClock
 from hark.trace import TraceStore
-from hark.understand import DefaultSession, Entry, Options
-from hark.understand.intake import take_in
-from hark.understand.lifecycle import Lifecycle
+from hark.understand import DefaultSession, PipelineEntry, TurnOptions
+from hark.understand.turn_state import TurnState, open_turn
 
 
 def entry(utterances: Any = ("hello",), session: Session | None = None, **context: Any) -> Message:
     return Message(topics.UTTERANCE_HANDLE, {"utterances": utterances}, context, session)
 
 
-def taken(message: Message, store: DefaultSession | None = None, **options: Any) -> Lifecycle:
-    return take_in(message, Options(**options), store or DefaultSession(), TraceStore(FakeClock()))
+def taken(message: Message, store: DefaultSession | None = None, **options: Any) -> TurnState:
+    return open_turn(message, TurnOptions(**options), store or DefaultSession(), TraceStore(FakeClock()))
 
 
 def test_a_lifecycle_knows_what_was_said_to_whom() -> None:
@@ -76,7 +75,7 @@ def test_a_malformed_carrier_opens_a_lifecycle_and_leaves_the_store_alone() -> N
 
 
 def test_an_entry_without_a_table_is_a_plugin_id() -> None:
-    options = Options(entries={"loose": Entry("template")})
+    options = TurnOptions(entries={"loose": PipelineEntry("template")})
     assert options.entry("loose").plugin == "template"
     assert options.entry("template").plugin == "template"
 
@@ -90,7 +89,7 @@ def test_an_entry_without_a_table_is_a_plugin_id() -> None:
     ],
 )
 def test_a_session_without_a_list_of_its_own_has_the_deployments(own: Any, denied: dict[str, bool]) -> None:
-    options = Options(denylists={"blacklisted_skills": ("a",)})
+    options = TurnOptions(denylists={"blacklisted_skills": ("a",)})
     denials = options.denials_for(Session("x", **own))
     assert {name: denials.deny("blacklisted_skills", name) for name in denied} == denied
 
@@ -121,3 +120,18 @@ def test_saving_shows_the_present_state() -> None:
     store.saved()
     assert saved == [Session(persona_id="butler")]
     DefaultSession().saved()
+
+
+def test_what_the_default_session_has_of_a_turn_already_is_not_applied_again() -> None:
+    class Applied(DefaultSession):
+        def has_applied(self, utterance_id: str) -> bool:
+            return utterance_id == "k1"
+
+    store = Applied(Session(lang="de-DE"))
+    entry = Message(topics.UTTERANCE_HANDLE, {"utterances": ["a"]}, {}, Session(lang="fr-FR"))
+    again = open_turn(entry, TurnOptions(), store, TraceStore(FakeClock()), "k1")
+    assert again.is_applied
+    assert again.session.lang == store.current.lang == "de-DE"
+    fresh = open_turn(entry, TurnOptions(), store, TraceStore(FakeClock()), "k2")
+    assert not fresh.is_applied
+    assert store.current.lang == "fr-FR"

@@ -15,8 +15,8 @@ from hark.testing import FakeClock, settle
 from hark.trace import TraceStore
 from hark.understand import DefaultSession, LocalTurns
 from hark.understand.endings import Endings
-from hark.understand.lifecycle import Lifecycle
-from hark.understand.overheard import Overheard
+from hark.understand.session_topics import HandlerSessions
+from hark.understand.turn_state import TurnState
 
 ASKS = ResponseMode("a.skill", NOON + 30)
 
@@ -29,19 +29,19 @@ class Overhearing:
         self.traces = TraceStore(FakeClock())
         self.saved: list[Session] = []
         self.store = DefaultSession(Session(), self.saved.append)
-        self.turns: dict[str, Lifecycle] = {}
+        self.turns: dict[str, TurnState] = {}
         endings = Endings(LocalTurns(bus, self.store), self.traces)
-        self.listener = Overheard(bus, self.turns, endings.sync, self.store, is_shared=False)
+        self.listener = HandlerSessions(bus, self.turns, endings.sync, self.store, is_shared=False)
 
-    def turn(self, utterance_id: str, session: Session, skill_id: str = "a.skill", *, called: bool = True) -> Lifecycle:
+    def turn(self, utterance_id: str, session: Session, skill_id: str = "a.skill", *, called: bool = True) -> TurnState:
         session = self.store.open(session) if session.is_default else session
         trace = self.traces.begin(utterance_id, session.session_id, ())
-        life = self.turns[utterance_id] = Lifecycle(Message("x.y"), (), session, Denials(), trace)
+        life = self.turns[utterance_id] = TurnState(Message("x.y"), (), session, Denials(), trace)
         if called:
             life.called(Message(f"{skill_id}:go", {}, {"utterance_id": utterance_id}, session), session)
         return life
 
-    async def speaks(self, life: Lifecycle, session: Session | None) -> None:
+    async def speaks(self, life: TurnState, session: Session | None) -> None:
         said = Message(topics.UTTERANCE_SPEAK, {"utterance": "hm"}, {"utterance_id": life.utterance_id}, session)
         self.bus.emit(said)
         await settle()

@@ -1,16 +1,24 @@
-"""One utterance on its way through."""
+"""One utterance on its way through: what is known of it at this moment, and how it is taken in."""
 
 from __future__ import annotations
 
+import logging
+import os
+from itertools import count
+from typing import Final
+
 from hark.chains import Flow
-from hark.model import Message, Session
+from hark.model import Frozen, Message, Session
 from hark.model.frozen import EMPTY
 from hark.model.intent_context import IntentContext
 from hark.model.session_merge import Denials, SessionChanges
-from hark.trace import TurnTrace
+from hark.spec.names import CANCEL_KEYS, UTTERANCE_ID
+from hark.trace import TraceStore, TurnTrace
+from hark.understand.default_session import DefaultSession
+from hark.understand.options import TurnOptions
 
 
-class Lifecycle:
+class TurnState:
     """What is known of one utterance at this moment. Only its own turn writes here."""
 
     __slots__ = (
@@ -55,7 +63,7 @@ class Lifecycle:
 
     @property
     def utterance_id(self) -> str:
-        """The id of this lifecycle."""
+        """The id of this turn."""
         return self.trace.utterance_id
 
     def called(self, dispatch: Message, base: Session) -> None:
@@ -64,7 +72,7 @@ class Lifecycle:
         self.base = base
 
     def wrote(self, session: Session, skill_id: str) -> SessionChanges | None:
-        """Take over what the handler changed since it last showed its session, and tell what that is."""
+        """Take over what the handler changed since it last showed its session; the changes."""
         writes = SessionChanges.between(self.base, session, skill_id)
         self.base = session
         if writes is not None:
@@ -72,7 +80,7 @@ class Lifecycle:
         return writes
 
     def answered(self) -> None:
-        """Whoever waited for an answer has it: this turn's session must not ask for it again."""
+        """The question that was open in this session is answered: this turn must not open it again."""
         self.session = self.session.without("response_mode")
 
     def current(self) -> Message:
@@ -88,3 +96,41 @@ class Lifecycle:
         self.message = self.message.within(flow.context, None)
         self.session = flow.session
         self.denials = flow.denials
+
+
+log = logging.getLogger("hark.understand")
+
+_CANCEL_KEYS: Final = frozenset(CANCEL_KEYS)
+
+# Unique in the deployment by the process, in the process by a count: a random id for each turn costs more.
+_PROCESS: Final = os.urandom(6).hex()
+_numbers = count(1)
+
+
+def open_turn(
+    entry: Message, options: TurnOptions, store: DefaultSession, traces: TraceStore, utterance_id: str = ""
+) -> TurnState:
+    """The turn that an entry Message opens. Whatever is wrong with the Message, it gets one, and so its end."""
+    utterance_id = utterance_id or f"{_PROCESS}-{next(_numbers)}"
+    context = Frozen(entry.context, **{UTTERANCE_ID: utterance_id})
+    if not _CANCEL_KEYS.isdisjoint(context):
+        log.warning("an utterance arrived with keys of a cancellation, which only a transformer may cause")
+        context = Frozen({key: value for key, value in context.items() if key not in _CANCEL_KEYS})
+    session = entry.session or Session()
+    is_applied = session.is_default and store.has_applied(utterance_id)
+    if session.is_default and entry.malformed_session is None:
+        session = store.current if is_applied else store.open(session)
+    utterances = _texts(entry)
+    trace = traces.begin(utterance_id, session.session_id, utterances)
+    message = entry.within(context, None)
+    turn = TurnState(message, utterances, session, options.denials_for(session), trace)
+    turn.is_applied = is_applied
+    return turn
+
+
+def _texts(entry: Message) -> tuple[str, ...]:
+    texts = entry.data.get("utterances")
+    if isinstance(texts, tuple) and all(isinstance(text, str) for text in texts):
+        return texts
+    log.warning("an utterance arrived whose utterances are no list of texts: %.80r", texts)
+    return ()

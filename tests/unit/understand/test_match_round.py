@@ -8,13 +8,10 @@ from typing import Any
 import pytest
 
 from flow.stage import MakeAssistant, claim_of, claims, declines, matcher, transformer
-from hark.bus import LocalBus
 from hark.model import Message, Session, decode
 from hark.plugins import Ctx, Declined, Round, Turn
 from hark.spec import topics
 from hark.testing import Assistant, FakeClock, settle
-from hark.understand import Options
-from hark.understand.dispatches import Dispatches
 
 
 def told(hark: Assistant, stage: str) -> list[tuple[str, str, float, str]]:
@@ -208,43 +205,3 @@ async def test_a_question_about_nobody_is_answered_with_what_is_missing(
     async with assistant() as hark:
         answer = await ask(hark, topics.INTENT_DESCRIBE, skill_id=skill_id)
         assert answer.data == {"ok": False, "error": "skill_id is missing: whose intents?"}
-
-
-# Waiting for handlers.
-
-
-async def test_one_timer_watches_over_all_handlers() -> None:
-    clock = FakeClock()
-    dispatches = Dispatches(LocalBus(), clock, Options())
-    for number in range(100):
-        dispatches.expect(Message("some.skill:go", {}, {"utterance_id": f"u{number}"}))
-    assert len(clock._timers) == 1
-    await clock.advance(1.0)
-    assert len(clock._timers) == 1
-
-
-async def test_a_host_is_given_its_three_beats_in_full() -> None:
-    clock, bus = FakeClock(), LocalBus()
-    dispatches = Dispatches(bus, clock, Options(beat=2.0))
-    dispatch = Message("some.skill:go", {}, {"utterance_id": "u"})
-    ended = dispatches.expect(dispatch)
-    bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, {"topic": dispatch.type, "host": "h"}))
-    await clock.advance(6.0)
-    assert not ended.done()
-    await clock.advance(0.5)
-    assert ended.result().exception == "handler host lost: no sign of life for 6 s"
-
-
-async def test_signs_of_life_of_hosts_that_nobody_waits_for_are_not_kept() -> None:
-    clock, bus = FakeClock(), LocalBus()
-    dispatches = Dispatches(bus, clock, Options())
-    dispatch = Message("some.skill:go", {}, {"utterance_id": "u"})
-    ended = dispatches.expect(dispatch)
-    bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, {"topic": dispatch.type, "host": "h"}))
-    for number in range(100):
-        bus.emit(Message(topics.HOST_ALIVE, {"host": f"stranger {number}"}))
-    assert [*dispatches._beats] == ["h"]
-    for _ in range(10):
-        await clock.advance(2.0)
-        bus.emit(Message(topics.HOST_ALIVE, {"host": "h"}))
-    assert not ended.done()

@@ -142,22 +142,28 @@ async def test_what_is_not_hosted_any_more_is_not_answered_for(assistant: MakeAs
         assert len(hark.messages) == before
 
 
-async def test_only_the_last_thousand_claims_are_kept_in_mind(assistant: MakeAssistant) -> None:
+async def test_only_the_last_thousand_decisions_are_remembered(assistant: MakeAssistant) -> None:
+    decided: list[str] = []
+
     class Takes(Skill):
         id = "takes"
         quick = True
 
-        @fallback(5)
+        @fallback(5, when=lambda _self, utterances, *_rest: not decided.append(utterances[0]))
         def take(self, turn: Turn) -> str:
             return "taken"
 
     async with assistant(Takes()) as hark:
-        polls = hark.runtime.handlers._polls
         for number in range(1_010):
-            data = {"utterances": ["a"], "lang": "en-US"}
+            data = {"utterances": [f"{number}"], "lang": "en-US"}
             hark.bus.emit(Message(topics.FALLBACK_PING, data, {"utterance_id": str(number)}))
         await settle()
-        assert len(polls._wanted) == 1_000
+        decided.clear()
+        for number in (0, 1_009):
+            data = {"utterance": f"{number}", "lang": "en-US", "slots": {}}
+            hark.bus.emit(Message("takes:fallback", data, {"utterance_id": str(number)}))
+            await settle()
+        assert decided == ["0"], "the oldest is decided again"
         assert await hark.hears("mumble") == ["taken"]
 
 

@@ -1,0 +1,256 @@
+"""Messages that ask for a session or change it: the active list, the context topics, and what handlers show."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from hark.bus import Bus, Subscription
+from hark.model import Clock, ContextEntry, Message, Session, converse, intent_context
+from hark.model.frozen import Sealed
+from hark.model.session_merge import SessionChanges
+from hark.spec import TransformerType, split_dispatch, topics
+from hark.spec.names import PIPELINE_ID, SKILL_ID, stamp_key
+from hark.understand.default_session import DefaultSession
+from hark.understand.options import TurnOptions
+from hark.understand.turn_state import TurnState
+
+
+class ActiveListQuery:
+    """Answers `ovos.converse.active.list`: of the default session from the store, of others from the question."""
+
+    def __init__(self, bus: Bus, clock: Clock, store: DefaultSession, options: Callable[[], TurnOptions]) -> None:
+        self._bus = bus
+        self._clock = clock
+        self._store = store
+        self._options = options
+        self._subscription = bus.on(topics.CONVERSE_ACTIVE_LIST, self._asked, name="converse handlers")
+
+    def close(self) -> None:
+        """Listen no longer."""
+        self._subscription.close()
+
+    def _asked(self, message: Message) -> None:
+        if not self._store.owned:  # of several workers, the one that holds the default session answers
+            return
+        session = message.session or Session()
+        if session.is_default:
+            session = self._store.current
+        kept = converse.pruned(session, self._clock.wall(), self._options().converse_ttl).converse_handlers
+        listed = [{"skill_id": one.skill_id, "activated_at": one.activated_at} for one in kept]
+        self._bus.emit(message.response({"converse_handlers": listed}))
+
+
+log = logging.getLogger("hark.understand")
+
+_LATEST_FIRST: Final[tuple[TransformerType | None, ...]] = ("tts", "dialog", None, "intent")
+_EARLIER: Final[tuple[TransformerType, ...]] = ("metadata", "utterance", "audio")
+
+
+class ContextTopics:
+    """Applies `ovos.context.set`, `.unset` and `.clear` to the turn they come from, or to the default session."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        clock: Clock,
+        turns: Mapping[str, TurnState],
+        store: DefaultSession,
+        options: Callable[[], TurnOptions],
+    ) -> None:
+        self._clock = clock
+        self._turns = turns
+        self._store = store
+        self._options = options
+        changes = (topics.CONTEXT_SET, topics.CONTEXT_UNSET, topics.CONTEXT_CLEAR)
+        self._subscriptions = [bus.on(topic, self._change, name=f"understand on {topic}") for topic in changes]
+
+    def close(self) -> None:
+        """Listen no longer."""
+        for subscription in self._subscriptions:
+            subscription.close()
+
+    def _change(self, message: Message) -> None:
+        if not self._options().context_topics:
+            return
+        turn = self._turns.get(message.utterance_id or "")
+        if turn is None and not self._store.owned:  # of several workers, another sees to it
+            return
+        session = turn.session if turn is not None else self._store.current
+        if message.session_id != session.session_id:
+            log.info("%s is of session %s, which is not here: its client has to remember",
+                     message.type, message.session_id)  # fmt: skip
+            return
+        changed = self._changed(session, message)
+        if changed is None:
+            return
+        if turn is not None:
+            turn.session = changed
+        if session.is_default:
+            now = self._store.bring(session, changed)
+            if turn is not None:
+                turn.session = turn.synced = now
+
+    def _changed(self, session: Session, message: Message) -> Session | None:
+        """`session` as the Message wants it; None when it says nothing sensible."""
+        entries = dict(session.intent_context)
+        if message.type == topics.CONTEXT_CLEAR:
+            return session.trusted(intent_context=Sealed({}))
+        key = _stored_key(message)
+        if key is None:
+            log.warning("%s was ignored: its key, its scope or its sender is missing or malformed: %.100r",
+                        message.type, dict(message.data))  # fmt: skip
+            return None
+        if message.type == topics.CONTEXT_UNSET:
+            entries.pop(key, None)
+        else:
+            entry = self._entry(message.data)
+            if entry is None:
+                log.warning("%s was ignored: its value or its times are malformed: %.100r",
+                            message.type, dict(message.data))  # fmt: skip
+                return None
+            entries[key] = entry
+        return session.trusted(intent_context=intent_context.evict(Sealed(entries)))
+
+    def _entry(self, data: Mapping[str, Any]) -> ContextEntry | None:
+        ttl = data.get("ttl_seconds")
+        if not (ttl is None or type(ttl) in (int, float)):
+            return None
+        try:
+            expires_at = None if ttl is None else self._clock.wall() + ttl
+            entry = {"value": data.get("value"), "expires_at": expires_at, "turns_remaining": data.get("turns")}
+            return msgspec.convert(entry, ContextEntry)
+        except (msgspec.ValidationError, OverflowError):
+            return None
+
+
+def _stored_key(message: Message) -> str | None:
+    key, scope = message.data.get("key"), message.data.get("scope", "private")
+    if not isinstance(key, str) or not key or ":" in key or scope not in ("private", "shared"):
+        return None
+    if scope == "shared":
+        return key
+    owner = _owner(message.context)
+    return None if owner is None else intent_context.private_key(owner, key)
+
+
+def _owner(context: Mapping[str, Any]) -> str | None:
+    """Who sent it: the latest stage of the turn that left its name."""
+    for kind in _LATEST_FIRST:
+        name = context.get(SKILL_ID) if kind is None else _last(context.get(stamp_key(kind)))
+        if isinstance(name, str) and name:
+            return name
+    pipeline_id = context.get(PIPELINE_ID)
+    if isinstance(pipeline_id, str) and pipeline_id:
+        return pipeline_id
+    for kind in _EARLIER:
+        if name := _last(context.get(stamp_key(kind))):
+            return name
+    return None
+
+
+def _last(stamps: Any) -> str | None:
+    return stamps[-1] if isinstance(stamps, tuple) and stamps and isinstance(stamps[-1], str) else None
+
+
+_OTHERS: Final = 1_000
+"""Turns of other workers that are followed at once."""
+
+
+class HandlerSessions:
+    """Listens to what handlers say in open turns.
+
+    A question stays open only in the session, and its answer comes while the handler waits, so the answer's turn has
+    to find what the handler put on the wire (CONVERSE-1 §5.1, CONTEXT-1 trap T6). Clients adopt it from the same
+    Message; here it goes to the store of the default session, and into the end of the handler's own turn.
+
+    Turns of a named session that are open at once have no store in which they meet: each takes over what another's
+    handler changes, or its end would take that back, a question above all. With `is_shared`, this goes for turns of
+    other workers too.
+    """
+
+    def __init__(
+        self,
+        bus: Bus,
+        turns: Mapping[str, TurnState],
+        sync: Callable[[TurnState], None],
+        store: DefaultSession,
+        *,
+        is_shared: bool,
+    ) -> None:
+        self._turns = turns
+        self._sync = sync
+        self._store = store
+        self._others: dict[str, tuple[Session, str]] = {}
+        """Turns of named sessions at other workers: the session their handlers last showed, and the skill."""
+        self._subscriptions: list[Subscription] = [bus.on(topics.UTTERANCE_SPEAK, self._said, name="overheard")]
+        if is_shared:
+            self._subscriptions += [
+                bus.on(topics.HANDLER_START, self._started, name="overheard: start"),
+                bus.on(topics.HANDLER_DONE, self._showed, name="overheard: done"),
+                bus.on(topics.UTTERANCE_HANDLED, self._ended, name="overheard: handled"),
+            ]
+
+    def close(self) -> None:
+        """Listen no longer."""
+        for subscription in self._subscriptions:
+            subscription.close()
+
+    def take(self, turn: TurnState, dispatch: Message, session: Session) -> None:
+        """Take over what the handler of a dispatch made of its session."""
+        self._sync(turn)  # other turns may have moved the default session on meanwhile
+        writes = turn.wrote(session, split_dispatch(dispatch.type)[0])
+        if writes is None:
+            return
+        self._sync(turn)
+        if not turn.session.is_default:
+            self._tell_others(writes, turn.session.session_id, turn)
+        elif "response_mode" in writes.fields:
+            self._store.saved()  # a question may stay open for long
+
+    def _tell_others(self, writes: SessionChanges, session_id: str, turn: TurnState | None = None) -> None:
+        for other in self._turns.values():
+            if other.session.session_id == session_id and other.dispatch is not None and other is not turn:
+                other.session = writes.applied_to(other.session)
+
+    def _said(self, message: Message) -> None:
+        turn = self._turns.get(message.utterance_id or "")
+        if turn is None:
+            self._showed(message)
+            return
+        if turn.dispatch is None or turn.ended:
+            return
+        session = message.session
+        if session is None or session is turn.base or session.session_id != turn.session.session_id:
+            return
+        self.take(turn, turn.dispatch, session)
+
+    # Turns of other workers.
+
+    def _started(self, message: Message) -> None:
+        utterance_id, session = message.utterance_id or "", message.session
+        if utterance_id in self._turns or session is None or session.is_default:
+            return
+        self._others[utterance_id] = session, str(message.data.get("skill_id"))
+        if len(self._others) > _OTHERS:
+            del self._others[next(iter(self._others))]
+        if message.data.get("intent_name") == "response":
+            for turn in self._turns.values():
+                if turn.session.session_id == session.session_id:
+                    turn.answered()
+
+    def _showed(self, message: Message) -> None:
+        known, session = self._others.get(message.utterance_id or ""), message.session
+        if known is None or session is None or session.session_id != known[0].session_id:
+            return
+        base, skill_id = known
+        self._others[message.utterance_id or ""] = session, skill_id
+        writes = SessionChanges.between(base, session, skill_id)
+        if writes is not None:
+            self._tell_others(writes, session.session_id)
+
+    def _ended(self, message: Message) -> None:
+        self._others.pop(message.utterance_id or "", None)
