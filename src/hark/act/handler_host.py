@@ -14,9 +14,8 @@ from typing import Any
 from hark.act.calls import CallNotes, Calls
 from hark.act.polls import Polls
 from hark.act.questions import Questions
-from hark.act.running_work import HandlerRunner, OpenCalls, RunningWork, SkillStopper
+from hark.act.running_work import HandlerRunner, HandlerSpeech, OpenCalls, RunningWork, SkillStopper
 from hark.act.shared_plugins import SharedPlugins
-from hark.act.speech import HandlerSpeech
 from hark.bus import Bus, Subscription
 from hark.hosting import Loaded, Runner, check_emittable, describe_error, error_stack
 from hark.model import Clock, Frozen, Message, Session

@@ -8,10 +8,11 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any
+from itertools import count
+from typing import Any, Final
 
 from hark.act.questions import Questions
-from hark.bus import Bus
+from hark.bus import Answers, Bus, ask
 from hark.hosting import Loaded, Outcome, Runner, cancel_all, error_stack
 from hark.model import Clock, Frozen, Message, Session
 from hark.model.frozen import EMPTY
@@ -250,3 +251,56 @@ class SkillStopper:
         if not isinstance(plugin, ConversationPlugin) or type(plugin).stopped is ConversationPlugin.stopped:
             return None
         return await self._runner.call(Loaded(plugin, plugin.stopped, limit=_LIMIT), turn)
+
+
+_PATIENCE: Final = 60.0
+"""Seconds after which a handler that waits for its speech asks whether anything is being said: if not, there may be no
+service that speaks, and the handler goes on."""
+_ANSWER: Final = 2.0
+"""Seconds for the answer to that."""
+
+
+class HandlerSpeech:
+    """Emits speak Messages for handlers."""
+
+    def __init__(self, bus: Bus, clock: Clock) -> None:
+        self._bus = bus
+        self._clock = clock
+        self._marks = count(1)
+        self._rendered = Answers(bus, topics.SPEECH_RENDERED, lambda message: message.context.get("hark_speech"))
+
+    async def say(self, message: Message, wait: bool) -> None:
+        """Emit a speak Message and, if told to, wait until it was rendered."""
+        if not wait:
+            self._bus.post(message)
+            return
+        mark = f"{message.utterance_id}-{next(self._marks)}"
+        rendered = self._rendered.expect(mark)
+        try:
+            self._bus.post(message.carrying(hark_speech=mark))
+            while not await self._in_time(rendered):
+                if not await self._is_heard(message):
+                    return
+        finally:
+            self._rendered.forget(mark)
+
+    async def _in_time(self, rendered: asyncio.Future[Message]) -> bool:
+        try:
+            async with self._clock.timeout(_PATIENCE):
+                await asyncio.wait([rendered])
+        except TimeoutError:
+            return False
+        return True
+
+    async def _is_heard(self, message: Message) -> bool:
+        """Whether something is being said in the session of a Message: an answer may be long, or wait for another."""
+        question = Message(topics.AUDIO_IS_SPEAKING, {}, {}, message.session)
+        try:
+            answer = await ask(self._bus, self._clock, question, window=_ANSWER)
+        except TimeoutError:
+            return False
+        return answer.data.get("speaking") is True
+
+    def close(self) -> None:
+        """Listen no longer."""
+        self._rendered.close()

@@ -14,7 +14,7 @@ import msgspec
 from hark.bus import Carrier, RemoteBus
 from hark.trace import TraceStore, TurnTrace
 from hark.understand import Orchestrator
-from hark.understand.options import TurnOptions
+from hark.understand.turn_state import TurnOptions
 
 _worker: ContextVar[int] = ContextVar("worker", default=0)
 """In which of several workers this is done, counted from 1; 0 anywhere else."""

@@ -1,9 +1,8 @@
 """From what was said to who answers it."""
 
-from hark.understand.default_session import DefaultSession
-from hark.understand.options import PipelineEntry, TurnOptions
 from hark.understand.orchestrator import Orchestrator
 from hark.understand.turn_source import Journal, LocalTurns, TurnSource, end_lost
+from hark.understand.turn_state import DefaultSession, PipelineEntry, TurnOptions
 
 __all__ = [
     "DefaultSession",

@@ -11,7 +11,7 @@ import msgspec
 from hark.bus import Bus, Subscription
 from hark.model import Clock, Message, Session
 from hark.spec import topics
-from hark.understand.options import TurnOptions
+from hark.understand.turn_state import TurnOptions
 
 Key = tuple[str | None, str]
 """An `utterance_id` and a dispatch topic: nested turns of one skill differ in the first."""

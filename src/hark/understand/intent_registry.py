@@ -13,7 +13,7 @@ from hark.model import Frozen, Message
 from hark.model.intent_context import IntentContext, gate_is_open
 from hark.spec import DEFAULT_SESSION_ID, RESERVED_INTENT_NAMES, dispatch_topic, topics
 from hark.spec.names import SKILL_ID
-from hark.understand.options import TurnOptions
+from hark.understand.turn_state import TurnOptions
 
 Method = Literal["keyword", "template"]
 _RIDERS: Final = ("required_slots", "requires_context", "excludes_context")

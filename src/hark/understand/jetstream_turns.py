@@ -19,10 +19,10 @@ from hark.bus.nats import Delivery, JetStreamError, KeyValue, TurnStreams, Wrong
 from hark.model import Clock, MalformedMessage, Message, Session, decode, encode
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.understand.dispatches import Dispatches
-from hark.understand.options import TurnOptions
 from hark.understand.remote_dispatches import RemoteDispatches
 from hark.understand.stored_session import KEY, StoredSession
 from hark.understand.turn_source import TurnTaker
+from hark.understand.turn_state import TurnOptions
 
 log = logging.getLogger("hark.understand")
 

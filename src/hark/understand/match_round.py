@@ -15,8 +15,7 @@ from hark.model import Match, Message, Session
 from hark.plugins import Declined, Later, PipelinePlugin, Round
 from hark.spec import topics
 from hark.understand.intent_registry import IntentIndex
-from hark.understand.options import PipelineEntry, TurnOptions
-from hark.understand.turn_state import TurnState
+from hark.understand.turn_state import PipelineEntry, TurnOptions, TurnState
 
 log = logging.getLogger("hark.understand")
 

@@ -22,10 +22,9 @@ from hark.understand.endings import Endings
 from hark.understand.intent_registry import IntentRegistry
 from hark.understand.introspection import Introspection
 from hark.understand.match_round import MatchRound
-from hark.understand.options import TurnOptions
 from hark.understand.session_topics import ActiveListQuery, ContextTopics, HandlerSessions
 from hark.understand.turn_source import TurnSource
-from hark.understand.turn_state import TurnState, open_turn
+from hark.understand.turn_state import TurnOptions, TurnState, open_turn
 
 log = logging.getLogger("hark.understand")
 

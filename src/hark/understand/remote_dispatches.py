@@ -10,7 +10,7 @@ from hark.bus import Bus
 from hark.model import Clock, Frozen, Message, Timer
 from hark.spec import topics
 from hark.understand.dispatches import Dispatches, HandlerOutcome, Key, PendingCall, give_up_on
-from hark.understand.options import TurnOptions
+from hark.understand.turn_state import TurnOptions
 
 _LOOK: Final = 0.25
 """Seconds between two looks at all handlers that are waited for, and between two calls of one that was not accepted."""

@@ -14,9 +14,7 @@ from hark.model.frozen import Sealed
 from hark.model.session_merge import SessionChanges
 from hark.spec import TransformerType, split_dispatch, topics
 from hark.spec.names import PIPELINE_ID, SKILL_ID, stamp_key
-from hark.understand.default_session import DefaultSession
-from hark.understand.options import TurnOptions
-from hark.understand.turn_state import TurnState
+from hark.understand.turn_state import DefaultSession, TurnOptions, TurnState
 
 
 class ActiveListQuery:

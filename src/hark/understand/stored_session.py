@@ -12,7 +12,7 @@ import msgspec
 from hark.bus.nats import KeyValue, StoredEntry, WrongRevision
 from hark.model import Session
 from hark.model.session_merge import three_way_merge
-from hark.understand.default_session import DefaultSession
+from hark.understand.turn_state import DefaultSession
 
 KEY: Final = "default"
 """The key of the default session, and of its lease."""

@@ -10,9 +10,8 @@ from hark.bus import Bus, Subscription
 from hark.model import Clock, Message
 from hark.spec import split_dispatch, topics
 from hark.spec.topics import is_dispatch_topic
-from hark.understand.default_session import DefaultSession
 from hark.understand.dispatches import Dispatches
-from hark.understand.options import TurnOptions
+from hark.understand.turn_state import DefaultSession, TurnOptions
 
 log = logging.getLogger("hark.understand")
 

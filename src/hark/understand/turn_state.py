@@ -4,18 +4,108 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Final
 
+import msgspec
+
 from hark.chains import Flow
-from hark.model import Frozen, Message, Session
-from hark.model.frozen import EMPTY
+from hark.model import Frozen, Message, Session, converse
+from hark.model.frozen import EMPTY, Sealed
 from hark.model.intent_context import IntentContext
-from hark.model.session_merge import Denials, SessionChanges
-from hark.spec.names import CANCEL_KEYS, UTTERANCE_ID
+from hark.model.session_merge import Denials, SessionChanges, fold, three_way_merge
+from hark.spec.names import CANCEL_KEYS, DENYLISTS, UTTERANCE_ID
 from hark.trace import TraceStore, TurnTrace
-from hark.understand.default_session import DefaultSession
-from hark.understand.options import TurnOptions
+
+
+class DefaultSession:
+    """Holds the default session between utterances; `save` is shown it after each end marker and each question."""
+
+    owned = True
+    """Whether it is held here; where several workers share the work, one of them holds it."""
+
+    def __init__(self, restored: Session | None = None, save: Callable[[Session], None] | None = None) -> None:
+        # An open question dies with the process that asked it.
+        self.current = (restored or Session()).without("response_mode")
+        self._save = save
+
+    def open(self, carrier: Session) -> Session:
+        """Fold what an utterance carries into the store; the session to work on."""
+        self.current = fold(self.current, carrier)
+        return self.current
+
+    def bring(self, base: Session, now: Session) -> Session:
+        """Bring what changed from `base` to `now` to the store; the session as it is then."""
+        self.current = three_way_merge(self.current, base, now)
+        return self.current
+
+    def has_applied(self, utterance_id: str) -> bool:  # noqa: ARG002 - see StoredSession
+        """Whether what comes of a turn is in the store, although the turn has not ended."""
+        return False
+
+    def saved(self) -> None:
+        """A turn ended, or asked something: let the present state be written down."""
+        if self._save is not None:
+            self._save(self.current)
+
+
+_DENYLISTS: Final = frozenset(DENYLISTS)
+_NOTHING_DENIED: Final = Denials()
+
+
+class PipelineEntry(msgspec.Struct, frozen=True):
+    """What a pipeline entry stands for: a plugin, and its configuration at this place."""
+
+    plugin: str
+    config: Frozen = EMPTY
+
+
+class TurnOptions(msgspec.Struct, frozen=True):
+    """The deployment's answers to everything a session leaves open."""
+
+    lang: str = "en-US"
+    """The language of an utterance that shows no other."""
+    langs: frozenset[str] = frozenset({"en-US"})
+    """Every enabled language, in canonical case."""
+    pipeline: tuple[str, ...] = ()
+    """The entries asked when the session names none, in order."""
+    entries: Mapping[str, PipelineEntry] = {}
+    """Entries that are more than a plugin's id."""
+    denylists: Mapping[str, tuple[str, ...]] = {}
+    """What is denied to sessions that carry no list of their own, by session field."""
+    protect_skills: bool = True
+    """Whether only a skill itself may deregister it (ruling R12)."""
+    max_open_turns: int = 1_000
+    accept_within: float = 2.0
+    """Seconds in which a handler must take a dispatch."""
+    handler_limit: float | None = None
+    """Seconds a handler may take; None leaves it all the time it wants."""
+    beat: float = 2.0
+    """Seconds between two signs of life of a handler host; three missed ones and it is lost."""
+    converse_cap: int = converse.CAP
+    """How many handlers of a session may be offered the next utterance."""
+    converse_ttl: float | None = converse.TTL
+    """Seconds for which they are; None keeps them until there are too many."""
+    context_topics: bool = True
+    """Whether skills may remember and forget by `ovos.context.set`, `.unset` and `.clear`."""
+    grace: float = 5.0
+    """Seconds that open turns are given at shutdown."""
+
+    def entry(self, name: str) -> PipelineEntry:
+        """What an entry of the pipeline stands for."""
+        return self.entries.get(name) or PipelineEntry(name)
+
+    def denials_for(self, session: Session) -> Denials:
+        """The denylists in force for a session: its own where it has one, else the deployment's."""
+        if _DENYLISTS.isdisjoint(session):
+            return self._deployed
+        others = {name: denied for name, denied in self.denylists.items() if name not in session}
+        return Denials(Denials.of(session).lists, Sealed(others))
+
+    @property
+    def _deployed(self) -> Denials:
+        return Denials(deployed=Sealed(self.denylists)) if self.denylists else _NOTHING_DENIED
 
 
 class TurnState:

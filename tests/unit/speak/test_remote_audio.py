@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from flow.sounding import LISTEN, Sounding
-from hark.act.speech import HandlerSpeech
+from hark.act.running_work import HandlerSpeech
 from hark.bus import LocalBus
 from hark.model import Audio, Message, Session
 from hark.model.wav import read_wav

@@ -7,10 +7,9 @@ from itertools import islice, product
 from math import prod
 from typing import Final, NamedTuple
 
-from hark.intents.gates import Now, fill, refusal
 from hark.intents.keyword.definition import KeywordIntent
 from hark.intents.keyword.index import KeywordPool, PhraseHits, PhraseIndex, Span
-from hark.intents.pool import NOTHING, SessionScope
+from hark.intents.pool import NOTHING, Now, SessionScope, fill, refusal
 from hark.intents.text import spoken_words, words
 from hark.model import Session
 from hark.spec import DEFAULT_SESSION_ID

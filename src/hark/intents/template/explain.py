@@ -6,8 +6,8 @@ from enum import Enum
 from itertools import islice
 from typing import Final, NamedTuple
 
-from hark.intents.gates import Now
 from hark.intents.grammar import is_slot
+from hark.intents.pool import Now
 from hark.intents.template.features import STEM
 from hark.intents.template.matching import NORMAL, lookup
 from hark.intents.template.pool import TemplatePool

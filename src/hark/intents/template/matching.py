@@ -7,9 +7,9 @@ from itertools import islice
 from operator import itemgetter
 from typing import Final
 
-from hark.intents.gates import Now
 from hark.intents.patterns import SentenceParts, Span
 from hark.intents.patterns.pattern import divisions
+from hark.intents.pool import Now
 from hark.intents.registration import TemplateIntent
 from hark.intents.template.exact import ExactMatch, by_rank
 from hark.intents.template.pool import TemplatePool

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from hark.intents.gates import Now, fill, refusal, unfilled
-from hark.intents.pool import NOTHING, SessionScope
+from hark.intents.pool import NOTHING, Now, SessionScope, fill, refusal, unfilled
 from hark.intents.registration import TemplateIntent
 from hark.intents.template.matching import Span
 from hark.intents.template.pool import TemplateIndex, TemplatePool
