@@ -18,7 +18,7 @@ from hark.model import Clock, Message
 from hark.plugins import Plugin
 from hark.speak import Render
 from hark.spec import TransformerType
-from hark.testing.clock import also_wait_for
+from hark.testing.clock import also_wait_for, settle
 from hark.testing.joined import JoinedOrchestrators, JoinedTraces, WorkerBus
 from hark.testing.memory_broker import MemoryBroker
 from hark.testing.quiet import QuietCarrier, QuietStreams
@@ -108,6 +108,7 @@ class SplitHouse:
         for house in houses:
             self._is_last = house is houses[-1]
             await house.start()
+        await settle()  # the last of what was announced has reached the onlooker
 
     async def stop(self) -> None:
         """Stop all of them, in the order in which turns come to their end; workers at the same time."""
