@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 import pytest
 
@@ -419,23 +419,29 @@ async def test_an_utterance_whose_marker_is_stored_is_not_taken_again(team: Work
     assert (team.markers["it"], chores.calls["say"]) == (1, 1)
 
 
-async def test_an_ending_that_is_larger_than_an_entry_may_be_is_still_one_ending(team: Workers) -> None:
-    chores = Chores()
-    await team.host("act", chores)
-    await team.worker("w1")
-    session = Session("large", note="x" * 4_500_000)
-    team.say("say hello", session, mark="it")
-    await team.until(lambda: team.markers["it"] == 1)
-    assert len(team.of(topics.HANDLER_COMPLETE)) == 1
+@pytest.fixture(scope="module")
+def small_nats_server() -> Iterator[NatsServer]:
+    """A server that takes 64 KB at once."""
+    with NatsServer(max_payload=65_536) as server:
+        yield server
+
+
+async def test_an_ending_that_is_larger_than_an_entry_may_be_is_still_one_ending(small_nats_server: NatsServer) -> None:
+    async with workers(small_nats_server, "larger.") as team:
+        await team.host("act", Chores())
+        await team.worker("w1")
+        team.say("say hello", Session("large", note="x" * 40_000), mark="it")
+        await team.until(lambda: team.markers["it"] == 1)
+        assert len(team.of(topics.HANDLER_COMPLETE)) == 1
 
 
 async def test_a_session_that_fills_an_entry_alone_is_left_out_of_the_marker(
-    team: Workers, caplog: pytest.LogCaptureFixture
+    small_nats_server: NatsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await team.host("act", Chores())
-    await team.worker("w1")
-    team.say("say hello", Session("large", note="x" * 8_387_500), mark="it")
-    await team.until(lambda: team.markers["it"] == 1)
-    assert "the end marker is too large for the broker; its session is left out" in caplog.text
-    assert team.of(topics.UTTERANCE_HANDLED)[0].session is None
-    caplog.clear()
+    async with workers(small_nats_server, "fills.") as team:
+        await team.host("act", Chores())
+        await team.worker("w1")
+        team.say("say hello", Session("large", note="x" * 65_200), mark="it")
+        await team.until(lambda: team.markers["it"] == 1)
+        assert "the end marker is too large for the broker; its session is left out" in caplog.text
+        assert team.of(topics.UTTERANCE_HANDLED)[0].session is None

@@ -192,7 +192,7 @@ class JetStreamTurns:
             return frames
         if not self._streams.fits(frames[-1:]):
             log.error(
-                "the end marker of turn %s is too large for the broker; its session is left out", marker.utterance_id
+                "turn %s: the end marker is too large for the broker; its session is left out", marker.utterance_id
             )
             frames[-1] = encode(marker.carrying(None))
         if closing is not None:
