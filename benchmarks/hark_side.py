@@ -89,9 +89,7 @@ class Measured:
         ]
         pipeline = [matcher.id for matcher in matchers]
         settings = settings_from({"assistant": {"pipeline": pipeline}, "trace": {"disk": False}})
-        self.runtime = Runtime(
-            settings, bus, SystemClock(), plugins, render=lambda _spoken: None, serves=lambda _id: True
-        )
+        self.runtime = Runtime(settings, bus, SystemClock(), plugins)
         bus.on(topics.UTTERANCE_HANDLED, self._handled)
         bus.on(topics.INTENT_UNMATCHED, lambda message: self.unmatched.append(message.session_id))
         self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()

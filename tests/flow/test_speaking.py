@@ -19,7 +19,7 @@ from hark.speak import Speaker
 from hark.speak.options import SpeakOptions
 from hark.spec import topics
 from hark.testing import Assistant, settle
-from hark.testing.layouts import SplitHouse
+from hark.testing.layouts import SplitRuntime
 from hark.testing.voice.speaking import FakePlayer, FakeTTS, SlowTTS, audio_output, read
 
 
@@ -134,7 +134,7 @@ async def test_what_is_said_goes_back_the_way_the_utterance_came(assistant: Make
 async def loud(hark: Assistant, *engines: Engine, **options: Any) -> AsyncIterator[FakePlayer]:
     """Give an assistant a voice, and a loudspeaker on which every sound lasts a second."""
     house: Any = hark.runtime
-    if isinstance(house, SplitHouse):
+    if isinstance(house, SplitRuntime):
         house = house.houses["speak"]
     player = FakePlayer(1.0)
     output = await audio_output(

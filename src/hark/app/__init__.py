@@ -1,1 +1,1 @@
-"""The composition root: settings, command line, and the house they put together."""
+"""The composition root: settings, state, processes and the runtime they make up."""

@@ -12,7 +12,7 @@ from hark.app.client import Client
 from hark.app.control.server import ControlServer
 from hark.app.diagnostics.examine import examine
 from hark.app.diagnostics.report import DoctorReport
-from hark.app.runtime import Runtime
+from hark.app.runtime import Runtime, Storage
 from hark.app.settings import Settings
 from hark.app.state.store import State
 from hark.bus import LocalBus
@@ -42,7 +42,7 @@ class LocalAssistant:
         state: State | None = None,
         control_socket: socket.socket | None = None,
         settings_file: str = "no file",
-        aloud: VoiceConfig | None = None,
+        voice: VoiceConfig | None = None,
     ) -> None:
         self._settings = settings
         self._plugins = plugins
@@ -51,7 +51,7 @@ class LocalAssistant:
         self._state = state
         self._control_socket = control_socket
         self._settings_file = settings_file
-        self._aloud = aloud
+        self._voice = voice
         self._control: ControlServer | None = None
 
     async def __aenter__(self) -> LocalAssistant:
@@ -65,11 +65,8 @@ class LocalAssistant:
             self._plugins,
             render=self.client.render,
             serves=self.client.serves,
-            restored=state.restored if state is not None else None,
-            save=state.save if state is not None else None,
-            on_trace=state.writer.trace if state is not None else None,
-            data_root=state.plugin_data if state is not None else None,
-            aloud=self._aloud,
+            storage=state.storage if state is not None else Storage(),
+            voice=self._voice,
         )
         try:
             await self._open()

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hark.act import HandlerHost
 from hark.app.plugin_set import PluginSet
@@ -19,7 +19,7 @@ from hark.chains import Chain, ChainListing
 from hark.hosting import Gate, Refusal, Runner, Watchdog
 from hark.model import Clock, Message, Session, Timer
 from hark.plugins import Plugin
-from hark.speak import Render, Speaker
+from hark.speak import Render, Speaker, SpokenResponse
 from hark.spec import topics
 from hark.trace import SliceStore, TraceStore, TurnTrace
 from hark.understand import DefaultSession, Journal, LocalTurns, Orchestrator, TurnSource
@@ -85,6 +85,22 @@ class _Timer:
 log = logging.getLogger("hark.app")
 
 
+class Storage(NamedTuple):
+    """What a runtime keeps beyond its life: nothing, unless a `State` provides it."""
+
+    restored: Session | None = None
+    """The default session as it was last saved."""
+    save: Callable[[Session], None] | None = None
+    journal: Journal | None = None
+    on_trace: Callable[[TurnTrace], None] | None = None
+    data_root: Path | None = None
+    """The folder with the directories of plugins."""
+
+
+def _discard(_spoken: SpokenResponse) -> None:
+    """Show a response to no one."""
+
+
 class Runtime:
     """An assistant in one process, or some of its services. Plugins that cannot be loaded or started are left out; the
     reasons are kept as `refusals`.
@@ -97,18 +113,14 @@ class Runtime:
         clock: Clock,
         plugins: Iterable[Plugin | Refusal],
         *,
-        render: Render,
-        serves: Callable[[str], bool],
+        render: Render = _discard,
+        serves: Callable[[str], bool] = lambda _session_id: True,
         services: Collection[ServiceName] = ALL_SERVICES,
         settled: Callable[[], Awaitable[list[str]]] | None = None,
-        restored: Session | None = None,
-        save: Callable[[Session], None] | None = None,
-        journal: Journal | None = None,
+        storage: Storage = Storage(),
         streams: TurnStreams | None = None,
         hands_over: bool = True,
-        on_trace: Callable[[TurnTrace], None] | None = None,
-        data_root: Path | None = None,
-        aloud: VoiceConfig | None = None,
+        voice: VoiceConfig | None = None,
     ) -> None:
         self.settings = settings
         self.bus = bus
@@ -117,16 +129,16 @@ class Runtime:
         self.is_whole = set(services) == set(ALL_SERVICES)
         # A process without understand takes in no turns: it keeps slices of the turns of another process.
         traces = TraceStore if "understand" in services else SliceStore
-        self.traces = traces(clock, settings.trace.size, on_trace)
+        self.traces = traces(clock, settings.trace.size, storage.on_trace)
         self.watchdog = Watchdog(self.runner)
-        self.turns: TurnSource = LocalTurns(bus, DefaultSession(restored, save), journal)
+        self.turns: TurnSource = LocalTurns(bus, DefaultSession(storage.restored, storage.save), storage.journal)
         """Where utterances come from."""
         shared: JetStreamTurns | None = None
         if streams is not None and "understand" in services:
             # Only here: an assistant in one process does not pay for it.
             from hark.understand.jetstream_turns import JetStreamTurns
 
-            self.turns = shared = JetStreamTurns(streams, bus, restored, hands_over=hands_over)
+            self.turns = shared = JetStreamTurns(streams, bus, storage.restored, hands_over=hands_over)
         self._shared = shared
         self.handlers = HandlerHost(
             bus,
@@ -136,7 +148,7 @@ class Runtime:
             opens=shared.opens if shared is not None else None,
             is_shared=lambda plugin_id: shared is not None and self.pipeline.get(plugin_id) is not None,
         )
-        self.plugin_set = PluginSet(settings, bus, self.runner, self.handlers, data_root, services)
+        self.plugin_set = PluginSet(settings, bus, self.runner, self.handlers, storage.data_root, services)
         self.transformers = self.plugin_set.transformers
         self.pipeline = self.plugin_set.pipeline
         self.skills = self.plugin_set.skills
@@ -162,13 +174,13 @@ class Runtime:
             self.plugin_set,
             self.chains,
             self._gate,
-            data_root,
+            storage.data_root,
         )
         make: dict[ServiceName, Callable[[], Service]] = {
-            "hear": lambda: Hear(context, aloud),
+            "hear": lambda: Hear(context, voice),
             "understand": lambda: Understand(context, self.turns, None if shared is None else "understand"),
             "act": lambda: Act(context, waits="understand" not in services),
-            "speak": lambda: Speak(context, render, serves, aloud),
+            "speak": lambda: Speak(context, render, serves, voice),
         }
         self.services: dict[ServiceName, Service] = {name: make[name]() for name in ALL_SERVICES if name in services}
 

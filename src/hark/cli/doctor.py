@@ -83,10 +83,10 @@ def _alone(options: argparse.Namespace) -> DoctorReport:
 
     async def look() -> DoctorReport:
         loaded = plugins(installed=options.plugins, files=plugin_files(settings, path), wanted=wanted_by(settings))
-        household = LocalAssistant(settings, loaded, SystemClock(), lambda _text: None)
+        assistant = LocalAssistant(settings, loaded, SystemClock(), lambda _text: None)
         mute_refusal_log()
-        async with household:
-            report = examine(household.runtime, str(path))
+        async with assistant:
+            report = examine(assistant.runtime, str(path))
         if not options.voice:
             return report
         from hark.app.voice.engine_report import with_engines

@@ -77,19 +77,19 @@ async def _answer(options: argparse.Namespace, settings: Settings, state: State 
     words = sys.stderr if options.to == "-" else sys.stdout
     screen = Screen(words, lambda: None)
     mute_refusal_log()
-    async with make_assistant(options, settings, state, screen.show, aloud) as household:
-        house = household.runtime
-        report_problems(house, settings_path(options)[0])
-        following = VoiceFollower(house.bus)
+    async with make_assistant(options, settings, state, screen.show, aloud) as assistant:
+        runtime = assistant.runtime
+        report_problems(runtime, settings_path(options)[0])
+        following = VoiceFollower(runtime.bus)
         recorded.go.set()
-        await house.listener.finished()
+        await runtime.listener.finished()
         await following.quiet()
         for text in following.heard:
             print_note(f'heard "{one_line(text)}"')
         if not options.text:
             _keep(kept, options)
         if options.why:
-            trace = house.traces.find(following.utterance_id)
+            trace = runtime.traces.find(following.utterance_id)
             print(lines_of(render(trace.record())) if trace is not None else "(there was no turn)", file=words)
     return _end(options, following)
 

@@ -58,7 +58,7 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
         path = settings_path(options)[0]
         loaded, development = _loading(options, settings, screen.show if terminal.is_interactive else print_note)
         attending = _attending(settings, options)
-        household = LocalAssistant(
+        assistant = LocalAssistant(
             settings,
             loaded,
             clock,
@@ -66,18 +66,18 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
             state=state,
             control_socket=door,
             settings_file=str(path),
-            aloud=None if attending is None else attending.config,
+            voice=None if attending is None else attending.config,
         )
-        async with household, development(household.runtime):
+        async with assistant, development(assistant.runtime):
             starting = None
-            report_problems(household.runtime, path)
+            report_problems(assistant.runtime, path)
             if attending is not None:
-                await attending.run(household.runtime, stop)
+                await attending.run(assistant.runtime, stop)
                 return
             if terminal.is_interactive:
-                _greet(household.runtime, settings)
+                _greet(assistant.runtime, settings)
             reader = LineReader(terminal.read if terminal.is_interactive else DescriptorReader(sys.stdin.fileno()))
-            conversation = TerminalConversation(household.client, clock, reader, screen, options.state)
+            conversation = TerminalConversation(assistant.client, clock, reader, screen, options.state)
             await conversation.run(stop, patient=not terminal.is_interactive)
             if options.stay:
                 await stop.wait()
@@ -94,7 +94,7 @@ def _attending(settings: Settings, options: argparse.Namespace) -> VoiceTerminal
 def _loading(
     options: argparse.Namespace, settings: Settings, tell: Callable[[str], None]
 ) -> tuple[Iterable[Plugin | Refusal], Callable[[Runtime], AbstractAsyncContextManager[object]]]:
-    """The plugins, and what follows their files while the house is open."""
+    """The plugins, and what follows their files while the assistant runs."""
     path = settings_path(options)[0]
     files = plugin_files(settings, path)
     if not options.dev:
@@ -107,12 +107,12 @@ def _loading(
 
     found = list(plugin_sources(installed=options.plugins, files=files, wanted=wanted_by(settings)))
     edits = FileWatcher(found, path)
-    return plugins_from(found), lambda house: DevMode(house, edits, lambda: load_settings(options), tell)
+    return plugins_from(found), lambda runtime: DevMode(runtime, edits, lambda: load_settings(options), tell)
 
 
-def _greet(house: Runtime, settings: Settings) -> None:
-    transformers = sum(map(len, house.transformers.values()))
-    counts = {"skill": len(house.skills), "matcher": len(house.pipeline), "transformer": transformers}
+def _greet(runtime: Runtime, settings: Settings) -> None:
+    transformers = sum(map(len, runtime.transformers.values()))
+    counts = {"skill": len(runtime.skills), "matcher": len(runtime.pipeline), "transformer": transformers}
     loaded = ", ".join(f"{number} {what}{'s' * (number != 1)}" for what, number in counts.items())
     told = f'Hark {__version__}, {settings.assistant.lang}: {loaded}. "help" gives examples; Ctrl-D leaves.'
     print(told, file=sys.stderr)

@@ -96,7 +96,7 @@ class _Process:
             state=state,
             worker=options.part if options.worker else None,
             settings_file=str(path),
-            aloud=_aloud(settings, options),
+            voice=_voice(settings, options),
             # A supervisor has the control socket itself.
             door=ControlSocket(state.directory) if options.parent_watch is None else None,
         )
@@ -156,7 +156,7 @@ def _address(options: argparse.Namespace, settings: Settings) -> BusAddress:
     return msgspec.structs.replace(address, nats=nats)
 
 
-def _aloud(settings: Settings, options: argparse.Namespace) -> VoiceConfig | None:
+def _voice(settings: Settings, options: argparse.Namespace) -> VoiceConfig | None:
     """The engines of services that are to hear and speak."""
     if not options.voice:
         return None

@@ -49,12 +49,12 @@ def make_assistant(
     settings: Settings,
     state: State | None,
     show: Callable[[str], None],
-    aloud: VoiceConfig | None = None,
+    voice: VoiceConfig | None = None,
 ) -> LocalAssistant:
     """An assistant with all its plugins, not yet started."""
     files = plugin_files(settings, settings_path(options)[0])
     loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings))
-    return LocalAssistant(settings, loaded, SystemClock(), show, state=state, aloud=aloud)
+    return LocalAssistant(settings, loaded, SystemClock(), show, state=state, voice=voice)
 
 
 def mute_refusal_log() -> None:
@@ -62,15 +62,15 @@ def mute_refusal_log() -> None:
     logging.getLogger("hark.hosting").addFilter(_is_no_refusal)
 
 
-def report_problems(house: Runtime, settings: Path) -> None:
+def report_problems(runtime: Runtime, settings: Path) -> None:
     """Print which plugins are not loaded and why, and which settings have no effect."""
-    refusals = house.refusals
+    refusals = runtime.refusals
     if refusals:
         print_note(f"{len(refusals)} plugins are not loaded:" if len(refusals) > 1 else "a plugin is not loaded:")
         print_note("\n".join(f"  {refusal}" for refusal in refusals))
-    if any(refusal.name in house.settings.plugins for refusal in refusals):
+    if any(refusal.name in runtime.settings.plugins for refusal in refusals):
         print_note(f"  the settings of plugins are in {settings}")
-    for hint in advice(house):
+    for hint in advice(runtime):
         print_note(f"{settings}: {hint}")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from hark.app.runtime import Runtime
+from hark.app.runtime import Runtime, Storage
 from hark.app.settings import Settings, settings_from
 from hark.app.turn_follower import FollowedTurns, TurnFollower
 from hark.builtin import MATCHERS
@@ -18,7 +18,7 @@ from hark.plugins import PipelinePlugin, Plugin
 from hark.speak import SpokenResponse
 from hark.spec import is_pipeline_id
 from hark.testing.clock import FakeClock
-from hark.testing.layouts import Layout, SplitHouse
+from hark.testing.layouts import Layout, SplitRuntime
 from hark.trace import TurnTrace, render
 
 _PATIENCE: Final = 30.0
@@ -65,10 +65,10 @@ class Assistant:
         """Every Message on the bus, in order."""
         self.rendered: list[SpokenResponse] = []
         """Everything that was said, in order, with its language and the Message it came with."""
-        self.runtime: Runtime | SplitHouse
+        self.runtime: Runtime | SplitRuntime
 
     @property
-    def house(self) -> Runtime | SplitHouse:
+    def house(self) -> Runtime | SplitRuntime:
         """The old name of `runtime`, for one release."""
         return self.runtime
 
@@ -79,7 +79,7 @@ class Assistant:
 
     async def __aenter__(self) -> Assistant:
         if self._layout != "one process":
-            self.runtime = await SplitHouse.build(
+            self.runtime = await SplitRuntime.build(
                 self._settings,
                 self.clock,
                 self._plugins,
@@ -98,8 +98,7 @@ class Assistant:
                 self.clock,
                 self._plugins,
                 render=self.show,
-                serves=lambda _id: True,
-                data_root=self._data_root,
+                storage=Storage(data_root=self._data_root),
             )
         await self.runtime.start()
         return self

@@ -8,7 +8,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from hark.app.runtime import Runtime
+from hark.app.runtime import Runtime, Storage
 from hark.app.service_names import ALL_SERVICES, ServiceName
 from hark.app.settings import Settings
 from hark.bus import Carrier, LocalBus, RemoteBus
@@ -32,15 +32,15 @@ _STARTS: Final[tuple[ServiceName, ...]] = ("act", "hear", "speak", "understand")
 _WHERE: Final[dict[str, ServiceName]] = {"skills": "act", "handlers": "act", "plugin_set": "act", "speaker": "speak"}
 
 
-class SplitHouse:
+class SplitRuntime:
     """A runtime for each service, each with a bus of its own. It can be asked for what a `Runtime` can, and knows
     in which of them it is. At NATS there are two workers that understand.
     """
 
-    def __init__(self, bus: LocalBus, houses: dict[ServiceName, Runtime]) -> None:
+    def __init__(self, bus: LocalBus, runtimes: dict[ServiceName, Runtime]) -> None:
         self.bus = bus
         """One more bus at the same broker, for whoever looks on."""
-        self.houses = houses
+        self.runtimes = runtimes
         self.second: Runtime | None = None
         """Another worker beside the one that understands."""
         self._order: dict[str, int] = {}
@@ -60,12 +60,12 @@ class SplitHouse:
         render: Render,
         data_root: Path | None = None,
         carrier: Callable[[], Carrier] | None = None,
-    ) -> SplitHouse:
+    ) -> SplitRuntime:
         """Build all of them at one broker, in memory unless there are other ways to one."""
         carrier = carrier or MemoryBroker().carrier
         onlooker = await _bus(carrier())
-        houses: dict[ServiceName, Runtime] = {}
-        made = cls(onlooker, houses)
+        runtimes: dict[ServiceName, Runtime] = {}
+        made = cls(onlooker, runtimes)
         onlooker.tap(made._note_order)
         onlooker.tap(watch)
         made._keep(onlooker)
@@ -74,10 +74,10 @@ class SplitHouse:
             if not made._is_last:
                 return []
             # Twice: what one does with what it was told may be something to be told to others.
-            everybody = [*houses.values(), *([] if made.second is None else [made.second])]
+            everybody = [*runtimes.values(), *([] if made.second is None else [made.second])]
             return [late for _ in range(2) for one in everybody for late in await one.bus.settled()]
 
-        async def house(room: ServiceName, plugins: Sequence[Plugin], worker: int = 0) -> Runtime:
+        async def runtime(service: ServiceName, plugins: Sequence[Plugin], worker: int = 0) -> Runtime:
             own = await _bus(carrier(), worker)
             nats = made._keep(own)
             return Runtime(
@@ -85,45 +85,44 @@ class SplitHouse:
                 own,
                 clock,
                 plugins,
-                services=(room,),
+                services=(service,),
                 render=render,
-                serves=lambda _id: True,
                 settled=settled,
                 streams=nats.streams if nats is not None else None,
                 hands_over=False,
-                data_root=data_root,
+                storage=Storage(data_root=data_root),
             )
 
-        for room in _STARTS:
-            houses[room] = await house(room, plugins, 1 if made._nats and room == "understand" else 0)
+        for service in _STARTS:
+            runtimes[service] = await runtime(service, plugins, 1 if made._nats and service == "understand" else 0)
         if made._nats:
-            made.second = await house("understand", [_twin(plugin) for plugin in plugins], 2)
-            workers = [houses["understand"].turns, made.second.turns]
+            made.second = await runtime("understand", [_twin(plugin) for plugin in plugins], 2)
+            workers = [runtimes["understand"].turns, made.second.turns]
             made._end_waiting = also_wait_for(QuietStreams(made._nats, workers).arrive)
         return made
 
     async def start(self) -> None:
         """Start all of them."""
-        houses = [*self.houses.values(), *([] if self.second is None else [self.second])]
-        for house in houses:
-            self._is_last = house is houses[-1]
-            await house.start()
+        runtimes = [*self.runtimes.values(), *([] if self.second is None else [self.second])]
+        for runtime in runtimes:
+            self._is_last = runtime is runtimes[-1]
+            await runtime.start()
         await settle()  # the last of what was announced has reached the onlooker
 
     async def stop(self) -> None:
         """Stop all of them, in the order in which turns come to their end; workers at the same time."""
-        for room in ALL_SERVICES:
-            here = [self.houses[room]]
-            if room == "understand" and self.second is not None:
+        for service in ALL_SERVICES:
+            here = [self.runtimes[service]]
+            if service == "understand" and self.second is not None:
                 here.append(self.second)
-            await asyncio.gather(*(house.stop() for house in here))
-            if room != "understand":  # until the markers of both were read
-                for house in here:
-                    await house.bus.close()
+            await asyncio.gather(*(runtime.stop() for runtime in here))
+            if service != "understand":  # until the markers of both were read
+                for runtime in here:
+                    await runtime.bus.close()
         if self._end_waiting is not None:
             self._end_waiting()
             await self._nats[0].streams.delete()
-        await self.houses["understand"].bus.close()
+        await self.runtimes["understand"].bus.close()
         if self.second is not None:
             await self.second.bus.close()
 
@@ -141,44 +140,46 @@ class SplitHouse:
     @property
     def refusals(self) -> list[Refusal]:
         """As of `Runtime`."""
-        return [refusal for house in self.houses.values() for refusal in house.refusals]
+        return [refusal for runtime in self.runtimes.values() for refusal in runtime.refusals]
 
     def ids(self) -> Iterator[str]:
         """As of `Runtime`."""
-        return (plugin_id for room in ("understand", *ALL_SERVICES[2:]) for plugin_id in self.houses[room].ids())
+        return (
+            plugin_id for service in ("understand", *ALL_SERVICES[2:]) for plugin_id in self.runtimes[service].ids()
+        )
 
     @property
     def chains(self) -> dict[TransformerType, Any]:
         """As of `Runtime`."""
-        return {kind: chain for house in self.houses.values() for kind, chain in house.chains.items()}
+        return {kind: chain for runtime in self.runtimes.values() for kind, chain in runtime.chains.items()}
 
     @property
     def transformers(self) -> dict[TransformerType, Any]:
         """As of `Runtime`."""
-        return {kind: registry for house in self.houses.values() for kind, registry in house.transformers.items()}
+        return {kind: registry for runtime in self.runtimes.values() for kind, registry in runtime.transformers.items()}
 
     @property
     def traces(self) -> JoinedTraces:
         """As of `Runtime`."""
-        stores: dict[str, TraceStore] = {room: house.traces for room, house in self.houses.items()}
+        stores: dict[str, TraceStore] = {service: runtime.traces for service, runtime in self.runtimes.items()}
         return JoinedTraces(stores, self.second.traces if self.second is not None else None, self._order)
 
     @property
     def orchestrator(self) -> Orchestrator | JoinedOrchestrators:
         """As of `Runtime`."""
-        first = self.houses["understand"].orchestrator
+        first = self.runtimes["understand"].orchestrator
         return first if self.second is None else JoinedOrchestrators((first, self.second.orchestrator))
 
     @property
     def store(self) -> Any:
         """The default session, where it is held."""
-        first = self.houses["understand"].turns.store
+        first = self.runtimes["understand"].turns.store
         return first if self.second is None or first.owned else self.second.turns.store
 
     def __getattr__(self, name: str) -> Any:
-        # What belongs to one service is in its house.
-        room = _WHERE.get(name, "understand")
-        return getattr(self.houses[room], name)
+        # What belongs to one service is in its runtime.
+        service = _WHERE.get(name, "understand")
+        return getattr(self.runtimes[service], name)
 
 
 async def _bus(carrier: Carrier, worker: int = 0) -> RemoteBus:

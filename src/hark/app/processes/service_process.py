@@ -14,7 +14,7 @@ from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.queries import ReportResponder, TraceResponder
 from hark.app.processes.remote_talk import RemoteListeners
 from hark.app.processes.remote_view import RemoteView
-from hark.app.runtime import Runtime
+from hark.app.runtime import Runtime, Storage
 from hark.app.service_names import ServiceName
 from hark.app.settings import Settings
 from hark.app.state.store import State
@@ -48,7 +48,7 @@ class ServiceProcess:
         state: State | None = None,
         worker: str | None = None,
         settings_file: str = "no file",
-        aloud: VoiceConfig | None = None,
+        voice: VoiceConfig | None = None,
         door: ControlSocket | None = None,
     ) -> None:
         self._services = services
@@ -61,7 +61,7 @@ class ServiceProcess:
         self._worker = worker
         """Its name among the workers that share `understand`, if it does."""
         self._settings_file = settings_file
-        self._aloud = aloud
+        self._voice = voice
         self._door = door
         """The control socket, which the processes that share a state directory serve in turns."""
         info = this_process(services, clock.wall(), is_worker=worker is not None)
@@ -102,10 +102,6 @@ class ServiceProcess:
         await self._close()
 
     def _build(self) -> None:
-        state = self._state
-        restored = state.restored if state is not None else None
-        turns = state.turns if state is not None else None
-        save = state.save if state is not None else None
         self.runtime = Runtime(
             self._settings,
             self._bus,
@@ -115,13 +111,9 @@ class ServiceProcess:
             settled=self._settlement.reached,
             render=self._listeners.render if self._listeners is not None else _no_speech_here,
             serves=self._listeners.serves if self._listeners is not None else _no_listener_here,
-            restored=restored,
-            save=save,
-            journal=turns,
             streams=self._connection.streams,
-            on_trace=state.writer.trace if state is not None else None,
-            data_root=state.plugin_data if state is not None else None,
-            aloud=self._aloud,
+            storage=self._state.storage if self._state is not None else Storage(),
+            voice=self._voice,
         )
 
     def _end_lost(self) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Final
 
+from hark.app.runtime import Storage
 from hark.app.state.directory import Lock, make_directory
 from hark.app.state.session_file import SessionFile
 from hark.app.state.trace_file import TraceFile
@@ -176,6 +177,10 @@ class State:
         part = worker or ("" if has_session else "-".join(parts))
         self.writer = Writer(sessions, TraceFile(directory, part) if traces else None, clock)
         self.writer.start()
+
+    @property
+    def storage(self) -> Storage:
+        return Storage(self.restored, self.save, self.turns, self.writer.trace, self.plugin_data)
 
     @property
     def plugin_data(self) -> Path:

@@ -1,1 +1,1 @@
-"""Voice: engines chosen by the settings, and the rooms that hear and speak with them."""
+"""Voice: engines chosen by the settings, and the services that use them."""

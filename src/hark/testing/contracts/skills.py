@@ -20,8 +20,8 @@ _FEW: Final = 20
 """Sentences of one sample that are tried; alternatives multiply."""
 
 
-def _registered(house: Runtime, skill: Skill) -> set[tuple[str, str]]:
-    keys = (definition.key for definition in house.orchestrator.manifest)
+def _registered(runtime: Runtime, skill: Skill) -> set[tuple[str, str]]:
+    keys = (definition.key for definition in runtime.orchestrator.manifest)
     return {(key.intent_name, key.lang) for key in keys if key.skill_id == skill.id}
 
 
@@ -57,24 +57,24 @@ async def its_samples_can_be_read(subject: Subject) -> None:
 @clause
 async def it_registers_what_it_understands(subject: Subject) -> None:
     """Once it has started, everybody knows its intents."""
-    async with subject.runtime() as (house, skill):
-        assert _registered(house, skill) == _declared(skill)
+    async with subject.runtime() as (runtime, skill):
+        assert _registered(runtime, skill) == _declared(skill)
 
 
 @clause
 async def it_is_withdrawn_when_it_stops(subject: Subject) -> None:
     """When it stops it says so, and no matcher matches it any more."""
     said: list[object] = []
-    async with subject.runtime() as (house, skill):
-        house.bus.on(topics.SKILL_DEREGISTER, lambda message: said.append(message.data.get("skill_id")))
+    async with subject.runtime() as (runtime, skill):
+        runtime.bus.on(topics.SKILL_DEREGISTER, lambda message: said.append(message.data.get("skill_id")))
     assert said == [skill.id], f"withdrawn when it stopped: {said or 'no skill'}; does it override end()?"
 
 
 @clause
 async def its_samples_lead_to_it(subject: Subject) -> None:
     """What a sample says is claimed for the intent it stands under, and not for another of the skill's own."""
-    async with subject.runtime() as (house, skill):
-        matcher: Any = next(iter(house.pipeline)).plugin
+    async with subject.runtime() as (runtime, skill):
+        matcher: Any = next(iter(runtime.pipeline)).plugin
         for one in _templates(skill):
             if not one.fields.keys().isdisjoint(("requires_context", "excludes_context", "required_keywords")):
                 continue  # depends on more than the sample

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from hark.app.runtime import Runtime
+from hark.app.runtime import Runtime, Storage
 from hark.app.settings import settings_from
 from hark.builtin import KeywordMatcher, TemplateMatcher
 from hark.bus import LocalBus
@@ -45,25 +45,25 @@ class Subject:
             tree["plugins"] = {plugin_id: self.settings}
         with tempfile.TemporaryDirectory() as state:
             bus = LocalBus()
-            house = Runtime(
+            runtime = Runtime(
                 settings_from(tree), bus, SystemClock(), (plugin, *others),
-                render=lambda _spoken: None, serves=lambda _session_id: True, data_root=Path(state),
+                storage=Storage(data_root=Path(state)),
             )  # fmt: skip
-            await house.start()
+            await runtime.start()
             try:
-                assert not house.refusals, "\n".join(map(str, house.refusals))
-                yield house, plugin
+                assert not runtime.refusals, "\n".join(map(str, runtime.refusals))
+                yield runtime, plugin
             finally:
-                await house.stop()
+                await runtime.stop()
                 await bus.close()
 
     house = runtime
     """The old name of `runtime`, for one release."""
 
 
-def loaded(house: Runtime, plugin: Plugin) -> Loaded[Any]:
+def loaded(runtime: Runtime, plugin: Plugin) -> Loaded[Any]:
     """How the runtime calls the plugin."""
-    registries = (*house.transformers.values(), house.pipeline, house.skills)
+    registries = (*runtime.transformers.values(), runtime.pipeline, runtime.skills)
     return next(entry for registry in registries for entry in registry if entry.plugin is plugin)
 
 

@@ -81,16 +81,16 @@ def every_plugin_was_asked(assistant: FaultyAssistant, trace: TurnTrace) -> None
     """Plugins that come after a faulty one were called as well."""
     if not trace.steps or _diverted(assistant, trace) or trace.outcome == "cancelled":
         return
-    house = assistant.runtime
+    runtime = assistant.runtime
     seen = {(step.stage, step.who) for step in trace.steps}
     claimed = any(step.stage == "match" and step.outcome == "claimed" for step in trace.steps)
     spoke = any(step.stage == "speak" for step in trace.steps)
     for kind in CHAINS:
         if (kind == "intent" and not claimed) or (kind in ("dialog", "audio", "tts") and not spoke):
             continue
-        for entry in house.transformers[kind]:  # type: ignore[index]
+        for entry in runtime.transformers[kind]:  # type: ignore[index]
             assert (kind, entry.id) in seen, f"{kind} transformer {entry.id} was not asked\n{_story(trace)}"
-    pipeline = house.settings.assistant.pipeline
+    pipeline = runtime.settings.assistant.pipeline
     asked = [step.who for step in trace.steps if step.stage == "match"]
     assert asked == list(pipeline[: len(asked)]), f"asked {asked} of {pipeline}"
     assert claimed or len(asked) == len(pipeline), f"no plugin claimed, and only {asked} of {pipeline} were asked"

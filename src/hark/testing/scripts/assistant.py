@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
-from hark.app.runtime import Runtime
+from hark.app.runtime import Runtime, Storage
 from hark.app.settings import Settings
 from hark.bus import LocalBus
 from hark.hosting import Refusal
@@ -195,11 +195,8 @@ class ScriptAssistant:
             self.clock,
             self._plugins(),
             render=self._on_rendered,
-            serves=lambda _id: True,
-            restored=Session.read(self._default.wire()),
-            save=self._store_session,
-            data_root=self._data_root,
-            aloud=self._voice_config(),
+            storage=Storage(Session.read(self._default.wire()), self._store_session, data_root=self._data_root),
+            voice=self._voice_config(),
         )
         await self.runtime.start()
         await self._idle()

@@ -76,7 +76,7 @@ class TalkingHouse:
             [*(matcher() for matcher in matchers), *plugins],
             render=self._rendered,
             serves=lambda session_id: session_id == DEFAULT_SESSION_ID,
-            aloud=config.listening(config.hear_options(settings), **listening),
+            voice=config.listening(config.hear_options(settings), **listening),
         )
         self.following = VoiceFollower(self.bus)
 
