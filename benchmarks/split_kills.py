@@ -410,21 +410,21 @@ async def measure(case: Case, number: int, assistant: Split, bus: RemoteBus, log
 
 def result(case: Case, assistant: Split, crowd: Crowd, fault: Fault, log: Log, accepted: int) -> Result:
     logged = Counter(name for message in log.markers if (name := crowd.name_of(message)) is not None)
-    ran = Counter((assistant.home / "runs").read_text().split())
+    runs = (assistant.home / "runs").read_text().splitlines()
     if case.talk == "identical":  # they cannot be told apart: each is the next one that was said
         times = sorted(at for found in crowd.markers.values() for at in found)
         pairs = list(zip(crowd.said.values(), times, strict=False))
         in_log = logged.total()
         client, twice = len(times), max(len(times) - accepted, 0) + max(in_log - accepted, 0)
         from_log, missing = max(in_log - len(times), 0), max(accepted - in_log, 0)
-        ran_twice = 0
+        ran_twice = max(len(runs) - accepted, 0)
     else:
         pairs = [(at, crowd.markers[mark][0]) for mark, at in crowd.said.items() if mark in crowd.markers]
         client = len(crowd.markers)
         twice = sum(len(found) > 1 for found in crowd.markers.values()) + sum(n > 1 for n in logged.values())
         from_log = len(logged.keys() - crowd.markers.keys())
         missing = max(accepted - len(logged.keys() | crowd.markers.keys()), 0)
-        ran_twice = sum(n > 1 for mark, n in ran.items() if case.talk != "nested")
+        ran_twice = sum(n > 1 for mark, n in Counter(runs).items() if mark)  # turns within turns have no mark
     late = max((ended - max(said, fault.at) for said, ended in pairs if ended > fault.at), default=0.0)
     after = max((ended - max(said, fault.returned) for said, ended in pairs if ended > fault.returned), default=0.0)
     return Result(
