@@ -12,7 +12,7 @@ from hark.app.client import Client
 from hark.app.control.server import ControlServer
 from hark.app.diagnostics.examine import examine
 from hark.app.diagnostics.report import DoctorReport
-from hark.app.runtime import Runtime, Storage
+from hark.app.runtime import NOTHING_STORED, Runtime
 from hark.app.settings import Settings
 from hark.app.state.store import State
 from hark.bus import LocalBus
@@ -65,7 +65,7 @@ class LocalAssistant:
             self._plugins,
             render=self.client.render,
             serves=self.client.serves,
-            storage=state.storage if state is not None else Storage(),
+            storage=state.storage if state is not None else NOTHING_STORED,
             voice=self._voice,
         )
         try:

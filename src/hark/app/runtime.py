@@ -97,6 +97,9 @@ class Storage(NamedTuple):
     """The folder with the directories of plugins."""
 
 
+NOTHING_STORED: Final = Storage()
+
+
 def _discard(_spoken: SpokenResponse) -> None:
     """Show a response to no one."""
 
@@ -117,7 +120,7 @@ class Runtime:
         serves: Callable[[str], bool] = lambda _session_id: True,
         services: Collection[ServiceName] = ALL_SERVICES,
         settled: Callable[[], Awaitable[list[str]]] | None = None,
-        storage: Storage = Storage(),
+        storage: Storage = NOTHING_STORED,
         streams: TurnStreams | None = None,
         hands_over: bool = True,
         voice: VoiceConfig | None = None,

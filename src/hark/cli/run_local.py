@@ -51,7 +51,7 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
             starting.cancel()
 
     on_stop_signal(stop_now)
-    with Terminal(sys.stdin, sys.stdout) as terminal, listening(state.directory) as door:
+    with Terminal(sys.stdin, sys.stdout) as terminal, listening(state.directory) as control_socket:
         screen = Screen(sys.stdout, stop.set, prompts=terminal.is_interactive)
         mute_refusal_log()
         clock = SystemClock()
@@ -64,7 +64,7 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
             clock,
             screen.show if attending is None else attending.show,
             state=state,
-            control_socket=door,
+            control_socket=control_socket,
             settings_file=str(path),
             voice=None if attending is None else attending.config,
         )

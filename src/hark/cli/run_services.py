@@ -98,7 +98,7 @@ class _Process:
             settings_file=str(path),
             voice=_voice(settings, options),
             # A supervisor has the control socket itself.
-            door=ControlSocket(state.directory) if options.parent_watch is None else None,
+            control_socket=ControlSocket(state.directory) if options.parent_watch is None else None,
         )
         async with process:
             started()

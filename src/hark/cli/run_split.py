@@ -44,10 +44,10 @@ def run_split(options: argparse.Namespace, settings: Settings) -> int:
     _check_extras()
     directory = state_path(options)
     make_directory(directory)
-    door = ControlSocket(directory)
+    control_socket = ControlSocket(directory)
     try:
         lock = Lock(directory, ("supervisor",))
-        door.take()
+        control_socket.take()
     except Locked as held:
         raise StateError(f"{held}; talk to that one with: hark say, or choose another with --state") from None
     broker = None
@@ -55,11 +55,11 @@ def run_split(options: argparse.Namespace, settings: Settings) -> int:
         if not address.is_nats:
             broker = LocalBroker(directory, on_disk=settings.trace.disk)
             address = msgspec.structs.replace(address, nats=broker.table(address.nats))
-        return asyncio.run(_Split(options, settings, door, address, broker).live())
+        return asyncio.run(_Split(options, settings, control_socket, address, broker).live())
     finally:
         if broker is not None:
             broker.clean_up()
-        door.leave()
+        control_socket.leave()
         lock.release()
 
 
@@ -76,13 +76,13 @@ class _Split:
         self,
         options: argparse.Namespace,
         settings: Settings,
-        door: ControlSocket,
+        control_socket: ControlSocket,
         address: BusAddress,
         broker: LocalBroker | None,
     ) -> None:
         self._options = options
         self._settings = settings
-        self._door = door
+        self._control_socket = control_socket
         self._address = address
         self._broker = broker
         """The one that is started here; none where the settings name servers."""
@@ -125,7 +125,7 @@ class _Split:
             self._clock,
             connection or await connect(self._address, self._clock),
             screen.show,
-            door=self._door,
+            control_socket=self._control_socket,
             settings_file=str(settings_path(options)[0]),
         )
         self._front = front

@@ -1,1 +1,1 @@
-"""The door of a running assistant for other processes of its owner: a Unix socket in the state directory."""
+"""The control socket of a running assistant, for other processes of its owner: a Unix socket in the state directory."""

@@ -28,14 +28,14 @@ class RemoteFront:
         connection: ProcessConnection,
         aside: Callable[[str], None],
         *,
-        door: ControlSocket | None = None,
+        control_socket: ControlSocket | None = None,
         settings_file: str = "no file",
     ) -> None:
         self._services = services
         self._settings = settings
         self._clock = clock
         self._connection = connection
-        self._door = door
+        self._control_socket = control_socket
         self.client = RemoteTalk(connection.bus, clock, aside)
         self.view = RemoteView(
             connection.bus,
@@ -48,16 +48,16 @@ class RemoteFront:
         )
 
     async def __aenter__(self) -> RemoteFront:
-        if self._door is not None:
-            await self._door.serve(self.view)
+        if self._control_socket is not None:
+            await self._control_socket.serve(self.view)
         return self
 
     async def __aexit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         await self.client.all_rendered(self._settings.limits.grace)
-        if self._door is not None:
-            await self._door.close()
+        if self._control_socket is not None:
+            await self._control_socket.close()
         await self._connection.close()
 
     async def ready(self) -> None:

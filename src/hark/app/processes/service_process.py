@@ -14,7 +14,7 @@ from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.queries import ReportResponder, TraceResponder
 from hark.app.processes.remote_talk import RemoteListeners
 from hark.app.processes.remote_view import RemoteView
-from hark.app.runtime import Runtime, Storage
+from hark.app.runtime import NOTHING_STORED, Runtime
 from hark.app.service_names import ServiceName
 from hark.app.settings import Settings
 from hark.app.state.store import State
@@ -49,7 +49,7 @@ class ServiceProcess:
         worker: str | None = None,
         settings_file: str = "no file",
         voice: VoiceConfig | None = None,
-        door: ControlSocket | None = None,
+        control_socket: ControlSocket | None = None,
     ) -> None:
         self._services = services
         self._settings = settings
@@ -62,7 +62,7 @@ class ServiceProcess:
         """Its name among the workers that share `understand`, if it does."""
         self._settings_file = settings_file
         self._voice = voice
-        self._door = door
+        self._control_socket = control_socket
         """The control socket, which the processes that share a state directory serve in turns."""
         info = this_process(services, clock.wall(), is_worker=worker is not None)
         self.claim = connection.claim(info, clock, lost, worker or "")
@@ -91,9 +91,9 @@ class ServiceProcess:
         except BaseException:
             await self._close()
             raise
-        if self._door is not None:
+        if self._control_socket is not None:
             view = RemoteView(self._bus, self._clock, self._connection.members, self._settings, self._settings_file)
-            self._door.serve_when_free(view, self._clock)
+            self._control_socket.serve_when_free(view, self._clock)
         return self
 
     async def __aexit__(
@@ -112,7 +112,7 @@ class ServiceProcess:
             render=self._listeners.render if self._listeners is not None else _no_speech_here,
             serves=self._listeners.serves if self._listeners is not None else _no_listener_here,
             streams=self._connection.streams,
-            storage=self._state.storage if self._state is not None else Storage(),
+            storage=self._state.storage if self._state is not None else NOTHING_STORED,
             voice=self._voice,
         )
 
@@ -130,8 +130,8 @@ class ServiceProcess:
             # For an assistant in one process, and for a broker whose store is gone by then.
             self._state.writer.session(self.runtime.store.current)
         # The control socket after the services: a client that waits there for an answer gets it within the grace.
-        if self._door is not None:
-            await self._door.close()
+        if self._control_socket is not None:
+            await self._control_socket.close()
         await self.claim.leave()
         await self._disconnect()
 
