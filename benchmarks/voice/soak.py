@@ -229,6 +229,7 @@ class Soak:
     async def run(self, hours: float, minutes: float) -> Iterator[str]:
         """Until so much was heard, or so much time has gone by."""
         began, lines, share = monotonic(), [], 0.0
+        others = set(threading.enumerate())
         async with self.runtime:
             while share < 1.0:
                 await self.dice.choice(self.deeds)()
@@ -240,7 +241,7 @@ class Soak:
                     if before < mark <= share:
                         lines.append(self.line(mark))
         for thread in threading.enumerate():
-            if thread.name == "hark-worker":
+            if thread.name == "hark-worker" and thread not in others:
                 thread.join(5.0)  # it was told to end, and is about to
         lines.append(f"closed: {self.left()}")
         return iter(lines)
