@@ -87,4 +87,4 @@ def test_a_person_at_a_terminal_reads_what_came_of_a_save(world: World) -> None:
 def test_the_option_is_explained(world: World) -> None:
     shown = world.hark("run", "--help").stdout
     assert "--dev" in shown
-    assert "the old one stays" in " ".join(shown.split())
+    assert "the old version stays" in " ".join(shown.split())

@@ -11,13 +11,13 @@ import weakref
 from pathlib import Path
 
 import pytest
-from hark.bus.subscription import LocalSubscription
 
 from flow.dev_rig import WEATHER, Desk
 from flow.stage import MakeAssistant
 from hark.app.reload.changes import Reloaded, ReloadRefused, RestartNeeded, SettingsApplied, Unloaded, UnreadableFile
 from hark.app.reload.module_versions import current_modules, install_modules
 from hark.app.reload.watch import FileWatcher
+from hark.bus.delivery import LocalSubscription
 from hark.hosting import PluginFile
 from hark.model import Message
 from hark.plugins import Ctx, UtteranceTransformer
