@@ -11,6 +11,7 @@ from hark.spec import topics
 from hark.understand import DefaultSession
 
 
+@pytest.mark.one_worker  # where workers share it, the broker keeps it
 async def test_after_each_marker_the_default_session_is_saved(
     assistant: MakeAssistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -28,6 +29,7 @@ async def test_after_each_marker_the_default_session_is_saved(
         assert saved[-1] == hark.of(topics.UTTERANCE_HANDLED)[-1].session
 
 
+@pytest.mark.one_worker  # where workers share it, the broker keeps it
 async def test_a_save_that_fails_does_not_cost_the_marker(
     assistant: MakeAssistant, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,8 +112,9 @@ class TurnFollower:
     def resume(self, answer: TurnFollower) -> None:
         """Continue: `answer` is the turn this one waited for."""
         self.outcome, self.asks = "broken", False
-        self._answered_by = answer
-        answer.resumed.append(self)
+        if answer is not self:  # a nested turn answers in the name of the one that opened it
+            self._answered_by = answer
+            answer.resumed.append(self)
         self._update()
 
     go_on = resume
