@@ -45,6 +45,10 @@ def turn(play: Play) -> Play:
     return play
 
 
+SIDE_BY_SIDE = ("a_handler_begins_a_nested_turn",)
+"""Two turns of which another worker may take the second: between them there is no order on NATS."""
+
+
 @pytest.mark.parametrize("name", TURNS)
 async def test_a_turn_sends_its_messages_in_the_recorded_order(
     assistant: MakeAssistant, request: pytest.FixtureRequest, name: str
@@ -55,8 +59,12 @@ async def test_a_turn_sends_its_messages_in_the_recorded_order(
 
     hark = await TURNS[name](made)
     public = [topic for topic in hark.topics() if topic not in AT_START_AND_END]
+    layout = request.node.callspec.params["assistant"]
+    if layout == "nats" and name in SIDE_BY_SIDE:
+        assert sorted(public) == sorted(json.loads(RECORD.read_text("utf-8"))[name])
+        return
     # One record for all buses: it is taken on the local one, and the others have to agree with it.
-    check_entry(RECORD, name, public, may_rewrite=request.node.callspec.params["assistant"] == "local")
+    check_entry(RECORD, name, public, may_rewrite=layout == "local")
 
 
 def test_the_record_holds_no_turn_that_is_not_played() -> None:
