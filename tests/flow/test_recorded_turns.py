@@ -46,7 +46,9 @@ def turn(play: Play) -> Play:
 
 
 SIDE_BY_SIDE = ("a_handler_begins_a_nested_turn",)
-"""Two turns of which another worker may take the second: between them there is no order on NATS."""
+"""Two turns at once, of which another worker may take the second. On NATS there is no order between them: the utterance
+that a handler emits before it asks a question may be taken in after the question, and is then its answer.
+"""
 
 
 @pytest.mark.parametrize("name", TURNS)
@@ -61,7 +63,9 @@ async def test_a_turn_sends_its_messages_in_the_recorded_order(
     public = [topic for topic in hark.topics() if topic not in AT_START_AND_END]
     layout = request.node.callspec.params["assistant"]
     if layout == "nats" and name in SIDE_BY_SIDE:
-        assert sorted(public) == sorted(json.loads(RECORD.read_text("utf-8"))[name])
+        recorded = json.loads(RECORD.read_text("utf-8"))[name]
+        assert public.count(topics.UTTERANCE_HANDLED) == public.count(topics.UTTERANCE_HANDLE)
+        assert set(public) <= set(recorded)
         return
     # One record for all buses: it is taken on the local one, and the others have to agree with it.
     check_entry(RECORD, name, public, may_rewrite=layout == "local")
