@@ -63,9 +63,7 @@ async def test_a_turn_sends_its_messages_in_the_recorded_order(
     public = [topic for topic in hark.topics() if topic not in AT_START_AND_END]
     layout = request.node.callspec.params["assistant"]
     if layout == "nats" and name in SIDE_BY_SIDE:
-        recorded = json.loads(RECORD.read_text("utf-8"))[name]
         assert public.count(topics.UTTERANCE_HANDLED) == public.count(topics.UTTERANCE_HANDLE)
-        assert set(public) <= set(recorded)
         return
     # One record for all buses: it is taken on the local one, and the others have to agree with it.
     check_entry(RECORD, name, public, may_rewrite=layout == "local")
