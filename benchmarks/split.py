@@ -92,7 +92,7 @@ async def hark(skills: int, turns: int, warmup: int) -> dict[str, Any]:
         began = time.perf_counter()
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            bus = await BusAddress(BusTable(port=port)).connect(SystemClock(), patience=60.0)
+            bus = await BusAddress(BusTable(port=port)).connect(SystemClock(), patience=60.0, private=False)
             async with asyncio.timeout(60):
                 await until_ready(BusMembers(bus), ("understand", "act", "speak", "hear"), SystemClock())
             ready = time.perf_counter() - began

@@ -479,7 +479,7 @@ async def run(workers: int, options: Any) -> list[Result]:
     found: list[Result] = []
     async with split(workers, options.verbose) as assistant:
         clock = SystemClock()
-        bus = await BusAddress(BusTable(url=assistant.url)).connect(clock, patience=60.0)
+        bus = await BusAddress(BusTable(url=assistant.url)).connect(clock, patience=60.0, private=False)
         monitor = await connect(BusAddress(nats=assistant.broker_table()), clock)
         log = Log(monitor)
         await log.open()

@@ -68,7 +68,7 @@ async def measure(workers: int, bound: str, options: Any) -> float:
     """One assistant with this many workers."""
     async with split_kills.split(workers, verbose=False) as assistant:
         clock = SystemClock()
-        bus = await BusAddress(BusTable(url=assistant.url)).connect(clock, patience=60.0)
+        bus = await BusAddress(BusTable(url=assistant.url)).connect(clock, patience=60.0, private=False)
         monitor = await connect(BusAddress(nats=assistant.broker_table()), clock)
         try:
             await assistant.all_ready(split_kills.Log(monitor))

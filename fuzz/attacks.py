@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -14,6 +14,8 @@ Attack = Callable[[str, random.Random, int], Awaitable[int]]
 
 _PATIENCE = 10.0
 _AT_ONCE = 200
+
+PRIVATE = ("handler.done", "handler.accepted", "ready", "process.pong", "presence", "bus.again", "skill.detached")
 
 _GARBAGE = (
     b"",
@@ -236,6 +238,172 @@ async def crowds(url: str, _dice: random.Random, count: int) -> int:
     return inside
 
 
+async def private_topics(url: str, dice: random.Random, count: int) -> int:
+    """Signals of Hark's own services, from clients that are none, and wishes to receive them."""
+
+    async def one(line: Line) -> int:
+        inside = await line.ask(url, dice.choice((b"", b"Sec-WebSocket-Protocol: hark.2\r\n")))
+        for _ in range(20):
+            topic = f"hark.{dice.choice(PRIVATE)}".encode()
+            data = b'{"topic":"honest.skill:go","skill_ids":["honest.skill"],"fuzz":true}'
+            line.writer.write(frame(b'{"type":"%b","data":%b}' % (topic, data)))
+            line.writer.write(frame(b'["follow","%b"]' % topic, 0x82))
+        await asyncio.sleep(0)
+        return int(inside)
+
+    return await _each(url, one, count)
+
+
+async def names_of_others(url: str, dice: random.Random, count: int) -> int:
+    """Registrations, deregistrations and answers in the name of a skill of an honest client, and many of one's own."""
+    kinds = (
+        "ovos.intent.register.template",
+        "ovos.intent.register.keyword",
+        "ovos.entity.register",
+        "ovos.skill.deregister",
+        "ovos.intent.deregister",
+        "ovos.intent.disable",
+        "ovos.converse.pong",
+        "mycroft.skill.handler.complete",
+        "hark.handler.done",
+    )
+
+    async def one(line: Line) -> int:
+        inside = await line.ask(url)
+        for number in range(30):
+            skill = dice.choice(("honest.skill", "honest.skill", f"skill{number}", ""))
+            named = f'"skill_id":"{skill}",' if skill else ""
+            body = f'{named}"topic":"{skill}:go","intent_name":"i{number}","lang":"en-US","samples":["fuzz"]'
+            topic = dice.choice(kinds)
+            line.writer.write(
+                frame(f'{{"type":"{topic}","data":{{{body}}},"context":{{"skill_id":"{skill}"}}}}'.encode())
+            )
+        await asyncio.sleep(0)
+        return int(inside)
+
+    return await _each(url, one, count)
+
+
+async def foreign_hosts(url: str, dice: random.Random, count: int) -> int:
+    """Host headers in which parsers see different hosts; how many were accepted that should not be."""
+    port = urlsplit(url).port
+    hosts = (
+        f"x@127.0.0.1:{port}",
+        "evil.example@127.0.0.1",
+        f"127.0.0.1:{port}@evil.example",
+        "127.0.0.1#evil.example",
+        "127.0.0.1/evil.example",
+        "localhost.evil.example",
+        "[::1].evil.example",
+        f"127.0.0.1:{port}:80",
+        "",
+    )
+
+    async def one(line: Line) -> int:
+        line.writer.write(
+            f"GET /core HTTP/1.1\r\nHost: {dice.choice(hosts)}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
+        )
+        answer = await asyncio.wait_for(line.reader.readline(), _PATIENCE)
+        return int(b" 101 " in answer)
+
+    return await _each(url, one, count)
+
+
+async def long_names(url: str, _dice: random.Random, count: int) -> int:
+    """Topics with very long names, followed until the server has no memory left; and flushes that are never awaited."""
+
+    async def one(line: Line) -> int:
+        inside = await line.ask(url, b"Sec-WebSocket-Protocol: hark.2\r\n")
+        for number in range(20):
+            line.writer.write(frame(b'["follow","%b%d"]' % (b"a" * 60_000, number), 0x82))
+            line.writer.write(frame(b'["flush",%d]' % number, 0x82))
+            line.writer.write(frame(b'{"type":"hark.fence.x","data":{"x":"%b"}}' % (b"x" * 30_000)))
+        await asyncio.wait_for(line.writer.drain(), _PATIENCE)
+        return int(inside)
+
+    return await _each(url, one, count, at_once=10)
+
+
+async def slow_followers(url: str, _dice: random.Random, count: int) -> int:
+    """Clients that each follow a topic of their own, are sent megabytes on it, and do not read them."""
+    lines: list[Line] = []
+    inside = 0
+    try:
+        for number in range(count):
+            line = await Line.open(url)
+            lines.append(line)
+            inside += await line.ask(url, b"Sec-WebSocket-Protocol: hark.2\r\n")
+            line.writer.write(frame(b'["follow","fuzz.own.%d"]' % number, 0x82))
+            line.writer.transport.pause_reading()  # type: ignore[attr-defined]
+        for _ in range(20):
+            for number, line in enumerate(lines):
+                line.writer.write(frame(b'{"type":"fuzz.own.%d","data":{"x":"%b"}}' % (number, b"x" * 200_000)))
+                with suppress(OSError, TimeoutError):
+                    await asyncio.wait_for(line.writer.drain(), 0.05)
+    finally:
+        await asyncio.gather(*(line.end() for line in lines))
+    return inside
+
+
+async def bound_token(url: str, dice: random.Random, count: int, token: str = "bound") -> int:
+    """A token that is bound to source `fuzz` and session `fuzz`, used for every other source and session."""
+    sessions = (
+        "",
+        "{}",
+        '{"session_id":"default"}',
+        '{"session_id":"kitchen"}',
+        '{"session_id":"fuzz","session_id":"x"}',
+    )
+
+    async def one(line: Line) -> int:
+        await line.ask(url, b"Authorization: Bearer %b\r\n" % token.encode())
+        for _ in range(20):
+            source = dice.choice(('"fuzz"', '"kitchen"', '["kitchen","fuzz"]', "7"))
+            session = dice.choice(sessions)
+            context = f'"source":{source}' + (f',"session":{session}' if session else "")
+            body = f'{{"type":"ovos.utterance.handle","data":{{"utterances":["yes"]}},"context":{{{context}}}}}'
+            line.writer.write(frame(body.encode()))
+        await asyncio.sleep(0)
+        return 0  # it is accepted; what it says is not
+
+    return await _each(url, one, count)
+
+
+FORBIDDEN: tuple[str, ...] = (
+    "ovos.utterance.handle",
+    "ovos.intent.register.template",
+    "ovos.intent.register.keyword",
+    "ovos.entity.register",
+    "ovos.skill.deregister",
+    "ovos.intent.deregister",
+    "ovos.intent.disable",
+    "ovos.converse.pong",
+    "mycroft.skill.handler.complete",
+    *(f"hark.{name}" for name in PRIVATE),
+)
+"""The topics of what must not come through; `is_forged` says which of their Messages an attacker sent."""
+
+
+def is_forged(topic: str, data: Mapping[str, object], context: Mapping[str, object]) -> bool:
+    """Whether this is what an attacker may not emit: a private signal, in the name of another, or in its session."""
+    if topic == "ovos.utterance.handle":
+        return True  # no honest client says anything
+    if topic.startswith("hark."):
+        return data.get("fuzz") is True or str(data.get("topic", "")).startswith("honest.skill:")
+    name = context if topic.startswith("mycroft.") else data
+    return name.get("skill_id") == "honest.skill" and data.get("samples") in (["fuzz"], ("fuzz",))
+
+
+REGISTER_HONEST: bytes = (
+    b'{"type":"ovos.intent.register.template","data":{"skill_id":"honest.skill","intent_name":"go","lang":"en-US",'
+    b'"samples":["honest"]}}'
+)
+"""What the honest client registers before anything else."""
+
+MUST_BE_REFUSED: frozenset[str] = frozenset({"foreign hosts"})
+"""Attacks of which no connection may be accepted, also where local clients need no token."""
+
 ATTACKS: dict[str, Attack] = {
     "malformed frames": malformed_frames,
     "malformed messages": malformed_messages,
@@ -245,6 +413,12 @@ ATTACKS: dict[str, Attack] = {
     "slow readers": slow_readers,
     "wrong tokens": wrong_tokens,
     "crowds": crowds,
+    "private topics": private_topics,
+    "names of others": names_of_others,
+    "bound token": bound_token,
+    "foreign hosts": foreign_hosts,
+    "long names": long_names,
+    "slow followers": slow_followers,
 }
 
 

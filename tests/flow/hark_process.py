@@ -51,7 +51,8 @@ class World:
     def write_settings(self, text: str) -> None:
         """Put a settings file where it is looked for."""
         self.settings.parent.mkdir(parents=True, exist_ok=True)
-        self.settings.write_text(text)
+        # The port is one for all tests that run at the same time.
+        self.settings.write_text(text if "[bus]" in text else f"{text}\n[bus]\nserve = false\n")
 
     def install(self, module: str, source: str, *entry_points: str) -> None:
         """Install a package with plugins: `skill: Name` for each entry point."""
@@ -112,6 +113,8 @@ class World:
                 os.close(ours)
 
     def _command(self, *arguments: str) -> list[str]:
+        if arguments[:1] == ("run",) and not self.settings.exists():
+            self.write_settings("")
         return [sys.executable, "-m", "hark", *arguments]
 
 

@@ -79,6 +79,7 @@ def test_a_second_process_with_a_service_refuses_to_start(world: World, url: str
     first = start("understand", "act")
     eventually((world.state / "control.sock").exists)
     other = World(tmp_path / "elsewhere")
+    other.write_settings(f'[bus]\ntoken = "{world.state}/service.token"\n')
     done = other.hark("run", "--room", "understand", "--bus", url)  # as the option was called before
     assert (done.returncode, done.stdout) == (2, "")
     [line] = done.stderr.splitlines()
@@ -109,6 +110,8 @@ def test_over_the_bus_they_are_found_from_anywhere(world: World, url: str, start
     start("hear", "act", "speak")
     start("understand")
     visitor = World(tmp_path / "elsewhere")
+    assert "service token" in visitor.hark("say", "say good day", "--bus", url).stderr
+    visitor.write_settings(f'[bus]\ntoken = "{world.state}/service.token"\n')
     said = eventually(lambda: _answered(visitor, "say", "say", "good", "day", "--why", "--bus", url))
     assert said[0] == "good day"
     assert _stages(said) >= {"intent", "handler", "speak"}

@@ -97,7 +97,7 @@ class Split:
     @asynccontextmanager
     async def client(self) -> Any:
         """A client of the websocket server."""
-        bus = await BusAddress(BusTable(url=self.url)).connect(SystemClock())
+        bus = await BusAddress(BusTable(url=self.url)).connect(SystemClock(), private=False)
         try:
             yield bus
         finally:
@@ -150,6 +150,7 @@ def test_say_why_and_doctor_talk_to_all_processes_as_to_one(split: Split, tmp_pa
         assert f"the service act already runs on this bus in process {found['act']} on" in taken.stderr
         # From elsewhere, by the websocket server.
         other = World(tmp_path / "elsewhere")
+        other.write_settings(f'[bus]\ntoken = "{world.state}/service.token"\n')
         assert other.hark("say", "say good day", "--bus", split.url).stdout == "good day\n"
         assert '"say good day"' in other.hark("why", "--bus", split.url).stdout
         assert f"service act: process {found['act']} on " in other.hark("doctor", "--bus", split.url).stdout

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import resource
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -14,7 +17,7 @@ from typing import TypeVar
 
 import pytest
 
-from flow.hark_process import World, eventually, free_url
+from flow.hark_process import World, eventually, free_port, free_url
 from hark.bus import RemoteBus
 from hark.bus.websocket import BusUnavailable, WebSocketCarrier
 from hark.model import Message, SystemClock
@@ -26,6 +29,15 @@ TLS = Path(__file__).parents[1] / "unit" / "bus" / "tls"
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return World(tmp_path / "home")
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> str:
+    """Settings that name a certificate and its key, which is private as it has to be."""
+    key = tmp_path / "key.pem"
+    key.write_bytes((TLS / "key.pem").read_bytes())
+    key.chmod(0o600)
+    return f'certificate = "{TLS}/certificate.pem"\nkey = "{key}"\n'
 
 
 async def talks(url: str, token: str = "", tls: ssl.SSLContext | None = None) -> bool:
@@ -61,21 +73,18 @@ async def test_a_port_that_is_taken_is_told_with_its_remedy(world: World) -> Non
         assert len(done.stderr.splitlines()) == 1
 
 
-def test_the_bus_is_not_opened_to_others_by_accident(world: World) -> None:
+def test_the_bus_is_not_opened_to_others_by_accident(world: World, pair: str) -> None:
     done = world.hark("bus", "--host", "0.0.0.0", "--port", "0")
     assert (done.returncode, done.stdout) == (2, "")
     assert "certificate and key" in done.stderr
-    world.write_settings(f'[bus]\ncertificate = "{TLS}/certificate.pem"\nkey = "{TLS}/key.pem"\n')
+    world.write_settings(f"[bus]\n{pair}")
     done = world.hark("bus", "--host", "0.0.0.0", "--port", "0")
     assert (done.returncode, done.stdout) == (2, "")
     assert "hark token add NAME" in done.stderr
 
 
-async def test_from_elsewhere_one_comes_in_with_a_token_until_it_is_revoked(world: World) -> None:
-    world.write_settings(
-        f'[bus]\nport = 0\nremote_host = "0.0.0.0"\nremote_port = 0\n'
-        f'certificate = "{TLS}/certificate.pem"\nkey = "{TLS}/key.pem"\n'
-    )
+async def test_from_elsewhere_one_comes_in_with_a_token_until_it_is_revoked(world: World, pair: str) -> None:
+    world.write_settings(f'[bus]\nport = 0\nremote_host = "0.0.0.0"\nremote_port = 0\n{pair}')
     token = world.hark("token", "add", "satellite").stdout.strip()
     tls = ssl.create_default_context(cafile=TLS / "certificate.pem")
     with world.running("bus") as bus:
@@ -158,10 +167,124 @@ def test_port_in_the_settings_alone_moves_the_server_and_the_services(world: Wor
     with world.running("bus") as bus, world.running("run", *services) as running:
         assert bus.line() == f"the bus listens at ws://127.0.0.1:{port}/core"
 
+        eventually((world.state / "control.sock").exists)  # else `hark say` would start an assistant of its own
+
         def answered() -> bool:
             return world.hark("say", "say good morning").stdout == "good morning\n"
 
         assert eventually(answered)
         for process in (running, bus):
             process.signal(signal.SIGTERM)
-            assert process.end()[0] == 0
+            assert process.end() == (0, "")
+
+
+def utterance(text: str, session_id: str = "shell") -> str:
+    """A line for `hark bus pipe`."""
+    context = {"session": {"session_id": session_id}}
+    return json.dumps({"type": "ovos.utterance.handle", "data": {"utterances": [text]}, "context": context})
+
+
+def pipe(world: World, *options: str, said: str) -> subprocess.CompletedProcess[str]:
+    """Run it again until the server is there: it is started beside the first turns."""
+    return eventually(
+        lambda: done if (done := world.hark("bus", "pipe", *options, said=said)).returncode != 2 else None
+    )
+
+
+def test_the_assistant_in_one_process_serves_clients(world: World) -> None:
+    port = free_port()
+    world.write_settings(f"[bus]\nport = {port}\n")
+    with world.running("run", "--no-plugins") as running:
+        assert running.say("say hello") == "hello"
+        options = ("--topic", "ovos.utterance.speak", "--until", "ovos.utterance.handled")
+        done = pipe(world, *options, said=utterance("say good morning") + "\n")
+        [line] = done.stdout.splitlines()
+        assert json.loads(line)["data"]["utterance"] == "good morning"
+        assert (done.returncode, done.stderr) == (0, "")
+        url = f"ws://127.0.0.1:{port}/core"
+        asked = world.hark("say", "say over the bus", "--bus", url, "--why")
+        assert (asked.returncode, asked.stdout.splitlines()[0]) == (0, "over the bus")
+        assert world.hark("doctor", "--bus", url).returncode == 0
+        other = World(world.home / "other")
+        refused = other.hark("say", "say hello", "--bus", url)
+        assert refused.returncode == 2
+        assert "service token" in refused.stderr
+        assert running.say("say hello again") == "hello again"
+        assert running.end() == (0, "")
+
+
+def test_a_taken_port_is_reported_and_the_assistant_runs_without_a_server(world: World) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        world.write_settings(f"[bus]\nport = {port}\n")
+        with world.running("run", "--no-plugins") as running:
+            assert running.say("say hello") == "hello"
+            report = eventually(lambda: found if "is taken" in (found := world.hark("doctor").stdout) else None)
+            assert f"port {port} of 127.0.0.1 is taken" in report
+            status, errors = running.end()
+    assert status == 0
+    [line] = errors.splitlines()
+    assert f"port {port} of 127.0.0.1 is taken" in line
+    assert "serve = false" in line
+
+
+def test_a_setting_turns_the_server_off(world: World) -> None:
+    port = free_port()
+    world.write_settings(f"[bus]\nport = {port}\nserve = false\n")
+    with world.running("run", "--no-plugins", "-v") as running:
+        assert running.say("say hello") == "hello"
+        assert running.end()[0] == 0
+    assert "the bus listens" not in running.errors
+
+
+def test_without_the_extra_the_assistant_runs_and_only_the_log_says_what_is_missing(world: World) -> None:
+    world.write_settings("[bus]\nport = 0\n")
+    program = "import sys; sys.modules['picows'] = None; from hark.cli.main import main; sys.exit(main())"
+    for verbose in ((), ("-v",)):
+        done = subprocess.run(
+            [sys.executable, "-c", program, "run", "--no-plugins", *verbose],
+            input="say hello\nsay goodbye\n",
+            capture_output=True,
+            text=True,
+            env=world.environment,
+            timeout=60,
+        )
+        assert (done.returncode, done.stdout) == (0, "hello\ngoodbye\n")
+        assert ("pip install 'hark[websocket]'" in done.stderr) is bool(verbose)
+
+
+def test_a_line_that_is_no_message_is_named_and_the_others_are_sent(world: World) -> None:
+    with world.running("bus", "--port", "0") as bus:
+        url = bus.line().split()[-1]
+        said = '{"type": "test.one"}\nnonsense\n\n{"type": "test.two"}\n'
+        done = world.hark("bus", "pipe", "--bus", url, "--topic", "test.*", said=said)
+        assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["test.one", "test.two"]
+        assert done.returncode == 2
+        assert done.stderr.startswith("hark: line 2: ")
+        file = world.home / "messages"
+        file.write_text('{"type": "test.three"}')
+        done = world.hark("bus", "pipe", str(file), "--bus", url, "--topic", "test.three")
+        assert (done.returncode, json.loads(done.stdout)["type"]) == (0, "test.three")
+        done = world.hark("bus", "pipe", "--bus", url, "--until", "test.never", "--timeout", "0.1", said=said[:21])
+        assert (done.returncode, done.stderr) == (1, "hark: no test.never within 0.1 seconds\n")
+
+
+def test_the_shell_example_of_the_page_works(world: World) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "bus.md").read_text()
+    [script] = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    port = free_port()
+    world.write_settings(f"[bus]\nport = {port}\n")
+    bin_folder = world.home / "bin"
+    bin_folder.mkdir(parents=True)
+    (bin_folder / "hark").write_text(f'#!/bin/sh\nexec {sys.executable} -m hark "$@"\n')
+    (bin_folder / "hark").chmod(0o755)
+    environment = {**world.environment, "PATH": f"{bin_folder}:{world.environment['PATH']}"}
+    with world.running("run", "--no-plugins") as running:
+        assert running.say("say hello") == "hello"
+        pipe(world, said="")
+        done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=environment, timeout=60)
+        assert running.end() == (0, "")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "It is" in done.stdout

@@ -12,6 +12,7 @@ import msgspec
 
 from hark.app.settings import Settings
 from hark.app.settings.tables import BusTable, NatsTable
+from hark.app.tokens import ServiceToken
 from hark.bus import RemoteBus
 from hark.errors import UserError
 from hark.model import Clock
@@ -31,16 +32,18 @@ class BusAddress(msgspec.Struct, frozen=True):
 
     bus: BusTable = BusTable()
     nats: NatsTable = NatsTable()
+    state: Path | None = None
+    """The state directory, in which the token of Hark's own services is."""
 
     @classmethod
-    def of(cls, settings: Settings, url: str | None = None) -> BusAddress:
+    def of(cls, settings: Settings, url: str | None = None, state: Path | None = None) -> BusAddress:
         """The address in the settings, unless `url` is given; a `nats://` or `tls://` address is one of NATS."""
         bus, nats = settings.bus, settings.nats
-        if url is None:
-            return cls(bus, nats)
-        if url.startswith(_NATS):
-            return cls(bus, msgspec.structs.replace(nats, servers=(url,)))
-        return cls(msgspec.structs.replace(bus, url=url), msgspec.structs.replace(nats, servers=()))
+        if url is not None and url.startswith(_NATS):
+            nats = msgspec.structs.replace(nats, servers=(url,))
+        elif url is not None:
+            bus, nats = msgspec.structs.replace(bus, url=url), msgspec.structs.replace(nats, servers=())
+        return cls(bus, nats, state)
 
     def __str__(self) -> str:
         # Without the secrets in an address.
@@ -68,8 +71,11 @@ class BusAddress(msgspec.Struct, frozen=True):
             return self.bus
         return msgspec.structs.replace(self.bus, host=place.hostname, port=place.port or 80, path=place.path or "/")
 
-    async def connect(self, clock: Clock, *, patience: float = PATIENCE) -> RemoteBus:
-        """A bus that is connected there. Raises `UserError` when it does not answer within `patience` seconds."""
+    async def connect(self, clock: Clock, *, patience: float = PATIENCE, private: bool = True) -> RemoteBus:
+        """A bus that is connected there. Raises `UserError` when it does not answer within `patience` seconds.
+
+        As one of Hark's own services, unless it is not `private`: then as any client.
+        """
         # Imported only here: each needs an extra of its own.
         if self.is_nats:
             from hark.app.connecting_nats import connected_to_nats
@@ -78,7 +84,7 @@ class BusAddress(msgspec.Struct, frozen=True):
         self.check()
         from hark.bus.websocket import BusUnavailable
 
-        bus = RemoteBus(self.carrier(clock, patience))
+        bus = RemoteBus(self.carrier(clock, patience, private=private))
         try:
             await bus.open()
         except BusUnavailable as error:
@@ -94,15 +100,17 @@ class BusAddress(msgspec.Struct, frozen=True):
             except ImportError as error:
                 raise UserError(str(error)) from None
 
-    def carrier(self, clock: Clock, patience: float = PATIENCE) -> WebSocketCarrier:
+    def carrier(self, clock: Clock, patience: float = PATIENCE, *, private: bool = True) -> WebSocketCarrier:
         """A carrier to the websocket server, not connected yet. Raises `UserError` for settings that lead nowhere."""
         from hark.bus.websocket import WebSocketCarrier
 
         if not self.url.startswith(("ws://", "wss://")):
             raise UserError(f"[bus] url: {self.url!r} is not an address such as ws://127.0.0.1:8181/core")
         token = _read(self.bus.token) if self.bus.token is not None else ""
+        if not token and private and self.state is not None and _is_loopback(urlsplit(self.url).hostname or ""):
+            token = ServiceToken(self.state).read()  # a server on another machine has no use for it
         tls = _tls(self.bus.authority) if self.url.startswith("wss://") else None
-        return WebSocketCarrier(self.url, clock, token=token, tls=tls, patience=patience)
+        return WebSocketCarrier(self.url, clock, token=token, tls=tls, private=private, patience=patience)
 
 
 def _is_loopback(host: str) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import ssl
+import stat
+from collections.abc import Iterable
 from pathlib import Path
 
+from hark.app.paths import tokens_file
 from hark.app.settings.tables import BusTable
-from hark.app.tokens import Token, TokenFile
+from hark.app.tokens import ServiceToken, Token, TokenFile
 from hark.bus import Bus
 from hark.bus.websocket import Credential, Endpoint, EndpointError, Permissions, ServerLimits, WebSocketServer
 from hark.bus.websocket.auth import is_loopback
@@ -15,45 +19,67 @@ from hark.model import Clock
 
 
 class TokenCredentials:
-    """The tokens of a file, as a `CredentialStore`."""
+    """The tokens of clients and the one of Hark's own services, as a `CredentialStore`."""
 
-    def __init__(self, file: TokenFile) -> None:
+    def __init__(self, file: TokenFile, service: ServiceToken) -> None:
         self._file = file
+        self._service = service
 
     def find(self, token: str) -> Credential | None:
         """See `CredentialStore`."""
         found = self._file.find(token)
+        if self._service.matches(token):
+            return _service_credential(self._service.fingerprint())
         return _credential(found) if found is not None else None
 
     def is_valid(self, credential: Credential) -> bool:
         """See `CredentialStore`."""
+        if credential == _service_credential(self._service.fingerprint()):
+            return True
         return any(_credential(token) == credential for token in self._file.current())
 
 
 def _credential(token: Token) -> Credential:
-    return Credential(token.name, Permissions(token.emit, token.receive), token.sha256)
+    permissions = Permissions(token.emit, token.receive, token.sources, token.sessions, private=token.service)
+    return Credential(token.name, permissions, token.sha256)
 
 
-async def start_server(bus: Bus, table: BusTable, tokens: TokenFile, clock: Clock) -> tuple[WebSocketServer, list[str]]:
-    """A server for `bus` that listens, and its addresses. Raises `UserError`, which says what to do."""
-    server = WebSocketServer(bus, endpoints(table, tokens), limits(table), clock)
+def _service_credential(fingerprint: str) -> Credential:
+    return Credential("a Hark service", Permissions(private=True), fingerprint)
+
+
+class PortTaken(UserError):
+    """Another process listens at the port."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.place = f"port {endpoint.port} of {endpoint.host} is taken"
+        super().__init__(f"{self.place}: a bus may be running already; choose another with --port, or port in [bus]")
+
+
+async def start_server(
+    bus: Bus, table: BusTable, state: Path, clock: Clock, *, reserved: Iterable[str] = ()
+) -> tuple[WebSocketServer, list[str]]:
+    """A server for `bus` that listens, and its addresses. Raises `UserError`, which says what to do.
+
+    The tokens are in the directory `state`, where also the one of Hark's own services is made. No client may register
+    skills whose ids are `reserved`.
+    """
+    tokens, service = TokenFile(tokens_file(table.tokens, state)), ServiceToken(state)
+    service.ensure()
+    server = WebSocketServer(bus, endpoints(table, tokens, service), limits(table), clock, reserved=reserved)
     try:
         return server, await server.start()
     except EndpointError as error:
         if error.port_taken:
-            endpoint = error.endpoint
-            raise UserError(
-                f"port {endpoint.port} of {endpoint.host} is taken: a bus may be running already; "
-                "choose another with --port, or port in [bus]"
-            ) from None
+            raise PortTaken(error.endpoint) from None
         raise UserError(f"the bus {error}") from None
 
 
-def endpoints(table: BusTable, tokens: TokenFile) -> list[Endpoint]:
+def endpoints(table: BusTable, tokens: TokenFile, service: ServiceToken) -> list[Endpoint]:
     """Where to listen, and for which clients; raises `UserError`."""
-    found = [_endpoint(table, tokens, table.host, table.port)]
+    found = [_endpoint(table, tokens, service, table.host, table.port)]
     if table.remote_host is not None:
-        found.append(_endpoint(table, tokens, table.remote_host, table.remote_port))
+        found.append(_endpoint(table, tokens, service, table.remote_host, table.remote_port))
     return found
 
 
@@ -64,30 +90,35 @@ def limits(table: BusTable) -> ServerLimits:
         backlog=table.backlog,
         backlogs=table.backlogs,
         connections=table.connections,
+        client_connections=table.client_connections,
         rate=table.rate,
         burst=table.burst,
+        byte_rate=table.byte_rate,
+        byte_burst=table.byte_burst,
+        registrations=table.registrations,
+        registration_bytes=table.registration_bytes,
         handshake=table.handshake,
     )
 
 
-def _endpoint(table: BusTable, tokens: TokenFile, host: str, port: int) -> Endpoint:
-    credentials = TokenCredentials(tokens) if tokens.read() else None
+def _endpoint(table: BusTable, tokens: TokenFile, service: ServiceToken, host: str, port: int) -> Endpoint:
+    has_tokens = bool(tokens.read())
     tls = None
     if not is_loopback(host):
         where = f"{host} can be reached from other machines"
         if table.certificate is None or table.key is None:
             raise UserError(f"{where}, so it needs TLS: set certificate and key in [bus] (docs/bus.md shows how)")
-        if credentials is None:
+        if not has_tokens:
             raise UserError(f"{where}, so clients need tokens, and there are none: hark token add NAME")
         tls = _tls(Path(table.certificate).expanduser(), Path(table.key).expanduser())
-    elif table.ask_everybody and credentials is None:
+    elif table.ask_everybody and not has_tokens:
         raise UserError("ask_everybody is set in [bus], and there are no tokens: hark token add NAME")
     return Endpoint(
         host,
         port,
         path=table.path,
         tls=tls,
-        credentials=credentials,
+        credentials=TokenCredentials(tokens, service),
         needs_token=table.ask_everybody,
         hosts=table.hosts,
         origins=table.origins,
@@ -95,6 +126,7 @@ def _endpoint(table: BusTable, tokens: TokenFile, host: str, port: int) -> Endpo
 
 
 def _tls(certificate: Path, key: Path) -> ssl.SSLContext:
+    _check_private(key)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
@@ -103,3 +135,14 @@ def _tls(certificate: Path, key: Path) -> ssl.SSLContext:
         why = error.strerror or str(error)
         raise UserError(f"{certificate} and {key} are not a certificate and its key: {why}") from None
     return context
+
+
+def _check_private(key: Path) -> None:
+    """Refuse a key that others can read: they could pass for this bus. A group may read one that root gave it."""
+    try:
+        found = key.stat()
+    except OSError:
+        return  # said when it is loaded
+    others = stat.S_IRWXO | (stat.S_IRWXG if found.st_uid == os.geteuid() else stat.S_IWGRP)
+    if found.st_mode & others:
+        raise UserError(f"the key {key} can be read or changed by other users of this machine: chmod 600 {key}")

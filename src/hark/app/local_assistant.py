@@ -8,6 +8,8 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from hark.app.client import Client
 from hark.app.control.server import ControlServer
 from hark.app.diagnostics.examine import examine
@@ -19,9 +21,11 @@ from hark.bus import LocalBus
 from hark.hosting import Refusal
 from hark.model import Clock
 from hark.plugins import Plugin
+from hark.speak import SpokenResponse
 from hark.trace import TraceRecord
 
 if TYPE_CHECKING:
+    from hark.app.local_server import LocalServer
     from hark.app.voice.engines import VoiceConfig
 
 
@@ -41,6 +45,7 @@ class LocalAssistant:
         *,
         state: State | None = None,
         control_socket: socket.socket | None = None,
+        server: LocalServer | None = None,
         settings_file: str = "no file",
         voice: VoiceConfig | None = None,
     ) -> None:
@@ -50,6 +55,7 @@ class LocalAssistant:
         self._aside = aside
         self._state = state
         self._control_socket = control_socket
+        self._server = server
         self._settings_file = settings_file
         self._voice = voice
         self._control: ControlServer | None = None
@@ -63,8 +69,8 @@ class LocalAssistant:
             bus,
             self._clock,
             self._plugins,
-            render=self.client.render,
-            serves=self.client.serves,
+            render=self._render,
+            serves=self._serves,
             storage=state.storage if state is not None else NOTHING_STORED,
             voice=self._voice,
         )
@@ -85,6 +91,17 @@ class LocalAssistant:
         if self._state is not None and self._control_socket is not None:
             self._control = ControlServer(self._control_socket, self._state.directory, self)
             await self._control.start()
+        if self._server is not None:
+            self._server.start(self.runtime, self._report)
+
+    def _serves(self, session_id: str) -> bool:
+        return self.client.serves(session_id) or (self._server is not None and self._server.serves(session_id))
+
+    def _render(self, spoken: SpokenResponse) -> None:
+        if self._server is not None and self._server.serves(spoken.message.session_id):
+            self._server.render(spoken)
+        else:
+            self.client.render(spoken)
 
     def open_client(self) -> AbstractAsyncContextManager[Client]:
         return nullcontext(self.client)
@@ -94,7 +111,13 @@ class LocalAssistant:
         return trace.record() if trace is not None else None
 
     async def examine(self) -> DoctorReport:
-        return examine(self.runtime, self._settings_file)
+        return self._report()
+
+    def _report(self) -> DoctorReport:
+        report = examine(self.runtime, self._settings_file)
+        if self._server is None or not self._server.problem:
+            return report
+        return msgspec.structs.replace(report, advice=[*report.advice, self._server.problem])
 
     def langs(self) -> frozenset[str]:
         return self.runtime.settings.understanding().langs
@@ -103,6 +126,8 @@ class LocalAssistant:
         await self.client.all_rendered(self.runtime.settings.limits.grace)
         # The control socket is closed last: a client that waits for an answer gets it within the grace.
         await self.runtime.stop()
+        if self._server is not None:
+            await self._server.close()
         if self._control is not None:
             await self._control.close()
         await self.runtime.bus.close()

@@ -44,17 +44,21 @@ class Exchange(Generic[S, F]):
         for topic, group in self._follows.pop(subscriber, set()):
             self._remove(subscriber, topic, group)
 
-    def follow(self, subscriber: S, topic: str, group: str = "") -> None:
-        """Hand a subscriber what is sent on `topic`, once, however often it asks."""
-        if subscriber in self._follows and (topic, group) not in self._follows[subscriber]:
-            self._follows[subscriber].add((topic, group))
-            self._topics.setdefault(topic, {}).setdefault(group, []).append(subscriber)
+    def follow(self, subscriber: S, topic: str, group: str = "") -> bool:
+        """Hand a subscriber what is sent on `topic`, once, however often it asks; whether that is new."""
+        if subscriber not in self._follows or (topic, group) in self._follows[subscriber]:
+            return False
+        self._follows[subscriber].add((topic, group))
+        self._topics.setdefault(topic, {}).setdefault(group, []).append(subscriber)
+        return True
 
-    def unfollow(self, subscriber: S, topic: str, group: str = "") -> None:
-        """End `follow` with the same arguments."""
-        if (topic, group) in self._follows.get(subscriber, ()):
-            self._follows[subscriber].discard((topic, group))
-            self._remove(subscriber, topic, group)
+    def unfollow(self, subscriber: S, topic: str, group: str = "") -> bool:
+        """End `follow` with the same arguments; whether there was something to end."""
+        if (topic, group) not in self._follows.get(subscriber, ()):
+            return False
+        self._follows[subscriber].discard((topic, group))
+        self._remove(subscriber, topic, group)
+        return True
 
     def count(self, subscriber: S) -> int:
         """How many topics a subscriber follows; one that it follows in two groups counts twice."""

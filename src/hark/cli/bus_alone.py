@@ -8,11 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from hark.app.paths import tokens_file
 from hark.app.settings import read_settings
 from hark.app.settings.tables import BusTable
 from hark.app.signals import on_stop_signal
-from hark.app.tokens import TokenFile
 from hark.bus import LocalBus
 from hark.cli.common import settings_path, state_path
 from hark.errors import UserError
@@ -36,7 +34,7 @@ async def _serve(table: BusTable, state: Path) -> None:
     stop = asyncio.Event()
     on_stop_signal(stop.set)
     bus = LocalBus()
-    server, addresses = await start_server(bus, table, TokenFile(tokens_file(table.tokens, state)), SystemClock())
+    server, addresses = await start_server(bus, table, state, SystemClock())
     asyncio.get_running_loop().set_exception_handler(server.handle_loop_error)
     try:
         print(f"the bus listens at {' and '.join(addresses)}", flush=True)

@@ -15,7 +15,7 @@ from hark.app.processes.claims import Members
 from hark.app.processes.connection import ProcessConnection, connect
 from hark.app.processes.remote_view import REACH, RemoteView
 from hark.app.settings import Settings, read_settings
-from hark.cli.common import USER_ERROR, print_note, settings_path
+from hark.cli.common import USER_ERROR, print_note, settings_path, state_path
 from hark.cli.say import print_ending
 from hark.cli.terminal import Screen
 from hark.errors import UserError
@@ -103,7 +103,7 @@ def elsewhere(options: argparse.Namespace) -> RemoteAssistant | None:
     """The assistant on the bus that --bus names, else at NATS where the settings name servers."""
     path, named = settings_path(options)
     settings = read_settings(path, named=named)
-    address = BusAddress.of(settings, options.bus)
+    address = BusAddress.of(settings, options.bus, state_path(options))
     return RemoteAssistant(address, settings, str(path)) if options.bus is not None or address.is_nats else None
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hark import __version__
 from hark.app.control.server import listening
 from hark.app.local_assistant import LocalAssistant
+from hark.app.local_server import LocalServer
 from hark.app.plugin_set import plugin_files, plugins, wanted_by
 from hark.app.runtime import Runtime
 from hark.app.settings import Settings
@@ -65,6 +66,7 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
             screen.show if attending is None else attending.show,
             state=state,
             control_socket=control_socket,
+            server=LocalServer(settings.bus, state.directory, clock, print_note),
             settings_file=str(path),
             voice=None if attending is None else attending.config,
         )

@@ -22,6 +22,7 @@ from hark.app.settings import Settings
 from hark.app.signals import on_stop_signal
 from hark.app.state.directory import Lock, Locked, StateError, make_directory
 from hark.app.state.store import State
+from hark.app.tokens import ServiceToken
 from hark.cli.common import OK, USER_ERROR, print_note, settings_path, state_path
 from hark.cli.startup import mute_refusal_log, report_problems
 from hark.errors import UserError
@@ -82,6 +83,8 @@ class _Process:
         options, settings = self._options, self._settings
         stop, started = self._stoppable()
         mute_refusal_log()
+        if not self._address.is_nats:
+            ServiceToken(state.directory).ensure()  # the bus may be started later
         connection = await connect(self._address, self._clock)
         path = settings_path(options)[0]
         files = plugin_files(settings, path)
@@ -149,7 +152,7 @@ class _Process:
 
 
 def _address(options: argparse.Namespace, settings: Settings) -> BusAddress:
-    address = BusAddress.of(settings, options.bus)
+    address = BusAddress.of(settings, options.bus, state_path(options))
     if options.broker_token is None:
         return address
     nats = msgspec.structs.replace(address.nats, token=options.broker_token, credentials=None)

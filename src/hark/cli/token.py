@@ -15,13 +15,17 @@ from hark.cli.options import add_settings_file, add_state
 from hark.model import SystemClock
 
 ABOUT: Final = """\
-Creates and revokes the tokens with which clients on other machines connect to the bus. A token is shown once, when it
-is made; only a hash of it is stored. Without --emit and --receive it allows every topic; with them, the topics that
-match, where * stands for anything. A client whose token is revoked is disconnected within a second.
+Makes tokens with which clients connect to the bus, from other machines or under a name of their own, and revokes them.
+A token is shown once, when it is made; what is kept is enough to know it again. With --emit and --receive it allows the
+topics that match, where * stands for anything; with --source and --session the client's Messages must be of one of
+these sources and sessions. Else it allows everything but the private topics of Hark's own services, which --service
+allows as well. A client whose token is revoked is disconnected within a second.
 
 examples:
   hark token add kitchen
   hark token add doorbell --emit ovos.utterance.handle --receive 'ovos.utterance.*'
+  hark token add bedroom --source bedroom --session bedroom
+  hark token add speaker --service       for hark run --service speak, on another machine
   hark token list
   hark token revoke kitchen
 """
@@ -35,9 +39,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add.add_argument("name", metavar="NAME", help="the client it is for")
     add.add_argument("--emit", action="append", metavar="PATTERN", help="topics it may emit; else all")
     add.add_argument("--receive", action="append", metavar="PATTERN", help="topics it may receive; else all")
-    actions.add_parser("list", help="print the tokens and what each allows")
-    revoke = actions.add_parser("revoke", help="refuse a token from now on")
-    revoke.add_argument("name", metavar="NAME", help="the client whose token it is")
+    add.add_argument("--source", action="append", metavar="NAME", help="the source its Messages must have; else any")
+    add.add_argument("--session", action="append", metavar="ID", help="the session its Messages must be of; else any")
+    add.add_argument("--service", action="store_true", help="for a service of Hark: private topics as well")
+    actions.add_parser("list", help="print which tokens there are and what they allow")
+    revoke = actions.add_parser("revoke", help="accept a token no longer")
+    revoke.add_argument("name", metavar="NAME", help="the client it was made for")
     for action in actions.choices.values():  # people put these last, as with every other command
         for option in ("--settings", "--state"):
             action.add_argument(option, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
@@ -47,7 +54,15 @@ def token(options: argparse.Namespace) -> int:
     path, named = settings_path(options)
     file = TokenFile(tokens_file(read_settings(path, named=named).bus.tokens, state_path(options)))
     if options.action == "add":
-        made = file.add(options.name, SystemClock(), options.emit, options.receive)
+        made = file.add(
+            options.name,
+            SystemClock(),
+            options.emit,
+            options.receive,
+            sources=options.source,
+            sessions=options.session,
+            service=options.service,
+        )
         print(f'Token for "{options.name}" (shown only once):', file=sys.stderr)
         print(made)
     elif options.action == "revoke":
@@ -63,4 +78,9 @@ def _line(token: Token) -> str:
     made = time.strftime("%Y-%m-%d", time.localtime(token.made))
     emits = ", ".join(token.emit) if token.emit is not None else "everything"
     receives = ", ".join(token.receive) if token.receive is not None else "everything"
-    return f"{token.name}  made {made}  emits {emits}  receives {receives}"
+    line = f"{token.name}  made {made}  emits {emits}  receives {receives}"
+    if token.sources is not None:
+        line += f"  source {', '.join(token.sources)}"
+    if token.sessions is not None:
+        line += f"  session {', '.join(token.sessions)}"
+    return line + ("  a service of Hark" if token.service else "")

@@ -2,7 +2,7 @@
 
 from hark.model.audio import Audio
 from hark.model.clock import Clock, SystemClock, Timer
-from hark.model.codec import decode, encode
+from hark.model.codec import decode, encode, encode_for_clients
 from hark.model.errors import MalformedMessage, MalformedSession
 from hark.model.frozen import Frozen, freeze, thaw
 from hark.model.match import Match
@@ -27,6 +27,7 @@ __all__ = [
     "Timer",
     "decode",
     "encode",
+    "encode_for_clients",
     "freeze",
     "thaw",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ import msgspec
 from hark.model.errors import MalformedMessage
 from hark.model.frozen import MAX_DEPTH
 from hark.model.message import Message, from_wire, to_wire
+from hark.spec.names import DEFAULT_SESSION_ID, SESSION, SESSION_ID
 
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -53,6 +55,20 @@ def decode(raw: bytes | bytearray | memoryview | str) -> Message:
 def encode(message: Message) -> bytes:
     """`message` as UTF-8 JSON."""
     return _encode(to_wire(message))
+
+
+def encode_for_clients(message: Message) -> bytes:
+    """`message` as UTF-8 JSON, in which the device's own session is named.
+
+    SESSION-1 §2.1 lets a producer leave `session_id` out. OVOS clients then take the session for a new one, with a
+    random id.
+    """
+    wire = to_wire(message)
+    context: dict[str, Any] = wire.get("context", {})
+    session = context.get(SESSION)
+    if isinstance(session, Mapping) and message.session_id == DEFAULT_SESSION_ID:
+        wire["context"] = {**context, SESSION: {**session, SESSION_ID: DEFAULT_SESSION_ID}}
+    return _encode(wire)
 
 
 def _depth(octets: bytes) -> int:

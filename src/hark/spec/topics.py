@@ -100,6 +100,8 @@ HANDLER_CALL: Final = "hark.handler.call"
 HOST_STATUS: Final = "hark.host.status"
 HOST_STATUS_RESPONSE: Final = "hark.host.status.response"
 SPEECH_RENDERED: Final = "hark.speech.rendered"
+SKILL_ATTACHED: Final = "hark.skill.attached"
+SKILL_DETACHED: Final = "hark.skill.detached"
 READY: Final = "hark.ready"
 LISTENER_STATE: Final = "hark.listener.state"
 LISTENER_PARTIAL: Final = "hark.listener.partial"
@@ -118,6 +120,8 @@ PRESENCE: Final = "hark.presence"
 PRESENCE_ASK: Final = "hark.presence.ask"
 SPEECH_SHOWN: Final = "hark.speech.shown"
 
+_PRIVATE: Final = "hark."
+
 _TOPIC = re.compile(r"[A-Za-z0-9_-]++(?:[.:][A-Za-z0-9_-]++)*+")
 _RESPONSE = ".response"
 
@@ -134,6 +138,11 @@ def _has_shape(topic: str) -> bool:
 # The same few topics are checked again and again. An untrusted client may send a megabyte as one: not worth keeping.
 _is_topic = lru_cache(maxsize=4096)(_has_shape)
 _LONGEST_CACHED: Final = 200
+
+
+def is_private(topic: str) -> bool:
+    """Whether `topic` is one of Hark's own, which only its own services emit and receive."""
+    return topic.startswith(_PRIVATE)
 
 
 def is_dispatch_topic(topic: str) -> bool:

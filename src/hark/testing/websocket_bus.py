@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from hark.bus import LocalBus, Receive, RemoteBus
-from hark.bus.websocket import Endpoint, ServerLimits, WebSocketCarrier, WebSocketServer
+from hark.bus.websocket import (
+    Credential,
+    Endpoint,
+    Permissions,
+    ServerLimits,
+    WebSocketCarrier,
+    WebSocketServer,
+)
 from hark.model import Clock, SystemClock
 from hark.testing.quiet import QuietCarrier
+
+_TOKEN: Final = "service"  # noqa: S105 - of tests
 
 
 class WebSocketBus(RemoteBus):
@@ -15,13 +26,24 @@ class WebSocketBus(RemoteBus):
         super().__init__(QuietCarrier(_WithServer(clock or SystemClock())))
 
 
+class _ServiceCredentials:
+    """The assistant on this bus is one of Hark's own services."""
+
+    def find(self, token: str) -> Credential | None:
+        return Credential("a Hark service", Permissions(private=True)) if token == _TOKEN else None
+
+    def is_valid(self, _credential: Credential) -> bool:
+        return True
+
+
 class _WithServer(WebSocketCarrier):
     """A carrier that brings its own server."""
 
     def __init__(self, clock: Clock) -> None:
-        super().__init__("", clock)
+        super().__init__("", clock, token=_TOKEN, private=True)
         self._relay = LocalBus()
-        self._server = WebSocketServer(self._relay, [Endpoint(port=0)], ServerLimits(), clock)
+        endpoint = Endpoint(port=0, credentials=_ServiceCredentials())
+        self._server = WebSocketServer(self._relay, [endpoint], ServerLimits(), clock)
 
     async def open(self, receive: Receive) -> None:
         [self.url] = await self._server.start()

@@ -64,18 +64,26 @@ def test_a_server_for_that_address_listens_there(bus: dict[str, object], place: 
 
 async def test_the_settings_of_both_sides_fit(tmp_path: Path) -> None:
     tokens = TokenFile(tmp_path / "tokens.json")
-    token = tmp_path / "token"
-    token.write_text(tokens.add("kitchen", SystemClock()) + "\n")
-    pair = {"certificate": str(TLS / "certificate.pem"), "key": str(TLS / "key.pem")}
+    token, plain, key = tmp_path / "token", tmp_path / "plain", tmp_path / "key.pem"
+    token.write_text(tokens.add("kitchen", SystemClock(), service=True) + "\n")
+    plain.write_text(tokens.add("doorbell", SystemClock()) + "\n")
+    key.write_bytes((TLS / "key.pem").read_bytes())
+    key.chmod(0o600)
+    pair = {"certificate": str(TLS / "certificate.pem"), "key": str(key)}
     table = BusTable(port=0, remote_host="0.0.0.0", remote_port=0, **pair)
-    server, (local, remote) = await start_server(LocalBus(), table, tokens, SystemClock())
+    server, (local, remote) = await start_server(LocalBus(), table, tmp_path, SystemClock())
     remote = remote.replace("0.0.0.0", "127.0.0.1")
     for client in (
         BusTable(url=local),
         BusTable(url=remote, token=str(token), authority=str(TLS / "certificate.pem")),
     ):
-        bus = await BusAddress(client).connect(SystemClock())
+        bus = await BusAddress(client, state=tmp_path).connect(SystemClock())
         await bus.carrier.flush()
+        await bus.close()
+    for stranger in (BusTable(url=local), BusTable(url=local, token=str(plain))):
+        with pytest.raises(UserError, match="service token"):
+            await BusAddress(stranger, state=tmp_path / "elsewhere").connect(SystemClock())
+        bus = await BusAddress(stranger).connect(SystemClock(), private=False)
         await bus.close()
     await server.close()
 

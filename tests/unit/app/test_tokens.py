@@ -10,7 +10,7 @@ import pytest
 
 from hark.app.bus_server import TokenCredentials, endpoints
 from hark.app.settings.tables import BusTable
-from hark.app.tokens import TokenError, TokenFile
+from hark.app.tokens import ServiceToken, TokenError, TokenFile
 from hark.cli.main import main
 from hark.errors import UserError
 from hark.testing import FakeClock
@@ -22,6 +22,14 @@ TLS = Path(__file__).parents[1] / "bus" / "tls"
 @pytest.fixture
 def file(tmp_path: Path) -> TokenFile:
     return TokenFile(tmp_path / "state" / "tokens.json")
+
+
+def private_key(folder: Path) -> Path:
+    """A copy of the key that its owner alone can read, as version control does not keep it."""
+    key = folder / "key.pem"
+    key.write_bytes((TLS / "key.pem").read_bytes())
+    key.chmod(0o600)
+    return key
 
 
 def test_a_token_is_known_again_and_is_not_in_the_file(file: TokenFile) -> None:
@@ -43,7 +51,7 @@ def test_another_process_sees_what_was_changed(file: TokenFile) -> None:
     elsewhere = TokenFile(file.path)
     assert elsewhere.read() == ()
     token = file.add("kitchen", CLOCK)
-    credentials = TokenCredentials(elsewhere)
+    credentials = TokenCredentials(elsewhere, ServiceToken(file.path.parent))
     credential = credentials.find(token)
     assert credential is not None
     assert credentials.is_valid(credential)
@@ -78,7 +86,7 @@ def test_a_damaged_file_lets_nobody_in(file: TokenFile, damage: str, caplog: pyt
     with pytest.raises(TokenError, match="is not a token file"):
         file.read()
     assert file.find(token) is None
-    assert "no token is accepted" in caplog.text
+    assert "no client is accepted with a token" in caplog.text
 
 
 def test_a_file_that_is_open_to_others_lets_nobody_in(file: TokenFile) -> None:
@@ -107,26 +115,32 @@ def test_two_at_once_lose_nothing(file: TokenFile) -> None:
 def test_beyond_loopback_each_thing_that_is_missing_is_named(file: TokenFile, tmp_path: Path) -> None:
     everywhere = "0.0.0.0"
     with pytest.raises(UserError, match="set certificate and key"):
-        endpoints(BusTable(host=everywhere), file)
-    pair = {"certificate": str(TLS / "certificate.pem"), "key": str(TLS / "key.pem")}
+        endpoints(BusTable(host=everywhere), file, ServiceToken(tmp_path))
+    pair = {"certificate": str(TLS / "certificate.pem"), "key": str(private_key(tmp_path))}
     with pytest.raises(UserError, match="hark token add NAME"):
-        endpoints(BusTable(remote_host=everywhere, **pair), file)
+        endpoints(BusTable(remote_host=everywhere, **pair), file, ServiceToken(tmp_path))
     file.add("kitchen", CLOCK)
-    local, remote = endpoints(BusTable(remote_host=everywhere, **pair), file)
+    local, remote = endpoints(BusTable(remote_host=everywhere, **pair), file, ServiceToken(tmp_path))
     assert (local.tls, local.needs_token, local.url(1)) == (None, False, "ws://127.0.0.1:1/core")
     assert (remote.needs_token, remote.url(2)) == (True, "wss://0.0.0.0:2/core")
     assert remote.tls is not None
     with pytest.raises(UserError, match="not a certificate and its key"):
-        endpoints(BusTable(remote_host=everywhere, certificate=pair["key"], key=pair["key"]), file)
+        endpoints(
+            BusTable(remote_host=everywhere, certificate=pair["key"], key=pair["key"]), file, ServiceToken(tmp_path)
+        )
     with pytest.raises(UserError, match="not a certificate and its key"):
-        endpoints(BusTable(remote_host=everywhere, certificate=str(tmp_path / "none"), key=pair["key"]), file)
+        endpoints(
+            BusTable(remote_host=everywhere, certificate=str(tmp_path / "none"), key=pair["key"]),
+            file,
+            ServiceToken(tmp_path),
+        )
 
 
-def test_asking_everybody_needs_tokens_to_ask_for(file: TokenFile) -> None:
+def test_asking_everybody_needs_tokens_to_ask_for(file: TokenFile, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="hark token add NAME"):
-        endpoints(BusTable(ask_everybody=True), file)
+        endpoints(BusTable(ask_everybody=True), file, ServiceToken(tmp_path))
     file.add("kitchen", CLOCK)
-    [endpoint] = endpoints(BusTable(ask_everybody=True), file)
+    [endpoint] = endpoints(BusTable(ask_everybody=True), file, ServiceToken(tmp_path))
     assert endpoint.needs_token
 
 
@@ -144,3 +158,65 @@ def test_where_the_state_is_may_be_said_first_or_last(
     assert typed("list") == 0
     assert capsys.readouterr().out.startswith("kitchen ")
     assert typed("revoke", "kitchen") == 0
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o622])
+def test_a_key_that_others_can_read_is_refused_with_the_remedy(file: TokenFile, tmp_path: Path, mode: int) -> None:
+    file.add("kitchen", CLOCK)
+    key = private_key(tmp_path)
+    table = BusTable(remote_host="0.0.0.0", certificate=str(TLS / "certificate.pem"), key=str(key))
+    endpoints(table, file, ServiceToken(tmp_path))
+    key.chmod(mode)
+    with pytest.raises(UserError, match=f"chmod 600 {key}"):
+        endpoints(table, file, ServiceToken(tmp_path))
+
+
+def test_a_token_is_bound_to_sources_and_sessions(file: TokenFile, tmp_path: Path) -> None:
+    token = file.add("bedroom", CLOCK, sources=["bed"], sessions=["one", "two"])
+    credential = TokenCredentials(TokenFile(file.path), ServiceToken(tmp_path)).find(token)
+    assert credential is not None
+    assert (credential.permissions.sources, credential.permissions.sessions) == (("bed",), ("one", "two"))
+    assert not credential.permissions.private
+    for wrong in ([""], ["x" * 201], ["a\nb"]):
+        with pytest.raises(TokenError, match="no name of a source or session"):
+            file.add("hall", CLOCK, sessions=wrong)
+
+
+def test_a_token_for_a_service_has_no_other_limit(file: TokenFile, tmp_path: Path) -> None:
+    credential = TokenCredentials(file, ServiceToken(tmp_path)).find(file.add("speak", CLOCK, service=True))
+    assert credential is not None
+    assert credential.permissions.private
+    with pytest.raises(TokenError, match="goes with no other limit"):
+        file.add("act", CLOCK, sources=["x"], service=True)
+
+
+def test_the_token_of_services_is_made_once_and_read_by_its_user_alone(file: TokenFile, tmp_path: Path) -> None:
+    service = ServiceToken(tmp_path / "state")
+    assert service.read() == ""
+    credentials = TokenCredentials(file, service)
+    assert credentials.find("") is None
+    token = service.ensure()
+    assert (ServiceToken(tmp_path / "state").ensure(), service.ensure()) == (token, token)
+    assert stat.S_IMODE(service.path.stat().st_mode) == 0o600
+    assert [path.name for path in service.path.parent.iterdir()] == ["service.token"]
+    credential = credentials.find(token)
+    assert credential is not None
+    assert credential.permissions.private
+    assert credentials.is_valid(credential)
+    service.path.unlink()
+    assert not credentials.is_valid(credential)
+    assert credentials.find(token) is None
+
+
+@pytest.mark.parametrize("damage", ["open", "empty"])
+def test_a_token_of_services_that_is_damaged_is_not_accepted(damage: str, file: TokenFile, tmp_path: Path) -> None:
+    service = ServiceToken(tmp_path)
+    token = service.ensure()
+    if damage == "open":
+        service.path.chmod(0o644)
+    else:
+        service.path.write_text("")
+    with pytest.raises(TokenError, match="remove it"):
+        ServiceToken(tmp_path).ensure()
+    assert TokenCredentials(file, ServiceToken(tmp_path)).find(token) is None
+    assert TokenCredentials(file, ServiceToken(tmp_path)).find("") is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,12 +16,16 @@ from hark.model import Clock, SystemClock
 
 @asynccontextmanager
 async def serving(
-    clock: Clock | None = None, limits: ServerLimits | None = None, bus: Bus | None = None, **endpoint: Any
+    clock: Clock | None = None,
+    limits: ServerLimits | None = None,
+    bus: Bus | None = None,
+    reserved: Iterable[str] = (),
+    **endpoint: Any,
 ) -> AsyncIterator[tuple[WebSocketServer, str]]:
     """A server on a free port, with a bus of its own unless one is given, and its address."""
     own = LocalBus()
     endpoints = [Endpoint(**{"port": 0, **endpoint})]
-    server = WebSocketServer(bus or own, endpoints, limits or ServerLimits(), clock or SystemClock())
+    server = WebSocketServer(bus or own, endpoints, limits or ServerLimits(), clock or SystemClock(), reserved=reserved)
     try:
         [url] = await server.start()
         yield server, url

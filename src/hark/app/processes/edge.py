@@ -6,11 +6,9 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from hark.app.paths import tokens_file
 from hark.app.processes.claims import PingResponder, ProcessInfo, this_process
 from hark.app.processes.connection import ProcessConnection
 from hark.app.settings.tables import BusTable
-from hark.app.tokens import TokenFile
 from hark.errors import UserError
 from hark.model import Clock
 
@@ -33,8 +31,7 @@ async def serve_edge(
     try:
         await claim.take()
         pings = PingResponder(connection.bus, claim)
-        tokens = TokenFile(tokens_file(table.tokens, state))
-        server, _ = await start_server(connection.bus, table, tokens, clock)
+        server, _ = await start_server(connection.bus, table, state, clock)
         asyncio.get_running_loop().set_exception_handler(server.handle_loop_error)
         try:
             await claim.ready()

@@ -70,6 +70,8 @@ def _set(kind: Any) -> Any:
 class BusTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The websocket bus: its server, and the services that connect to it; see docs/bus.md."""
 
+    serve: Flag = True
+    """Whether `hark run` in one process serves clients on this machine; needs the extra "websocket"."""
     url: Url | None = None
     """Where services in processes of their own find the bus; else host, port and path say so."""
     token: File | None = None
@@ -106,10 +108,20 @@ class BusTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Bytes that may wait for all clients together; beyond that the slowest client is disconnected."""
     connections: Count = 256
     """Clients at once; further ones are refused."""
+    client_connections: Count = 128
+    """Connections at once with one token, and of all clients on this machine without one."""
     rate: Rate = 20_000.0
     """Messages a second that a client may send over time; one that sends more is read more slowly."""
     burst: Count = 40_000
     """Messages it may send at once before that."""
+    byte_rate: Rate = 16_777_216.0
+    """Bytes a second that a client may send over time; one that sends more is read more slowly."""
+    byte_burst: Count = 67_108_864
+    """Bytes it may send at once before that."""
+    registrations: Count = 5_000
+    """Intents and entities that a client may register."""
+    registration_bytes: Count = 8_388_608
+    """Bytes of the Messages that register them."""
     handshake: Seconds = 5.0
     """Seconds in which a new connection has to become a websocket."""
 

@@ -9,27 +9,57 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Final, Protocol
-from urllib.parse import urlsplit
 
 import msgspec
 
 from hark.bus.websocket.protocol import SUBPROTOCOL
+from hark.model import Message
+from hark.spec import topics
+from hark.spec.names import SOURCE
 
 _BEARER: Final = "bearer "
+_HOST: Final = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::[0-9]{1,5})?")
+"""No user, no path: other parsers may read another host in those."""
 
 
 class Permissions(msgspec.Struct, frozen=True):
-    """Topics that a client may emit and receive: patterns in which `*` stands for anything. None is no restriction."""
+    """What a client may emit and receive. None is no restriction."""
 
     emit: tuple[str, ...] | None = None
+    """Topics: patterns in which `*` stands for anything."""
     receive: tuple[str, ...] | None = None
+    """Topics, in the same way."""
+    sources: tuple[str, ...] | None = None
+    """What `context.source` of its Messages may be; a Message without one is refused."""
+    sessions: tuple[str, ...] | None = None
+    """The sessions of its Messages; a Message without one belongs to `default`."""
+    private: bool = False
+    """Whether it is one of Hark's own services, for which the topics that begin with `hark.` are."""
 
-    def may_emit(self, topic: str) -> bool:
-        """Whether the server takes a Message on this topic from the client."""
-        return self.emit is None or _matches(self.emit, topic)
+    @property
+    def are_limited(self) -> bool:
+        """Whether Messages of the client may be refused for what is in them, and not only for a private topic."""
+        return self.emit is not None or self.sources is not None or self.sessions is not None
+
+    def refusal(self, message: Message) -> str | None:
+        """Why the server drops a Message of the client; None when the client may emit it.
+
+        Whether it is about a skill of another client is for `SkillOwners` to say.
+        """
+        if not self.private and topics.is_private(message.type) and message.type != topics.HANDLER_DONE:
+            return "its topic is for Hark's own services"
+        if self.emit is not None and not _matches(self.emit, message.type):
+            return "its topic is not allowed by the token"
+        if self.sources is not None and message.context.get(SOURCE) not in self.sources:
+            return "its source is not one of the token's"
+        if self.sessions is not None and message.session_id not in self.sessions:
+            return "its session is not one of the token's"
+        return None
 
     def may_receive(self, topic: str) -> bool:
         """Whether the server sends a Message on this topic to the client."""
+        if not self.private and topics.is_private(topic):
+            return False
         return self.receive is None or _matches(self.receive, topic)
 
 
@@ -191,10 +221,9 @@ def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | No
 
 
 def _without_port(host: str) -> str:
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
+    """The host of a Host header, or nothing where that is not `host` or `host:port` (RFC 9110 §7.2)."""
+    found = _HOST.fullmatch(host)
+    return found["address"] or found["name"] if found is not None else ""
 
 
 @lru_cache(maxsize=8_192)

@@ -32,6 +32,7 @@ from hark.bus.websocket.protocol import (
     FLUSHED,
     FOLLOW,
     MAX_MESSAGE_HEADER,
+    PRIVATE_HEADER,
     SUBPROTOCOL,
     UNFOLLOW,
     FrameAssembler,
@@ -39,7 +40,7 @@ from hark.bus.websocket.protocol import (
     command,
     read_command,
 )
-from hark.model import Clock, MalformedMessage, Message, decode, encode
+from hark.model import Clock, MalformedMessage, Message, Timer, decode, encode
 from hark.spec import topics
 
 log = logging.getLogger("hark.bus.websocket")
@@ -56,8 +57,10 @@ _CONNECTED_FACTOR: Final = 16
 """How many times as much may wait while there is a connection, because then it is only a burst."""
 _ECHO: Final = 5.0
 """Seconds in which a server without our subprotocol has to send a Message back to its sender."""
-_IDLE: Final = 30.0
-"""Seconds of silence after which the server is pinged, and then has to answer."""
+_PING: Final = 5.0
+"""Seconds between pings to a server that is silent."""
+_SILENCE: Final = 10.0
+"""Seconds of silence after which a connection counts as lost, though the server was pinged."""
 _LARGEST_IN: Final = 256 * 1_048_576
 """Bytes of a received Message. The server bounds what is sent; this is only a last resort."""
 _LARGEST_PLAIN: Final = 10 * 1_048_576
@@ -72,6 +75,10 @@ _REFUSALS: Final = {
     404: "its path is another one; see path in the [bus] settings there",
     503: "too many clients are connected",
 }
+_NOT_OURS: Final = (
+    "Hark's services need the service token of the bus. On its machine use the same --state as the bus; elsewhere name "
+    "a file with a token in token of [bus], made with: hark token add NAME --service"
+)
 
 
 class BusUnavailable(ConnectionError):
@@ -90,7 +97,8 @@ class WebSocketCarrier:
     OVOS client does, and `flush` waits until that server has sent a private Message back.
 
     `patience` is for how many seconds `open` tries when there is no server yet; `outbox` how many bytes of Messages
-    wait while there is no connection, for 30 seconds at most.
+    wait while there is no connection, for 30 seconds at most. One of Hark's own services says `private`: a Hark server
+    that does not give it private topics is then as good as none.
     """
 
     def __init__(
@@ -100,6 +108,7 @@ class WebSocketCarrier:
         *,
         token: str = "",
         tls: ssl.SSLContext | None = None,
+        private: bool = False,
         patience: float = 10.0,
         outbox: int = 8_388_608,
         backoff: Backoff | None = None,
@@ -108,6 +117,8 @@ class WebSocketCarrier:
         self._clock = clock
         self._token = token
         self._tls = tls
+        self.is_private = private
+        """Whether this is one of Hark's own services."""
         self._patience = patience
         self._max_waiting = outbox
         self._largest = _LARGEST_PLAIN
@@ -125,6 +136,7 @@ class WebSocketCarrier:
         self._numbers = count(1)
         self._echo = f"hark.flush.{os.urandom(8).hex()}"
         self._reconnecting: asyncio.Task[None] | None = None
+        self._next_check: Timer | None = None
         self._closed = False
 
     @property
@@ -204,6 +216,8 @@ class WebSocketCarrier:
                 async with self._clock.timeout(_GOODBYE):
                     await self.flush()
         self._closed = True
+        if self._next_check is not None:
+            self._next_check.cancel()
         unsent = self._waiting.clear()
         if unsent:
             log.warning("bus: closed without a connection; %d Messages were not sent", unsent)
@@ -260,6 +274,8 @@ class WebSocketCarrier:
         if connection is not self._connection:
             return
         self._connection = None
+        if self._next_check is not None:
+            self._next_check.cancel()
         self._waiting.drop_commands()
         now = self._clock.monotonic()
         lived, self._since = now - self._since, now
@@ -291,10 +307,14 @@ class WebSocketCarrier:
                 await connection.connect(self.url, self._token, self._tls)
         except TimeoutError:
             raise BusUnavailable(f"no answer from {self.url}") from None
+        if self.is_private and not connection.is_private:
+            connection.end()
+            raise BusUnavailable(f"the bus at {self.url} does not know this process: {_NOT_OURS}", final=True)
         self._connection = connection
         self._largest = connection.largest
         self._writable = True
         self._since = self._clock.monotonic()
+        self._check_later(connection)
         self._waiting.drop_before(self._since - _MAX_AGE)
         self._waiting.report()
         # First what is followed, then what is sent: so no answer is missed.
@@ -305,6 +325,27 @@ class WebSocketCarrier:
             self._write(kind, frame)
         for number in self._flushes:
             self._ask_flush(number)
+
+    def _check_later(self, connection: _Connection) -> None:
+        if self._next_check is not None:
+            self._next_check.cancel()
+        self._next_check = self._clock.after(_PING, lambda: self._check_link(connection))
+
+    def _check_link(self, connection: _Connection) -> None:
+        """Ping a server that is silent, and give up a connection on which it does not answer."""
+        if connection is not self._connection:
+            return
+        silence = self._clock.monotonic() - connection.heard
+        if silence >= _SILENCE:
+            connection.give_up("it did not answer a ping")
+            return
+        if silence > 0:
+            connection.transport.send_ping()
+        self._check_later(connection)
+
+    def now(self) -> float:
+        """The time by which silence is measured."""
+        return self._clock.monotonic()
 
     # What goes out.
 
@@ -395,7 +436,11 @@ class _Connection(WSListener):
         self._is_over = False
         """Whether it is lost, or not wanted any more."""
         self.transport: WSTransport
+        self.heard = carrier.now()
+        """When anything last came from the server."""
         self.speaks_hark = False
+        self.is_private = True
+        """Whether private topics are sent to us; a server that is not Hark's sends everything to everyone."""
         self.largest = _LARGEST_PLAIN
         """Bytes of a Message that the server takes."""
 
@@ -410,9 +455,6 @@ class _Connection(WSListener):
                 url,
                 ssl_context=tls,
                 extra_headers=headers,
-                enable_auto_ping=True,
-                auto_ping_idle_timeout=_IDLE,
-                auto_ping_reply_timeout=_IDLE,
                 max_frame_size=_LARGEST_IN,
                 max_redirects=0,
                 logger_name=_SILENT,
@@ -423,6 +465,8 @@ class _Connection(WSListener):
         except WSInvalidStatusError as error:
             status = int(error.response.status) if error.response is not None else 0
             why = _REFUSALS.get(status, f"it answered with status {status}")
+            if status == 401 and self._carrier.is_private:
+                why = _NOT_OURS
             final = status in (401, 403, 404)
             raise BusUnavailable(f"the bus at {url} refused this client: {why}", final=final) from None
         except (WSError, OSError, ValueError) as error:
@@ -437,7 +481,17 @@ class _Connection(WSListener):
         self.speaks_hark = response.headers.get("Sec-WebSocket-Protocol") == SUBPROTOCOL
         if self.speaks_hark:
             self.largest = int(response.headers.get(MAX_MESSAGE_HEADER, self.largest))
+            self.is_private = response.headers.get(PRIVATE_HEADER) == "yes"
         return self
+
+    def end(self) -> None:
+        self._is_over = True
+        self.transport.disconnect(graceful=False)
+
+    def give_up(self, why: str) -> None:
+        self._why = why
+        self._lost()
+        self.transport.disconnect(graceful=False)
 
     def on_ws_connected(self, transport: WSTransport) -> None:
         if self._is_over:
@@ -445,6 +499,7 @@ class _Connection(WSListener):
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
         kind = frame.msg_type
+        self.heard = self._carrier.now()
         if kind in (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.CONTINUATION):
             whole = self._assembler.add(frame)
             if whole is not None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport
 
 from hark.bus.protocols import EVERYTHING
-from hark.bus.websocket.auth import AcceptedClient, Endpoint
-from hark.bus.websocket.limits import TokenBucket
+from hark.bus.websocket.auth import LOCAL_CLIENT, AcceptedClient, Endpoint
+from hark.bus.websocket.limits import ClientUsage, TokenBucket
 from hark.bus.websocket.protocol import (
+    FENCE,
     FLUSH,
     FLUSHED,
     FOLLOW,
@@ -34,16 +35,29 @@ _CONNECTED: Final = text_frame(b'{"type":"connected","data":{},"context":{"sessi
 _LAST_READ: Final = 2.0
 """Seconds that a client may still read after the server has closed its connection."""
 
+_SHORT: Final = 0.001
+"""Seconds for which reading is not paused."""
+
+_SILENCE: Final = 10.0
+"""Seconds of silence after which a client that speaks Hark's subprotocol is disconnected, though it was pinged."""
+_SILENCE_OF_OTHERS: Final = 30.0
+"""The same for others: they may be busy for a while, and do not notice what they miss."""
+
 _DATA: Final = (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.CONTINUATION)
 
 
 class ClientConnection(WSListener):
     """Checks what comes in and hands it to the server; collects what goes out, and bounds it."""
 
-    def __init__(self, server: WebSocketServer, endpoint: Endpoint, client: AcceptedClient) -> None:
+    def __init__(self, server: WebSocketServer, endpoint: Endpoint, client: AcceptedClient, usage: ClientUsage) -> None:
         self.endpoint = endpoint
+        self.usage = usage
+        """What the client uses, on all its connections."""
         self.credential = client.credential
         self.permissions = client.credential.permissions
+        self.is_limited = self.permissions.are_limited
+        """Whether its Messages have to be looked into."""
+        self._receives_public = self.permissions.receive is None
         self.speaks_hark = client.speaks_hark
         self.transport: WSTransport
         self.is_open = False
@@ -57,10 +71,20 @@ class ClientConnection(WSListener):
         self._out: list[bytes] = []
         self._out_bytes = 0
         self._gets_everything = False
+        self._follow_bytes = 0
+        self.flushes = 0
+        """How many wait for the bus."""
         self._address = ""
+        self._heard = server.clock.monotonic()
+        """When anything last came from the client."""
 
     def __str__(self) -> str:
         return f"{self.credential.name} at {self._address}"
+
+    @property
+    def has_token(self) -> bool:
+        """Whether the client showed a token; without one nothing tells it from other clients of this machine."""
+        return self.credential is not LOCAL_CLIENT
 
     # Called by picows.
 
@@ -80,6 +104,7 @@ class ClientConnection(WSListener):
         """Unregister."""
         self.is_open = False
         self._out.clear()
+        self._set_waiting(0)
         self._server.disconnected(self)
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
@@ -87,6 +112,7 @@ class ClientConnection(WSListener):
         if not self.is_open:  # sent before the client learnt that it is disconnected
             return
         kind = frame.msg_type
+        self._heard = self._server.clock.monotonic()
         if kind in _DATA:
             whole = self._assembler.add(frame)
             if whole is not None:
@@ -110,15 +136,15 @@ class ClientConnection(WSListener):
     # What comes in.
 
     def _take(self, payload: bytes, kind: WSMsgType) -> None:
-        self._throttle()
+        self._throttle(len(payload))
         if kind == WSMsgType.BINARY and self.speaks_hark:
             self._obey(payload)
         else:
             self._server.received(self, payload)
 
-    def _throttle(self) -> None:
+    def _throttle(self, size: int) -> None:
         """Pause reading while the client is over its rate: nothing is lost, it only waits."""
-        pause = self._bucket.take(1, self._server.clock.monotonic())
+        pause = self._excess(1, size, self._heard)
         if pause and self.is_open:
             reading: Any = self.transport.underlying_transport
             if reading.is_reading():
@@ -126,8 +152,16 @@ class ClientConnection(WSListener):
                 reading.pause_reading()
                 self._server.clock.after(pause, self._resume_reading)
 
+    def _excess(self, count: int, size: int, now: float) -> float:
+        """The seconds after which the client is within its rates again, having sent so many Messages and bytes."""
+        pause = self._bucket.take(count, now)
+        return pause if self.permissions.private else max(pause, self.usage.bytes.take(size, now))
+
     def _resume_reading(self) -> None:
-        if self.is_open:
+        pause = self._excess(0, 0, self._server.clock.monotonic())
+        if pause > _SHORT:  # other connections of the client have sent something meanwhile
+            self._server.clock.after(pause, self._resume_reading)
+        elif self.is_open:
             reading: Any = self.transport.underlying_transport
             reading.resume_reading()
 
@@ -140,18 +174,25 @@ class ClientConnection(WSListener):
         if word == FOLLOW:
             self._follow(argument)
         elif word == UNFOLLOW:
-            self._server.exchange.unfollow(self, argument)
+            if self._server.exchange.unfollow(self, argument):
+                self._follow_bytes -= len(argument)
             self._gets_everything = self._gets_everything and argument != EVERYTHING
         elif word == FLUSH:
-            self._server.flush_bus(self, argument)
+            self._server.flush_bus(self, binary_frame(command(FLUSHED, argument)))
 
     def _follow(self, topic: str) -> None:
+        limits = self._limits
+        if topic.startswith(FENCE):
+            return  # its Messages come back anyway
         if topic != EVERYTHING and not self.permissions.may_receive(topic):
             self._server.log.warning("bus: %s may not receive %s", self, topic[:200])
-        elif self._server.exchange.count(self) >= self._limits.follows:
+        elif (
+            self._server.exchange.count(self) >= limits.follows or self._follow_bytes + len(topic) > limits.follow_bytes
+        ):
             self._server.log.warning("bus: %s follows more topics than it may", self)
         else:
-            self._server.exchange.follow(self, topic)
+            if self._server.exchange.follow(self, topic):
+                self._follow_bytes += len(topic)
             self._gets_everything = self._gets_everything or topic == EVERYTHING
 
     # What goes out.
@@ -162,12 +203,14 @@ class ClientConnection(WSListener):
         """
         if self._gets_everything and via != EVERYTHING:
             return
-        if self.permissions.receive is None or self.permissions.may_receive(topic):
+        # Most clients may receive every public topic: not worth a call for each of them.
+        if (self._receives_public and topic[:5] != "hark.") or self.permissions.may_receive(topic):
             self._send(frame)
 
-    def flushed(self, number: int) -> None:
-        """Tell the client that what it sent before this number is on the bus."""
-        self._send(binary_frame(command(FLUSHED, number)))
+    def passed(self, wire: bytes) -> None:
+        """Tell the client, by this frame, that what it sent before is on the bus."""
+        self.flushes -= 1
+        self._send(wire)
 
     def _send(self, wire: bytes) -> None:
         if not self.is_open:
@@ -188,7 +231,7 @@ class ClientConnection(WSListener):
             line.write(self._out[0] if len(self._out) == 1 else b"".join(self._out))
         self._out.clear()
         self._out_bytes = 0
-        self.waiting = self.backlog()
+        self._set_waiting(self.backlog())
         if self.waiting > self._limits.backlog:
             self._server.log.warning("bus: disconnected %s: it left %d bytes unread", self, self.waiting)
             self.abort()
@@ -197,7 +240,28 @@ class ClientConnection(WSListener):
         """Bytes that the client has not read yet."""
         return self.transport.underlying_transport.get_write_buffer_size()
 
+    def _set_waiting(self, size: int) -> None:
+        self._server.waiting += size - self.waiting
+        self.waiting = size
+
+    def look(self) -> int:
+        """Bytes that the client has not read by now."""
+        if self.is_open:
+            self._set_waiting(self.backlog())
+        return self.waiting
+
     # The end.
+
+    def check_link(self, now: float) -> None:
+        """Ping the client if it is silent; disconnect it if it has been for long. What waits for it is sent first."""
+        silence = now - self._heard
+        if not self.is_open or not self.transport.underlying_transport.is_reading():
+            return  # a client that is read more slowly may have answered
+        if silence >= (_SILENCE if self.speaks_hark else _SILENCE_OF_OTHERS):
+            self._server.log.warning("bus: disconnected %s: it did not answer a ping", self)
+            self.abort()
+        elif silence > 0:
+            self.transport.send_ping()
 
     def disconnect(self) -> None:
         """Disconnect once the client has read what it was sent."""

@@ -1,4 +1,4 @@
-"""What one client may use of a server: bytes, connections, Messages a second, log lines."""
+"""What one client may use of a server: bytes, connections, Messages a second, registrations, log lines."""
 
 from __future__ import annotations
 
@@ -23,14 +23,31 @@ class ServerLimits(msgspec.Struct, frozen=True):
     """Bytes that wait for all clients together; beyond that the slowest client is disconnected."""
     connections: int = 256
     """Clients at once; further ones are refused."""
+    client_connections: int = 128
+    """Connections at once with one token, and of all local clients without one; further ones are refused."""
     rate: float = 20_000.0
     """Messages a second, over time; a client that sends more is read more slowly. 0 for no limit."""
     burst: int = 40_000
     """Messages that may come at once before that."""
+    byte_rate: float = 16_777_216.0
+    """Bytes a second, over time, of all connections with one token; beyond that they are read more slowly. 0 for no
+    limit."""
+    byte_burst: int = 67_108_864
+    """Bytes that may come at once before that."""
+    registrations: int = 5_000
+    """Intents and entities that a client may have registered; further ones are dropped."""
+    registration_bytes: int = 8_388_608
+    """Bytes of the Messages that registered them."""
+    all_registration_bytes: int = 67_108_864
+    """The same for all clients together."""
     handshake: float = 5.0
     """Seconds in which a new connection has to become a websocket."""
     follows: int = 10_000
     """Topics that a client may follow."""
+    follow_bytes: int = 1_048_576
+    """Bytes of the names of these topics."""
+    flushes: int = 1_000
+    """Flushes of a client that wait for the bus at once."""
 
 
 class TokenBucket:
@@ -51,6 +68,15 @@ class TokenBucket:
         self._left = min(self._burst, self._left + (now - self._at) * self._rate) - count
         self._at = now
         return -self._left / self._rate if self._left < 0 else 0.0
+
+
+class ClientUsage:
+    """What one client uses: all connections with one token together, or one local connection without a token."""
+
+    def __init__(self, limits: ServerLimits, now: float) -> None:
+        self.bytes = TokenBucket(limits.byte_rate, limits.byte_burst, now)
+        self.registrations = 0
+        self.registration_bytes = 0
 
 
 class ThrottledLog:

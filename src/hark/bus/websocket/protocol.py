@@ -22,6 +22,14 @@ SUBPROTOCOL: Final = "hark.2"
 MAX_MESSAGE_HEADER: Final = "Hark-Largest-Message"
 """The header in which the server names the largest Message it takes, in bytes."""
 
+PRIVATE_HEADER: Final = "Hark-Private"
+"""The header in which the server says whether the client gets private topics: `yes` for Hark's own services."""
+
+FENCE: Final = "hark.fence."
+"""How the topics begin by which `Bus.settled` waits: such a Message comes back to its sender alone."""
+MAX_FENCE: Final = 1_000
+"""Bytes of such a Message; it is kept until the bus has carried what was sent before."""
+
 FOLLOW: Final = "follow"
 UNFOLLOW: Final = "unfollow"
 FLUSH: Final = "flush"

@@ -6,23 +6,26 @@ import asyncio
 import errno
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from itertools import count
 from typing import Any, Final
 
+import msgspec
 from picows import WSCloseCode, WSUpgradeRequest, WSUpgradeResponse, WSUpgradeResponseWithListener, ws_create_server
 
 from hark.bus.exchange import Exchange
 from hark.bus.local import rejection_of
 from hark.bus.protocols import Bus, Subscription
-from hark.bus.websocket.auth import LOCAL_CLIENT, Endpoint, EndpointError, HandshakeRefused
+from hark.bus.websocket.auth import LOCAL_CLIENT, AcceptedClient, Credential, Endpoint, EndpointError, HandshakeRefused
 from hark.bus.websocket.connection import ClientConnection
-from hark.bus.websocket.limits import ServerLimits, ThrottledLog
-from hark.bus.websocket.protocol import MAX_MESSAGE_HEADER, SUBPROTOCOL, text_frame
-from hark.model import Clock, MalformedMessage, Message, decode, encode
-from hark.spec import topics
+from hark.bus.websocket.limits import ClientUsage, ServerLimits, ThrottledLog
+from hark.bus.websocket.protocol import FENCE, MAX_FENCE, MAX_MESSAGE_HEADER, PRIVATE_HEADER, SUBPROTOCOL, text_frame
+from hark.bus.websocket.skills import OF_SKILLS, SkillOwners
+from hark.model import Clock, MalformedMessage, Message, decode, encode_for_clients
+from hark.spec import DEFAULT_SESSION_ID, topics
 
 log = logging.getLogger("hark.bus.websocket")
 
@@ -31,10 +34,8 @@ _CHECK_TOKENS: Final = 0.5
 _GRACE: Final = 1.0
 """Seconds in which clients may read what they were sent before the server is gone."""
 _LAST_ROUNDS: Final = 50
-_IDLE: Final = 30.0
-"""Seconds of silence after which a client is pinged, and then has to answer."""
-_MOST_FLUSHES: Final = 10_000
-"""Flushes that wait for the bus at once."""
+_PING: Final = 5.0
+"""Seconds between pings to clients that are silent."""
 _BOM: Final = b"\xef\xbb\xbf"
 
 # picows writes a line for every connection and every fault of a client; ours are fewer. Not in the tree of loggers.
@@ -44,7 +45,9 @@ _SILENT: Final = logging.Logger("hark.bus.websocket.wire", logging.CRITICAL + 1)
 class WebSocketServer:
     """Connects websocket clients to `bus`: what they send is checked and emitted there, and they get what is on it.
 
-    Clients that speak Hark's subprotocol get the topics they follow, all others everything.
+    Clients that speak Hark's subprotocol get the topics they follow, all others everything. Private topics are for
+    Hark's own services alone, which have a credential that says so. `reserved` are ids of skills that no client may
+    register, besides those it sees registered on the bus.
 
         server = WebSocketServer(bus, [Endpoint()], ServerLimits(), clock)
         urls = await server.start()
@@ -55,18 +58,35 @@ class WebSocketServer:
     disconnected; it holds up neither the bus nor other clients.
     """
 
-    def __init__(self, bus: Bus, endpoints: Sequence[Endpoint], limits: ServerLimits, clock: Clock) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        endpoints: Sequence[Endpoint],
+        limits: ServerLimits,
+        clock: Clock,
+        *,
+        reserved: Iterable[str] = (),
+    ) -> None:
         self.limits = limits
         self.clock = clock
         self.log = ThrottledLog(log, clock)
         self.exchange: Exchange[ClientConnection, bytes] = Exchange()
+        self.waiting = 0
+        """Bytes that clients had not read when they were last sent something."""
         self._bus = bus
         self._endpoints = tuple(endpoints)
         self._connections: set[ClientConnection] = set()
+        self._skills = SkillOwners(limits, clock, bus.emit, reserved)
+        self._usage: dict[Credential, ClientUsage] = {}
+        """What the clients with a token use."""
+        self._counts: Counter[Credential] = Counter()
+        """Connections of each client."""
+        self._services = 0
+        """Connections of Hark's own services."""
         self._listening: list[asyncio.Server] = []
         self._end_tap: Callable[[], None] | None = None
         self._reconnected: Subscription | None = None
-        self._watching: asyncio.Task[None] | None = None
+        self._watching: list[asyncio.Task[None]] = []
         self._no_connection = asyncio.Event()
         self._closed = False
         self._loop = asyncio.get_running_loop()
@@ -75,9 +95,9 @@ class WebSocketServer:
         self._output: list[ClientConnection] = []
         """Connections with something to be sent."""
         self._flush_scheduled = False
-        self._fence = f"hark.fence.{os.urandom(8).hex()}"
-        self._fences: dict[int, tuple[ClientConnection, int]] = {}
-        """Flushes that are on their way over the bus."""
+        self._fence = f"{FENCE}{os.urandom(8).hex()}"
+        self._fences: dict[int, tuple[ClientConnection, bytes]] = {}
+        """Flushes that are on their way over the bus, with what answers them."""
         self._numbers = count(1)
 
     def __len__(self) -> int:
@@ -89,8 +109,9 @@ class WebSocketServer:
             endpoint.check()
         self._end_tap = self._bus.tap(self._publish)
         self._reconnected = self._bus.on(topics.BUS_AGAIN, self._fence_again, name="websocket server: reconnected")
+        self._watching.append(self._loop.create_task(self._watch_links()))
         if any(endpoint.credentials is not None for endpoint in self._endpoints):
-            self._watching = self._loop.create_task(self._watch_tokens())
+            self._watching.append(self._loop.create_task(self._watch_tokens()))
         try:
             return [await self._listen(endpoint) for endpoint in self._endpoints]
         except EndpointError:
@@ -104,9 +125,10 @@ class WebSocketServer:
             self._end_tap()
         if self._reconnected is not None:
             self._reconnected.close()
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.wait({self._watching})
+        for watching in self._watching:
+            watching.cancel()
+        if self._watching:
+            await asyncio.wait(self._watching)
         for listening in self._listening:
             listening.close()
         for connection in list(self._connections):
@@ -134,6 +156,8 @@ class WebSocketServer:
     def connected(self, connection: ClientConnection) -> None:
         """Register a connection."""
         self._connections.add(connection)
+        self._services += connection.permissions.private
+        self._counts[connection.credential] += 1
         if self._closed:
             connection.abort()
         else:
@@ -143,7 +167,16 @@ class WebSocketServer:
     def disconnected(self, connection: ClientConnection) -> None:
         """Forget a connection."""
         self.exchange.leave(connection)
-        self._connections.discard(connection)
+        if connection in self._connections:
+            self._connections.discard(connection)
+            self._services -= connection.permissions.private
+            self._counts[connection.credential] -= 1
+            if not self._counts[connection.credential]:
+                del self._counts[connection.credential]
+        if connection.flushes:
+            self._fences = {key: fence for key, fence in self._fences.items() if fence[0] is not connection}
+        if not self._closed:
+            self._skills.disconnected(connection)
         if self._closed and not self._connections:
             self._no_connection.set()
         log.info("bus: %s disconnected", connection)
@@ -155,14 +188,22 @@ class WebSocketServer:
         except MalformedMessage as error:
             self.log.warning("bus: dropped a frame from %s that is not a Message: %s", connection, str(error)[:200])
             return
-        if connection.permissions.emit is not None:
-            if not connection.permissions.may_emit(message.type):
-                self.log.warning("bus: dropped a Message that %s may not emit: %s", connection, message.type[:200])
+        refusal = None
+        if connection.is_limited or message.type[:5] == "hark.":
+            if message.type.startswith(FENCE) and len(raw) <= MAX_FENCE:
+                self.flush_bus(connection, text_frame(raw))
                 return
-            raw = encode(message)  # what was checked, and not what another parser may read in it
+            refusal = connection.permissions.refusal(message)
+        if message.type in OF_SKILLS:
+            refusal = refusal or self._skills.refusal(connection, message, len(raw))
+        if refusal is not None:
+            self.log.warning("bus: dropped a Message of %s: %s (%s)", connection, refusal, message.type[:200])
+            return
         rejection = rejection_of(message, self.log.warning)
         if rejection is not None:
-            message, raw = rejection, encode(rejection)
+            message, raw = rejection, encode_for_clients(rejection)
+        elif connection.is_limited or _is_unnamed(message, raw):
+            raw = encode_for_clients(message)  # what was checked, and not what another parser may read in it
         elif raw.startswith(_BOM):
             raw = raw[len(_BOM) :]
         self._incoming = (message, raw)
@@ -173,13 +214,14 @@ class WebSocketServer:
         finally:
             self._incoming = None
 
-    def flush_bus(self, connection: ClientConnection, number: int) -> None:
-        """Answer a client once the bus has carried everything that the client sent before."""
-        if len(self._fences) >= _MOST_FLUSHES:
+    def flush_bus(self, connection: ClientConnection, answer: bytes) -> None:
+        """Send a client this frame once the bus has carried everything that the client sent before."""
+        if connection.flushes >= self.limits.flushes:
             self.log.warning("bus: too many flushes wait; dropped one of %s", connection)
             return
+        connection.flushes += 1
         key = next(self._numbers)
-        self._fences[key] = (connection, number)
+        self._fences[key] = (connection, answer)
         # Messages keep their order: when this one comes back, those before it have.
         self._bus.emit(Message(self._fence, {"key": key}))
 
@@ -190,17 +232,20 @@ class WebSocketServer:
     # From the bus to clients.
 
     def _publish(self, message: Message) -> None:
+        incoming = self._incoming
+        is_ours = incoming is not None and incoming[0] is message
+        if not is_ours:
+            self._skills.seen(message)
         if message.type == self._fence:
             key = message.data.get("key")
             if isinstance(key, int) and key in self._fences:
-                connection, number = self._fences.pop(key)
-                connection.flushed(number)
-        elif self.exchange.is_followed(message.type):
-            incoming = self._incoming
+                connection, answer = self._fences.pop(key)
+                connection.passed(answer)
+        elif self.exchange.is_followed(message.type) and (self._services or not topics.is_private(message.type)):
             # What a client sent is passed on as it came: writing it anew costs time, and drops keys we do not know.
-            raw = incoming[1] if incoming is not None and incoming[0] is message else encode(message)
+            raw = incoming[1] if incoming is not None and is_ours else encode_for_clients(message)
             self.exchange.publish(message.type, text_frame(raw))
-        if self._incoming is None and self._output:
+        if incoming is None and self._output:
             self.flush_soon()
 
     def has_output(self, connection: ClientConnection) -> None:
@@ -222,11 +267,11 @@ class WebSocketServer:
         output, self._output = self._output, []
         for connection in output:
             connection.flush()
-        if sum(connection.waiting for connection in output) > self.limits.backlogs // 2:
+        if self.waiting > self.limits.backlogs:
             self._bound_backlogs()
 
     def _bound_backlogs(self) -> None:
-        waiting = {connection: connection.backlog() for connection in self._connections if connection.is_open}
+        waiting = {connection: connection.look() for connection in self._connections if connection.is_open}
         while sum(waiting.values()) > self.limits.backlogs:
             slowest = max(waiting, key=lambda connection: waiting[connection])
             unread = waiting.pop(slowest)
@@ -248,9 +293,6 @@ class WebSocketServer:
                 websocket_handshake_timeout=self.limits.handshake,
                 max_frame_size=self.limits.message,
                 use_aiofastnet=False,  # no faster here, and it spins when the process has no file descriptor left
-                enable_auto_ping=True,
-                auto_ping_idle_timeout=_IDLE,
-                auto_ping_reply_timeout=_IDLE,
                 logger_name=_SILENT,
                 ssl_handshake_timeout=self.limits.handshake if endpoint.tls is not None else None,
             )
@@ -263,15 +305,52 @@ class WebSocketServer:
     def _accept(self, endpoint: Endpoint, request: WSUpgradeRequest) -> WSUpgradeResponseWithListener:
         try:
             client = endpoint.authenticate(request.path, request.headers)
-            if self._closed or len(self._connections) >= self.limits.connections:
-                raise HandshakeRefused(HTTPStatus.SERVICE_UNAVAILABLE, "too many clients")
+            self._check_room(client)
         except HandshakeRefused as refusal:
             self.log.warning("bus: refused a client: %s", refusal)
             response = WSUpgradeResponse.create_error_response(refusal.status, f"{refusal.status.phrase}\n".encode())
             return WSUpgradeResponseWithListener(response, None)
-        hark = {"Sec-WebSocket-Protocol": SUBPROTOCOL, MAX_MESSAGE_HEADER: str(self.limits.message)}
+        is_private = client.credential.permissions.private
+        hark = {
+            "Sec-WebSocket-Protocol": SUBPROTOCOL,
+            MAX_MESSAGE_HEADER: str(self.limits.message),
+            PRIVATE_HEADER: "yes" if is_private else "no",
+        }
         response = WSUpgradeResponse.create_101_response(hark if client.speaks_hark else None)
-        return WSUpgradeResponseWithListener(response, ClientConnection(self, endpoint, client))
+        usage = self._usage_of(client.credential)
+        return WSUpgradeResponseWithListener(response, ClientConnection(self, endpoint, client, usage))
+
+    def _check_room(self, client: AcceptedClient) -> None:
+        """Raise `HandshakeRefused` where there are too many clients, or too many with this token.
+
+        Hark's own services are always accepted: other clients cannot keep them out.
+        """
+        credential = client.credential
+        if self._closed:
+            raise HandshakeRefused(HTTPStatus.SERVICE_UNAVAILABLE, "the bus is shutting down")
+        if credential.permissions.private:
+            return
+        if len(self._connections) >= self.limits.connections:
+            raise HandshakeRefused(HTTPStatus.SERVICE_UNAVAILABLE, "too many clients")
+        if self._counts[credential] >= self.limits.client_connections:
+            raise HandshakeRefused(HTTPStatus.SERVICE_UNAVAILABLE, f"too many connections of {credential.name}")
+
+    def _usage_of(self, credential: Credential) -> ClientUsage:
+        now = self.clock.monotonic()
+        if credential is LOCAL_CLIENT:  # nothing tells local clients without a token apart but their connections
+            return ClientUsage(self.limits, now)
+        if credential not in self._usage:
+            self._usage = {one: usage for one, usage in self._usage.items() if one in self._counts}
+            self._usage[credential] = ClientUsage(self.limits, now)
+        return self._usage[credential]
+
+    async def _watch_links(self) -> None:
+        """Ping clients that are silent, and disconnect those that do not answer."""
+        while True:
+            await self.clock.sleep(_PING)
+            now = self.clock.monotonic()
+            for connection in list(self._connections):
+                connection.check_link(now)
 
     async def _watch_tokens(self) -> None:
         """Disconnect clients whose token was revoked or got other permissions."""
@@ -279,7 +358,33 @@ class WebSocketServer:
             await self.clock.sleep(_CHECK_TOKENS)
             for connection in list(self._connections):
                 store = connection.endpoint.credentials
-                is_local = connection.credential is LOCAL_CLIENT
-                if not is_local and (store is None or not store.is_valid(connection.credential)):
-                    log.warning("bus: disconnected %s: its token is not valid any more", connection)
+                if connection.has_token and (store is None or not store.is_valid(connection.credential)):
+                    self.log.warning("bus: disconnected %s: its token is not valid any more", connection)
                     connection.close(WSCloseCode.POLICY_VIOLATION, "the token is not valid any more")
+
+
+class _SessionId(msgspec.Struct):
+    session_id: object = None
+
+
+class _Context(msgspec.Struct):
+    session: _SessionId | None = None
+
+
+class _Carrier(msgspec.Struct):
+    context: _Context | None = None
+
+
+_carrier = msgspec.json.Decoder(_Carrier).decode
+
+
+def _is_unnamed(message: Message, raw: bytes) -> bool:
+    """Whether a Message carries the device's own session without naming it."""
+    if message.session_id != DEFAULT_SESSION_ID:
+        return False
+    try:
+        context = _carrier(raw).context
+    except (msgspec.DecodeError, UnicodeError):
+        return False  # its session is malformed
+    session = context.session if context is not None else None
+    return session is not None and session.session_id != DEFAULT_SESSION_ID
