@@ -42,7 +42,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "pipe",
         help="connect standard input and output to a bus that runs",
         description=PIPE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     pipe.add_argument("file", nargs="?", default="-", metavar="FILE", help="what to send; - is standard input")
     pipe.add_argument("--bus", metavar="URL", help="the bus: ws://... or nats://...; else the one in the settings")
