@@ -178,7 +178,7 @@ def test_a_token_is_bound_to_sources_and_sessions(file: TokenFile, tmp_path: Pat
     assert (credential.permissions.sources, credential.permissions.sessions) == (("bed",), ("one", "two"))
     assert not credential.permissions.private
     for wrong in ([""], ["x" * 201], ["a\nb"]):
-        with pytest.raises(TokenError, match="no name of a source or session"):
+        with pytest.raises(TokenError, match="not a valid source or session"):
             file.add("hall", CLOCK, sessions=wrong)
 
 
