@@ -543,13 +543,16 @@ async def test_an_unknown_entry_is_skipped_and_nothing_takes_its_place(
 
 @pytest.mark.spec("PIPELINE-1/5.1.e")
 @pytest.mark.spec("PIPELINE-1/5.a")
-async def test_a_session_without_pipeline_has_that_of_the_default_session(assistant: MakeAssistant) -> None:
+async def test_a_session_without_pipeline_has_the_configured_one(assistant: MakeAssistant) -> None:
     async with assistant(declines("a"), declines("b"), settings=pipeline("a")) as hark:
         await hark.hears("hello", session="x")
         assert asked(hark) == ["a"]
         await hark.hears("hello", session=Session(pipeline=["b"]))
-        await hark.hears("hello", session="x")
         assert asked(hark) == ["b"]
+        await hark.hears("hello", session="x")
+        assert asked(hark) == ["a"], "never that of the stored session (ruling R16)"
+        await hark.hears("hello")
+        assert asked(hark) == ["a"]
 
 
 @pytest.mark.spec("PIPELINE-1/5.1.e")

@@ -17,6 +17,28 @@ from hark.spec.names import DENYLISTS, HANDLER_WRITES, PUSHING_RESERVED_NAMES, R
 _SIGNALS: Final = ("stt_lang", "request_lang", "detected_lang")
 _OWN_ENTRIES: Final = ("active_handlers", "converse_handlers")
 
+FOR_ONE_UTTERANCE: Final = ("pipeline", *REIMPOSED)
+"""Routing and policy: on the default session they hold for the utterance that brings them (ruling R16)."""
+_FOR_ONE_UTTERANCE: Final = frozenset(FOR_ONE_UTTERANCE)
+
+
+def lasting(session: Session) -> Session:
+    """`session` without what holds for one utterance only: what may be kept of the default session."""
+    return session if _FOR_ONE_UTTERANCE.isdisjoint(session) else session.without(*FOR_ONE_UTTERANCE)
+
+
+def joined(store: Session, working: Session) -> Session:
+    """The default session as it is kept, with what holds in `working` for its utterance only."""
+    if _FOR_ONE_UTTERANCE.isdisjoint(working):
+        return store
+    return store.taking(working, FOR_ONE_UTTERANCE)
+
+
+def of_a_stranger(carrier: Session) -> Session:
+    """What counts of a carrier whose sender puts its own configuration into every Message: that of this utterance."""
+    names = [name for name in (*FOR_ONE_UTTERANCE, *_SIGNALS) if name in carrier]
+    return Session(carrier.session_id).taking(carrier, names)
+
 
 def fold(store: Session, carrier: Session) -> Session:
     """The default session with the fields of an utterance's carrier; omitted fields keep their stored value.

@@ -49,11 +49,11 @@ class MatchRound:
         self._wants_round: dict[str, bool] = {}
         self._version = registry.version
 
-    async def run(self, turn: TurnState, lang: str, preferred: tuple[str, ...] | None) -> tuple[Match, str] | None:
+    async def run(self, turn: TurnState, lang: str) -> tuple[Match, str] | None:
         """The claim that won and the id of the plugin that made it, or None when there is none."""
         session = turn.session  # one and the same for all: what is written meanwhile is for the next round
         options = self._options()
-        for name in session.pipeline or preferred or options.pipeline:
+        for name in session.pipeline or options.pipeline:
             entry = options.entry(name)
             loaded = self._askable(name, entry, turn)
             if loaded is None:

@@ -14,31 +14,51 @@ from hark.chains import Flow
 from hark.model import Frozen, Message, Session, converse
 from hark.model.frozen import EMPTY, Sealed
 from hark.model.intent_context import IntentContext
-from hark.model.session_merge import Denials, SessionChanges, fold, three_way_merge
+from hark.model.session_merge import Denials, SessionChanges, fold, joined, lasting, of_a_stranger, three_way_merge
 from hark.spec.names import CANCEL_KEYS, DENYLISTS, UTTERANCE_ID
 from hark.trace import TraceStore, TurnTrace
+from hark.understand.ovos_entries import is_ovos_name
+
+log = logging.getLogger("hark.understand")
 
 
 class DefaultSession:
-    """Holds the default session between utterances; `save` is shown it after each end marker and each question."""
+    """Holds the default session between utterances; `save` is shown it after each end marker and each question.
+
+    What holds for one utterance only (ruling R16) is in the sessions that go in and out, but never in `current`.
+    """
 
     owned = True
     """Whether it is held here; where several workers share the work, one of them holds it."""
 
     def __init__(self, restored: Session | None = None, save: Callable[[Session], None] | None = None) -> None:
         # An open question dies with the process that asked it.
-        self.current = (restored or Session()).without("response_mode")
+        self.current = self.cleaned(restored or Session()).without("response_mode")
         self._save = save
 
     def open(self, carrier: Session) -> Session:
         """Fold what an utterance carries into the store; the session to work on."""
-        self.current = fold(self.current, carrier)
-        return self.current
+        self.current = fold(self.current, lasting(carrier))
+        return joined(self.current, carrier)
 
     def bring(self, base: Session, now: Session) -> Session:
-        """Bring what changed from `base` to `now` to the store; the session as it is then."""
-        self.current = three_way_merge(self.current, base, now)
-        return self.current
+        """Bring what changed from `base` to `now` to the store; the session to work on as it is then."""
+        if base is not now:
+            self.current = three_way_merge(self.current, lasting(base), lasting(now))
+        return joined(self.current, now)
+
+    def working(self, session: Session) -> Session:
+        """The session to work on for an utterance whose session was `session`, and is in the store already."""
+        return joined(self.current, session)
+
+    @staticmethod
+    def cleaned(stored: Session) -> Session:
+        """What counts of a session that was stored, perhaps before ruling R16."""
+        kept = lasting(stored)
+        if kept is not stored:
+            names = ", ".join(name for name in stored if name not in kept)
+            log.warning("the stored session held %s, which only the settings can set for good: left out", names)
+        return kept
 
     def has_applied(self, utterance_id: str) -> bool:  # noqa: ARG002 - see StoredSession
         """Whether what comes of a turn is in the store, although the turn has not ended."""
@@ -95,6 +115,10 @@ class TurnOptions(msgspec.Struct, frozen=True):
     def entry(self, name: str) -> PipelineEntry:
         """What an entry of the pipeline stands for."""
         return self.entries.get(name) or PipelineEntry(name)
+
+    def is_stranger(self, carrier: Session) -> bool:
+        """Whether a carrier is of an OVOS client, which has its configuration in every Message (ruling R16)."""
+        return any(is_ovos_name(name) and name not in self.entries for name in carrier.pipeline or ())
 
     def denials_for(self, session: Session) -> Denials:
         """The denylists in force for a session: its own where it has one, else the deployment's."""
@@ -188,8 +212,6 @@ class TurnState:
         self.denials = flow.denials
 
 
-log = logging.getLogger("hark.understand")
-
 _CANCEL_KEYS: Final = frozenset(CANCEL_KEYS)
 
 # Unique in the deployment by the process, in the process by a count: a random id for each turn costs more.
@@ -209,7 +231,9 @@ def open_turn(
     session = entry.session or Session()
     is_applied = session.is_default and store.has_applied(utterance_id)
     if session.is_default and entry.malformed_session is None:
-        session = store.current if is_applied else store.open(session)
+        if options.is_stranger(session):
+            session = of_a_stranger(session)
+        session = store.working(session) if is_applied else store.open(session)
     utterances = _texts(entry)
     trace = traces.begin(utterance_id, session.session_id, utterances)
     message = entry.within(context, None)
