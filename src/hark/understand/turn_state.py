@@ -17,7 +17,7 @@ from hark.model.intent_context import IntentContext
 from hark.model.session_merge import Denials, SessionChanges, fold, joined, lasting, of_a_stranger, three_way_merge
 from hark.spec.names import CANCEL_KEYS, DENYLISTS, UTTERANCE_ID
 from hark.trace import TraceStore, TurnTrace
-from hark.understand.ovos_entries import is_ovos_name
+from hark.understand.ovos_entries import is_ovos_name, ovos_entry
 
 log = logging.getLogger("hark.understand")
 
@@ -93,7 +93,7 @@ class TurnOptions(msgspec.Struct, frozen=True):
     entries: Mapping[str, PipelineEntry] = {}
     """Entries that are more than a plugin's id."""
     denylists: Mapping[str, tuple[str, ...]] = {}
-    """What is denied to sessions that carry no list of their own, by session field."""
+    """What is denied to every session, whatever it carries (ruling R21), by session field."""
     protect_skills: bool = True
     """Whether only a skill itself may deregister it (ruling R12)."""
     max_open_turns: int = 1_000
@@ -112,20 +112,23 @@ class TurnOptions(msgspec.Struct, frozen=True):
     grace: float = 5.0
     """Seconds that open turns are given at shutdown."""
 
-    def entry(self, name: str) -> PipelineEntry:
-        """What an entry of the pipeline stands for."""
-        return self.entries.get(name) or PipelineEntry(name)
+    def entry(self, name: str, is_loaded: Callable[[str], bool] | None = None) -> PipelineEntry:
+        """What an entry of the pipeline stands for: what the settings say, a loaded plugin, or one of OVOS (R17)."""
+        named = self.entries.get(name)
+        if named is not None:
+            return named
+        same = None if is_loaded is not None and is_loaded(name) else ovos_entry(name)
+        return PipelineEntry(name) if same is None else PipelineEntry(same[0], Frozen(same[1]))
 
     def is_stranger(self, carrier: Session) -> bool:
         """Whether a carrier is of an OVOS client, which has its configuration in every Message (ruling R16)."""
         return any(is_ovos_name(name) and name not in self.entries for name in carrier.pipeline or ())
 
     def denials_for(self, session: Session) -> Denials:
-        """The denylists in force for a session: its own where it has one, else the deployment's."""
+        """The denylists in force for a session: its own and the deployment's together."""
         if _DENYLISTS.isdisjoint(session):
             return self._deployed
-        others = {name: denied for name, denied in self.denylists.items() if name not in session}
-        return Denials(Denials.of(session).lists, Sealed(others))
+        return Denials(Denials.of(session).lists, Sealed(self.denylists))
 
     @property
     def _deployed(self) -> Denials:

@@ -84,11 +84,11 @@ def test_an_entry_without_a_table_is_a_plugin_id() -> None:
     ("own", "denied"),
     [
         ({}, {"a": True, "b": False}),
-        ({"blacklisted_skills": ["b"]}, {"a": False, "b": True}),
+        ({"blacklisted_skills": ["b"]}, {"a": True, "b": True}),
         ({"blacklisted_intents": ["x:y"]}, {"a": True, "b": False}),
     ],
 )
-def test_a_session_without_a_list_of_its_own_has_the_deployments(own: Any, denied: dict[str, bool]) -> None:
+def test_what_the_deployment_denies_is_a_floor_for_every_session(own: Any, denied: dict[str, bool]) -> None:
     options = TurnOptions(denylists={"blacklisted_skills": ("a",)})
     denials = options.denials_for(Session("x", **own))
     assert {name: denials.deny("blacklisted_skills", name) for name in denied} == denied

@@ -57,7 +57,7 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
     if not settings.assistant.pipeline:
         yield "[assistant] pipeline is empty: no plugin is asked to match what is said"
     for name in settings.assistant.pipeline:
-        plugin = settings.entries[name].plugin if name in settings.entries else name
+        plugin = settings.understanding().entry(name, found.pipeline.__contains__).plugin
         if plugin not in found.pipeline:
             table = f" by [pipeline.{name}]" if name in settings.entries else ""
             yield f"[assistant] pipeline names {plugin!r}{table}, which is not loaded{_meant(plugin, found.pipeline)}"
@@ -147,7 +147,8 @@ def _chain(runtime: Runtime, kind: TransformerType) -> ChainReport:
 
 
 def _pipeline_entry(runtime: Runtime, name: str) -> PipelineReport:
-    entry = runtime.pipeline.get(runtime.settings.understanding().entry(name).plugin)
+    entries = runtime.settings.understanding()
+    entry = runtime.pipeline.get(entries.entry(name, lambda plugin: runtime.pipeline.get(plugin) is not None).plugin)
     return PipelineReport(entry=name, plugin=_member(entry) if entry is not None else None)
 
 

@@ -273,14 +273,14 @@ class TraceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DenyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is denied to every session that has no list of its own."""
+    """What is denied to every session. A session can deny more, never less."""
 
     skills: Names = ()
     """Skills whose matches are ignored."""
     intents: Names = ()
     """Single intents that are ignored, as "skill_id:intent_name"."""
     pipelines: Names = ()
-    """Pipeline plugins that are not asked."""
+    """Pipeline plugins that are not asked, by their ids or as entries of the pipeline."""
     audio_transformers: Names = ()
     """Audio transformers that do not run."""
     utterance_transformers: Names = ()
