@@ -54,13 +54,7 @@ def advice(runtime: Runtime) -> Iterator[str]:
 
 def advise(settings: Settings, found: Inventory) -> Iterator[str]:
     """Settings that have no effect or are probably mistakes where these plugins are loaded."""
-    if not settings.assistant.pipeline:
-        yield "[assistant] pipeline is empty: no plugin is asked to match what is said"
-    for name in settings.assistant.pipeline:
-        plugin = settings.understanding().entry(name, found.pipeline.__contains__).plugin
-        if plugin not in found.pipeline:
-            table = f" by [pipeline.{name}]" if name in settings.entries else ""
-            yield f"[assistant] pipeline names {plugin!r}{table}, which is not loaded{_meant(plugin, found.pipeline)}"
+    yield from _pipeline_advice(settings, found.pipeline)
     for kind in TRANSFORMER_TYPES:
         loaded = found.transformers.get(kind, ())
         for name in settings.transformers.order(kind) or ():
@@ -74,6 +68,19 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
         for name in names:
             if name not in found.all_ids and name not in found.refused:
                 yield f"[{table}] names {name!r}, which is not loaded{_meant(name, found.all_ids)}"
+
+
+def _pipeline_advice(settings: Settings, loaded: Sequence[str]) -> Iterator[str]:
+    options = settings.understanding()
+    plugins = {name: options.entry(name, loaded.__contains__).plugin for name in options.pipeline}
+    if not plugins:
+        yield "[assistant] pipeline is empty: no plugin is asked to match what is said"
+    elif not any(plugin in loaded for plugin in plugins.values()):
+        yield "[assistant] pipeline leads to no loaded plugin: nothing that is said is understood"
+    for name, plugin in plugins.items():
+        if plugin not in loaded:
+            table = f" by [pipeline.{name}]" if name in settings.entries else ""
+            yield f"[assistant] pipeline names {plugin!r}{table}, which is not loaded{_meant(plugin, loaded)}"
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
