@@ -14,7 +14,19 @@ from hark.chains import Flow
 from hark.model import Frozen, Message, Session, converse
 from hark.model.frozen import EMPTY, Sealed
 from hark.model.intent_context import IntentContext
-from hark.model.session_merge import Denials, SessionChanges, fold, joined, lasting, of_a_stranger, three_way_merge
+from hark.model.session_merge import (
+    LARGEST_SESSION,
+    Denials,
+    SessionChanges,
+    bounded,
+    fold,
+    joined,
+    known_fields,
+    lasting,
+    of_a_stranger,
+    size_of,
+    three_way_merge,
+)
 from hark.spec.names import CANCEL_KEYS, DENYLISTS, UTTERANCE_ID
 from hark.trace import TraceStore, TurnTrace
 from hark.understand.ovos_entries import is_ovos_name, ovos_entry
@@ -38,13 +50,23 @@ class DefaultSession:
 
     def open(self, carrier: Session) -> Session:
         """Fold what an utterance carries into the store; the session to work on."""
-        self.current = fold(self.current, lasting(carrier))
+        kept = lasting(carrier)
+        for one in (kept, known_fields(kept)):
+            folded = fold(self.current, one)
+            if size_of(folded) <= LARGEST_SESSION:
+                self.current = folded
+                break
+            log.warning("the default session would have more than %d bytes: not everything is kept", LARGEST_SESSION)
         return joined(self.current, carrier)
 
     def bring(self, base: Session, now: Session) -> Session:
         """Bring what changed from `base` to `now` to the store; the session to work on as it is then."""
         if base is not now:
-            self.current = three_way_merge(self.current, lasting(base), lasting(now))
+            merged = three_way_merge(self.current, lasting(base), lasting(now))
+            if merged is not self.current and size_of(merged) > LARGEST_SESSION:
+                log.warning("the default session would have more than %d bytes: it stays as it was", LARGEST_SESSION)
+            else:
+                self.current = merged
         return joined(self.current, now)
 
     def working(self, session: Session) -> Session:
@@ -58,7 +80,10 @@ class DefaultSession:
         if kept is not stored:
             names = ", ".join(name for name in stored if name not in kept)
             log.warning("the stored session held %s, which only the settings can set for good: left out", names)
-        return kept
+        small = bounded(kept)
+        if small is not kept:
+            log.warning("the stored session has more than %d bytes: not all of it is used", LARGEST_SESSION)
+        return small
 
     def has_applied(self, utterance_id: str) -> bool:  # noqa: ARG002 - see StoredSession
         """Whether what comes of a turn is in the store, although the turn has not ended."""
@@ -97,6 +122,10 @@ class TurnOptions(msgspec.Struct, frozen=True):
     protect_skills: bool = True
     """Whether only a skill itself may deregister it (ruling R12)."""
     max_open_turns: int = 1_000
+    max_utterance: int = 10_240
+    """Bytes that an utterance may have, all its candidates together."""
+    max_candidates: int = 20
+    """Candidates that it may have."""
     accept_within: float = 2.0
     """Seconds in which a handler must take a dispatch."""
     handler_limit: float | None = None
@@ -231,13 +260,16 @@ def open_turn(
     if not _CANCEL_KEYS.isdisjoint(context):
         log.warning("an utterance arrived with keys of a cancellation, which only a transformer may cause")
         context = Frozen({key: value for key, value in context.items() if key not in _CANCEL_KEYS})
-    session = entry.session or Session()
+    carrier = entry.session or Session()
+    session = bounded(carrier)
+    if session is not carrier:
+        log.warning("an utterance came with a session of more than %d bytes: not all of it is used", LARGEST_SESSION)
     is_applied = session.is_default and store.has_applied(utterance_id)
     if session.is_default and entry.malformed_session is None:
         if options.is_stranger(session):
             session = of_a_stranger(session)
         session = store.working(session) if is_applied else store.open(session)
-    utterances = _texts(entry)
+    utterances = _texts(entry, options)
     trace = traces.begin(utterance_id, session.session_id, utterances)
     message = entry.within(context, None)
     turn = TurnState(message, utterances, session, options.denials_for(session), trace)
@@ -245,9 +277,15 @@ def open_turn(
     return turn
 
 
-def _texts(entry: Message) -> tuple[str, ...]:
+def _texts(entry: Message, options: TurnOptions) -> tuple[str, ...]:
+    """What was said; nothing, and so nothing is matched, where it is no list of texts or too much."""
     texts = entry.data.get("utterances")
     if isinstance(texts, tuple) and all(isinstance(text, str) for text in texts):
-        return texts
+        size = sum([len(text.encode("utf-8", "surrogatepass")) for text in texts])
+        if len(texts) <= options.max_candidates and size <= options.max_utterance:
+            return texts
+        log.warning("an utterance was not looked at: it has more than %d candidates or %d bytes",
+                    options.max_candidates, options.max_utterance)  # fmt: skip
+        return ()
     log.warning("an utterance arrived whose utterances are no list of texts: %.80r", texts)
     return ()

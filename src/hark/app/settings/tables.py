@@ -253,6 +253,10 @@ class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds until a suspended plugin is tried again."""
     open_turns: Count = 1_000
     """Open turns at once; further utterances are rejected."""
+    utterance: Count = 10_240
+    """Bytes an utterance may have, all its candidates together; one with more is not looked at."""
+    candidates: Count = 20
+    """Candidates an utterance may have; one with more is not looked at."""
     converse_cap: Count = 20
     """Skills in a session that are offered the next utterance first, at most."""
     converse_ttl: Seconds = 300.0
@@ -352,6 +356,8 @@ class Settings(msgspec.Struct, frozen=True):
             denylists=self.deny.lists(),
             protect_skills=self.assistant.protect_skills,
             max_open_turns=self.limits.open_turns,
+            max_utterance=self.limits.utterance,
+            max_candidates=self.limits.candidates,
             handler_limit=self.limits.handler,
             converse_cap=self.limits.converse_cap,
             converse_ttl=self.limits.converse_ttl,
