@@ -17,7 +17,7 @@ from hark.app.settings import Settings
 from hark.app.state.store import State
 from hark.bus import LocalBus
 from hark.hosting import Refusal
-from hark.model import Clock
+from hark.model import Clock, Session
 from hark.plugins import Plugin
 from hark.trace import TraceRecord
 
@@ -95,6 +95,12 @@ class LocalAssistant:
 
     async def examine(self) -> DoctorReport:
         return examine(self.runtime, self._settings_file)
+
+    def device_session(self, *, reset: bool) -> Session:
+        store = self.runtime.store
+        if reset:
+            store.reset()
+        return store.current
 
     def langs(self) -> frozenset[str]:
         return self.runtime.settings.understanding().langs

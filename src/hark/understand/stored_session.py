@@ -78,6 +78,10 @@ class StoredSession(DefaultSession):
         self._note(before)
         return working
 
+    def reset(self) -> None:
+        self._changes += 1
+        super().reset()
+
     def saved(self) -> None:
         if self.is_dirty:
             self._write_soon()

@@ -89,6 +89,11 @@ class DefaultSession:
         """Whether what comes of a turn is in the store, although the turn has not ended."""
         return False
 
+    def reset(self) -> None:
+        """Forget everything; turns under way bring only what they change from now on."""
+        self.current = Session()
+        self.saved()
+
     def saved(self) -> None:
         """A turn ended, or asked something: let the present state be written down."""
         if self._save is not None:
