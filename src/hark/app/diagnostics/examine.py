@@ -75,7 +75,7 @@ def _pipeline_advice(settings: Settings, loaded: Sequence[str]) -> Iterator[str]
     plugins = {name: options.entry(name, loaded.__contains__).plugin for name in options.pipeline}
     if not plugins:
         yield "[assistant] pipeline is empty: no plugin is asked to match what is said"
-    elif not any(plugin in loaded for plugin in plugins.values()):
+    elif len(plugins) > 1 and not any(plugin in loaded for plugin in plugins.values()):
         yield "[assistant] pipeline leads to no loaded plugin: nothing that is said is understood"
     for name, plugin in plugins.items():
         if plugin not in loaded:
