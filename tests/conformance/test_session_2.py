@@ -19,6 +19,7 @@ from flow.stage import (
 )
 from hark.builtin import ClockSkill
 from hark.model import Handler, Match, Message, Session, encode
+from hark.model.session_merge import FOR_ONE_UTTERANCE
 from hark.plugins import Ctx, Turn
 from hark.spec import topics
 from hark.testing import Assistant, settle
@@ -115,11 +116,76 @@ async def test_a_resumed_session_has_what_it_brings_and_nothing_else(assistant: 
 
 # §2.3, §5.1: the default session.
 
+# What routing and policy do there is ruling R16.
+OF_ONE_UTTERANCE: dict[str, list[str]] = {name: ["spy"] if name == "pipeline" else ["x"] for name in FOR_ONE_UTTERANCE}
+
+
+@pytest.mark.spec("SESSION-2/5.1.a")
+@pytest.mark.parametrize("field", FOR_ONE_UTTERANCE)
+async def test_routing_and_policy_of_the_default_session_hold_for_one_utterance(
+    assistant: MakeAssistant, field: str
+) -> None:
+    seen: list[Any] = []
+    async with assistant(declines("spy", seen), settings={"assistant": {"pipeline": ["spy"]}}) as hark:
+        carrier = Session(persona_id="butler", **{field: OF_ONE_UTTERANCE[field]})
+        await hark.hears("one", session=carrier)
+        assert turn_of(hark)[-1].session.get(field) == tuple(OF_ONE_UTTERANCE[field]), "in force to the marker"
+        await hark.hears("two")
+        assert hark.runtime.store.current == Session(persona_id="butler")
+    assert [session.get(field) for _, _, session in seen] == [tuple(OF_ONE_UTTERANCE[field]), None]
+
+
+@pytest.mark.spec("SESSION-2/5.1.e")
+async def test_nothing_that_is_sent_or_returned_sets_routing_or_policy_for_good(assistant: MakeAssistant) -> None:
+    theirs = {"pipeline": ["nothing"], "blacklisted_skills": ["x"], "tts_transformers": ["x"]}
+
+    def by_transformer(ctx: Ctx) -> None:
+        ctx.session = ctx.session.replace(site_id="kitchen", blacklisted_intents=["a:b"], audio_transformers=["x"])
+
+    def match(utterances: Any, lang: str, session: Session) -> Match:
+        changed = session.replace(persona_id="butler", **theirs)
+        return Match("m", "go", lang, utterances[0], updated_session=changed)
+
+    async def handler(turn: Turn) -> None:
+        turn.session = turn.session.replace(pipeline=["nothing"])
+        await turn.speak("done")
+
+    plugins = (transformer("metadata", "t", by_transformer), matcher("m", match, go=handler))
+    async with assistant(*plugins) as hark:
+        for _ in range(2):
+            assert await hark.hears("one") == ["done"]
+        store = hark.runtime.store.current
+    assert (store.site_id, store.persona_id) == ("kitchen", "butler")
+    assert not [name for name in FOR_ONE_UTTERANCE if name in store]
+
+
+@pytest.mark.spec("SESSION-2/5.1.a")
+@pytest.mark.parametrize("names", [["stop_high", "padatious_low"], ["ovos-converse-pipeline-plugin"]])
+async def test_of_an_ovos_client_nothing_lasts_in_the_default_session(
+    assistant: MakeAssistant, names: list[str]
+) -> None:
+    theirs = Session(lang="fr-FR", site_id="theirs", system_unit="imperial", location={"lat": 9.0},
+                     converse_handlers=[{"skill_id": "a", "activated_at": 1}], pipeline=names)  # fmt: skip
+    settings = {"assistant": {"langs": ["fr-FR"], "pipeline": ["claims"]}}
+    async with assistant(claims(), settings=settings) as hark:
+        await hark.hears("hello", session=Session(site_id="kitchen"))
+        before = hark.runtime.store.current
+        await hark.hears("salut", session=theirs)
+        assert hark.runtime.store.current == before
+        assert await hark.hears("hello") == ["hello"]
+    assert before.site_id == "kitchen"
+
+
+@pytest.mark.spec("SESSION-2/5.2.b")
+def test_a_session_that_was_stored_with_routing_and_policy_is_cleaned() -> None:
+    store = DefaultSession(Session(persona_id="butler", **OF_ONE_UTTERANCE))
+    assert store.current == Session(persona_id="butler")
+
 
 @pytest.mark.spec("SESSION-2/2.3.a")
 @pytest.mark.spec("SESSION-2/5.1.a")
 @pytest.mark.spec("SESSION-2/5.1.i")
-@pytest.mark.parametrize("field", [name for name in FULL if name not in ("intent_context", "pipeline")])
+@pytest.mark.parametrize("field", [name for name in FULL if name not in ("intent_context", *FOR_ONE_UTTERANCE)])
 async def test_a_field_of_the_default_session_stays_until_another_value_comes(
     assistant: MakeAssistant, field: str
 ) -> None:
@@ -190,7 +256,7 @@ async def test_no_other_message_reaches_the_store_or_a_turn_under_way(assistant:
 async def test_everything_said_in_the_default_session_carries_all_of_it(
     assistant: MakeAssistant, carrier: Session | None
 ) -> None:
-    stored = {name: value for name, value in FULL.items() if name not in ("blacklisted_skills", "pipeline")}
+    stored = {name: value for name, value in FULL.items() if name not in FOR_ONE_UTTERANCE}
     async with assistant(claims()) as hark:
         await hark.hears("one", session=Session(**stored))
         await hark.hears("two", session=carrier)
@@ -299,7 +365,7 @@ def test_a_restored_store_has_everything_but_open_questions() -> None:
     saved: list[Session] = []
     restored = Session(**FULL)
     store = DefaultSession(restored, saved.append)
-    assert store.current == restored.without("response_mode")
+    assert store.current == restored.without("response_mode", *FOR_ONE_UTTERANCE)
     store.saved()
     assert saved == [store.current]
 
@@ -361,7 +427,8 @@ async def test_a_handler_may_write_these(assistant: MakeAssistant, field: str, n
         assert written.get(field) is not None
         assert turn_of(hark)[-2].session == written
         if not named:
-            assert hark.runtime.store.current.get(field) == written.get(field)
+            lasts = field != "pipeline"  # ruling R16
+            assert hark.runtime.store.current.get(field) == (written.get(field) if lasts else None)
         resumed = written.replace(pipeline=["claims"]) if field == "pipeline" else written
         await hark.hears("remove", session=resumed)
         assert turn_of(hark)[-1].session.get(field) is None
@@ -614,6 +681,7 @@ async def test_the_output_layer_goes_by_the_session_of_what_it_renders(assistant
         denied = ["unwanted"]
         session = Session(persona_id="butler", blacklisted_dialog_transformers=denied)
         assert await hark.hears("hello", session=session) == ["hello"]
-        assert await hark.hears("hello", session=Session(persona_id="pirate")) == ["hello"]
+        assert await hark.hears("hello", session=session.replace(persona_id="pirate")) == ["hello"]
+        assert await hark.hears("hello") == ["no"], "what the default session denies holds for one utterance"
         assert await hark.hears("hello", session=Session("x")) == ["no"]
-    assert seen == ["butler", "pirate", None]
+    assert seen == ["butler", "pirate", "pirate", None]

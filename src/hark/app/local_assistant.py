@@ -19,7 +19,7 @@ from hark.app.settings import Settings
 from hark.app.state.store import State
 from hark.bus import LocalBus
 from hark.hosting import Refusal
-from hark.model import Clock
+from hark.model import Clock, Session
 from hark.plugins import Plugin
 from hark.speak import SpokenResponse
 from hark.trace import TraceRecord
@@ -118,6 +118,12 @@ class LocalAssistant:
         if self._server is None or not self._server.problem:
             return report
         return msgspec.structs.replace(report, advice=[*report.advice, self._server.problem])
+
+    def device_session(self, *, reset: bool) -> Session:
+        store = self.runtime.store
+        if reset:
+            store.reset()
+        return store.current
 
     def langs(self) -> frozenset[str]:
         return self.runtime.settings.understanding().langs

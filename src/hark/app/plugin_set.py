@@ -166,8 +166,8 @@ def builtin_plugins(wanted: Collection[str]) -> Iterator[type[Plugin]]:
 
 def wanted_by(settings: Settings) -> frozenset[str]:
     """The pipeline plugins that the settings name."""
-    understanding = settings.understanding()
-    return frozenset(understanding.entry(name).plugin for name in understanding.pipeline)
+    entries = settings.entries
+    return frozenset(entries[name].plugin if name in entries else name for name in settings.assistant.pipeline)
 
 
 def plugin_files(settings: Settings, settings_file: Path) -> list[Path]:

@@ -19,6 +19,14 @@ def is_denied_skill(session: Session, skill_id: str, round: Round | None = None)
     return skill_id in _denied(session, "blacklisted_skills", round)
 
 
+def with_denials(session: Session, round: Round | None) -> Session:
+    """The session with what the deployment denies in `round` among its own denials: for looking up intents."""
+    if round is None or not round.denied:
+        return session
+    fields = [field for field in ("blacklisted_skills", "blacklisted_intents") if round.denied.get(field)]
+    return session.trusted(**{field: tuple(_denied(session, field, round)) for field in fields}) if fields else session
+
+
 def is_decided(candidates: Sequence[str], answers: Mapping[str, Message]) -> bool:
     """Whether the answers are enough: a skill accepts and all before it have answered, or all have answered."""
     for candidate in candidates:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta
 
+from hark.builtin.candidates import with_denials
 from hark.intents import LOOSE, NORMAL, STRICT, Found, Overlap, Rejected, TemplatePool, lookup, overlaps
 from hark.intents.keyword import DEFAULT_FLOOR, KeywordPool, lookup_keywords
 from hark.intents.pool import Pool
@@ -139,6 +140,7 @@ class TemplateMatcher(RegisteredMatcher):
         Any candidate that fits as written comes before one that is like something.
         """
         floor = self.floor(round)
+        session = with_denials(session, round)
         reason = ""
         for least in (STRICT, floor) if len(utterances) > 1 and floor < STRICT else (floor,):
             reason = ""
@@ -183,6 +185,7 @@ class KeywordMatcher(RegisteredMatcher):
     ) -> Match | Declined:
         """The first candidate that means something the session can reach."""
         floor, reason = self.floor(round), ""
+        session = with_denials(session, round)
         for utterance in utterances:
             found = lookup_keywords(self._pool, utterance, lang, session, self.host.clock.wall, floor)
             if not isinstance(found, str):

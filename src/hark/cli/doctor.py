@@ -12,6 +12,7 @@ from hark.app.control.client import NoAnswer, connect
 from hark.app.control.protocol import Examine, Examined
 from hark.app.diagnostics.render import render
 from hark.app.diagnostics.report import DoctorReport
+from hark.app.diagnostics.stored import session_advice
 from hark.cli.common import FAILED, OK, print_note, settings_path, state_path
 from hark.cli.options import add_bus, add_settings, add_state
 from hark.errors import UserError
@@ -39,6 +40,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def doctor(options: argparse.Namespace) -> int:
     report = _of_the_running(options) or _elsewhere(options) or _alone(options)
+    if options.bus is None:
+        report = msgspec.structs.replace(report, advice=[*report.advice, *session_advice(state_path(options))])
     print(msgspec.json.format(msgspec.json.encode(report)).decode() if options.json else render(report))
     return OK if report.healthy else FAILED
 

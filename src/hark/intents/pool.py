@@ -217,11 +217,16 @@ Now = Callable[[], float]
 AnyScope = SessionScope[Any, Any]
 
 
+def is_denied(intent: IntentDefinition, session: Session) -> bool:
+    """Whether the session denies an intent, or its skill: then it does not take part (ruling R25)."""
+    return intent.skill_id in (session.blacklisted_skills or ()) or intent.label in (session.blacklisted_intents or ())
+
+
 def refusal(intent: IntentDefinition, session: Session, shared: AnyScope, own: AnyScope, now: Now) -> str | None:
     """Why an intent that fits is refused in this session: disabled, denied, or not in this context."""
     if intent.key in shared.disabled or intent.key in own.disabled:
         return f"{intent.label} fits but is disabled"
-    if intent.skill_id in (session.blacklisted_skills or ()) or intent.label in (session.blacklisted_intents or ()):
+    if is_denied(intent, session):
         return f"{intent.label} fits but the session denies it"
     if intent.requires_context or intent.excludes_context:
         return _barred_by_context(intent, session.intent_context, now)

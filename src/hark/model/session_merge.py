@@ -10,12 +10,56 @@ import msgspec
 from hark.model import converse, intent_context
 from hark.model.frozen import EMPTY, Sealed
 from hark.model.intent_context import IntentContext
-from hark.model.session import Session
-from hark.model.session_codec import Handler, Handlers, ResponseMode
+from hark.model.session import Session, wire_form
+from hark.model.session_codec import WIRE_TYPES, Handler, Handlers, ResponseMode
 from hark.spec.names import DENYLISTS, HANDLER_WRITES, PUSHING_RESERVED_NAMES, REIMPOSED, RESERVED_INTENT_NAMES
 
 _SIGNALS: Final = ("stt_lang", "request_lang", "detected_lang")
 _OWN_ENTRIES: Final = ("active_handlers", "converse_handlers")
+
+FOR_ONE_UTTERANCE: Final = ("pipeline", *REIMPOSED)
+"""Routing and policy: on the default session they hold for the utterance that brings them (ruling R16)."""
+_FOR_ONE_UTTERANCE: Final = frozenset(FOR_ONE_UTTERANCE)
+
+
+def lasting(session: Session) -> Session:
+    """`session` without what holds for one utterance only: what may be kept of the default session."""
+    return session if _FOR_ONE_UTTERANCE.isdisjoint(session) else session.without(*FOR_ONE_UTTERANCE)
+
+
+def joined(store: Session, working: Session) -> Session:
+    """The default session as it is kept, with what holds in `working` for its utterance only."""
+    if _FOR_ONE_UTTERANCE.isdisjoint(working):
+        return store
+    return store.taking(working, FOR_ONE_UTTERANCE)
+
+
+LARGEST_SESSION: Final = 65_536
+"""Bytes that a session may have on the wire: it is in every Message of its conversation."""
+
+
+def size_of(session: Session) -> int:
+    """The bytes that a session has on the wire."""
+    return len(msgspec.json.encode(wire_form(session)))
+
+
+def known_fields(session: Session) -> Session:
+    """`session` without the fields that no specification defines."""
+    return session.without(*(name for name in session if name not in WIRE_TYPES))
+
+
+def bounded(carrier: Session, largest: int = LARGEST_SESSION) -> Session:
+    """What counts of a carrier: all of it, or its known fields if it is too large, or its id if it still is."""
+    if size_of(carrier) <= largest:
+        return carrier
+    known = known_fields(carrier)
+    return known if size_of(known) <= largest else Session(carrier.session_id)
+
+
+def of_a_stranger(carrier: Session) -> Session:
+    """What counts of a carrier whose sender puts its own configuration into every Message: that of this utterance."""
+    names = [name for name in (*FOR_ONE_UTTERANCE, *_SIGNALS) if name in carrier]
+    return Session(carrier.session_id).taking(carrier, names)
 
 
 def fold(store: Session, carrier: Session) -> Session:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from typing import Final
 
-from hark.model import Frozen, Message
+from hark.model import Frozen, Message, Session
+from hark.model.session_merge import size_of
 from hark.spec import topics
 from hark.spec.names import CANCEL_BY, CANCEL_REASON
 from hark.trace import TraceStore
 from hark.understand.dispatches import HandlerOutcome
 from hark.understand.turn_source import TurnSource
 from hark.understand.turn_state import TurnState
+
+log = logging.getLogger("hark.understand")
+
+_LARGEST_SENT: Final = 1_048_576
+"""Bytes of a session that what ends a turn still carries; what plugins make of a session is not bounded otherwise."""
 
 
 class Endings:
@@ -83,4 +91,14 @@ class Endings:
             if turn.session.is_default:
                 self._store.saved()
         finally:
-            self._source.end(turn.utterance_id, closing, derive(topics.UTTERANCE_HANDLED))
+            marker = _sendable(derive(topics.UTTERANCE_HANDLED))
+            self._source.end(turn.utterance_id, None if closing is None else _sendable(closing), marker)
+
+
+def _sendable(message: Message) -> Message:
+    """The Message, with no more than the id of a session that would make it too large for the bus."""
+    session = message.session
+    if session is None or size_of(session) <= _LARGEST_SENT:
+        return message
+    log.warning("%s goes out without its session, which has more than %d bytes", message.type, _LARGEST_SENT)
+    return message.carrying(Session(session.session_id))

@@ -15,12 +15,18 @@ from hark.model import Match, Message, Session
 from hark.plugins import Declined, Later, PipelinePlugin, Round
 from hark.spec import topics
 from hark.understand.intent_registry import IntentIndex
+from hark.understand.ovos_entries import is_ovos_name, without_tier
 from hark.understand.turn_state import PipelineEntry, TurnOptions, TurnState
 
 log = logging.getLogger("hark.understand")
 
 _reason_in: Final = Declined.__dict__["reason"].__get__
 """Reads the reason itself, whatever a subclass has made of looking at it."""
+
+_LOG_AGAIN: Final = 60.0
+"""Seconds until the same defect of a pipeline is logged again."""
+_LOGGED: Final = 256
+"""Defects that are remembered for that."""
 
 
 def _awaited(look: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[Any]]:
@@ -47,14 +53,17 @@ class MatchRound:
         self._poll = poll
         self._options = options
         self._wants_round: dict[str, bool] = {}
+        self._logged: dict[str, float] = {}
+        """What was logged, and when: a client may send the same with every utterance."""
         self._version = registry.version
 
-    async def run(self, turn: TurnState, lang: str, preferred: tuple[str, ...] | None) -> tuple[Match, str] | None:
+    async def run(self, turn: TurnState, lang: str) -> tuple[Match, str] | None:
         """The claim that won and the id of the plugin that made it, or None when there is none."""
         session = turn.session  # one and the same for all: what is written meanwhile is for the next round
         options = self._options()
-        for name in session.pipeline or preferred or options.pipeline:
-            entry = options.entry(name)
+        pipeline = session.pipeline or options.pipeline
+        for name in pipeline:
+            entry = options.entry(name, self._is_loaded)
             loaded = self._askable(name, entry, turn)
             if loaded is None:
                 continue
@@ -72,6 +81,11 @@ class MatchRound:
             match = self._claim(name, outcome, turn)
             if match is not None:
                 return match, loaded.id
+        if pipeline and not any(self._is_loaded(options.entry(name, self._is_loaded).plugin) for name in pipeline):
+            names, session_id = ", ".join(pipeline)[:200], session.session_id[:80]
+            self._log_now_and_then(
+                f"session {session_id!r}: no entry of its pipeline leads to a loaded plugin: {names}"
+            )
         return None
 
     async def _waited(self, call: Awaitable[Outcome], name: str, turn: TurnState) -> Outcome:
@@ -85,10 +99,15 @@ class MatchRound:
         """The plugin behind an entry, if it is loaded, allowed and in working order."""
         loaded = self._registry.get(entry.plugin)
         if loaded is None:
-            log.warning("pipeline entry %r names no loaded plugin", name)
+            if is_ovos_name(name):
+                log.debug("pipeline entry %s: there is nothing of the kind here", name)
+            else:
+                self._log_now_and_then(f"pipeline entry {name[:80]!r} names no loaded plugin")
             turn.trace.step("match", name, "skipped", 0.0, f"no pipeline plugin {entry.plugin!r} is loaded")
             return None
-        if turn.denials.deny("blacklisted_pipelines", loaded.id):
+        if turn.denials and any(
+            turn.denials.deny("blacklisted_pipelines", one) for one in (loaded.id, name, without_tier(name))
+        ):
             turn.trace.step("match", name, "denied", 0.0, "the session's blacklisted_pipelines names it")
             return None
         if (loaded.failures or loaded.unloaded) and not loaded.available(self._runner.clock.monotonic()):
@@ -96,6 +115,18 @@ class MatchRound:
             turn.trace.step("match", name, "skipped", 0.0, why)
             return None
         return loaded
+
+    def _is_loaded(self, name: str) -> bool:
+        return self._registry.get(name) is not None
+
+    def _log_now_and_then(self, text: str) -> None:
+        now = self._runner.clock.monotonic()
+        if now - self._logged.get(text, -_LOG_AGAIN) < _LOG_AGAIN:
+            return
+        if len(self._logged) >= _LOGGED:
+            self._logged.clear()
+        self._logged[text] = now
+        log.warning("%s", text)
 
     def _arguments(
         self,

@@ -134,7 +134,7 @@ class Orchestrator:
         """See a turn through whose handler was started at `host` when another worker had the turn."""
         session = dispatch.session or Session()
         trace = self._traces.begin(dispatch.utterance_id or "", session.session_id, ())
-        now = self._store.current if session.is_default else session
+        now = self._store.working(session) if session.is_default else session
         turn = TurnState(dispatch, (), now, self._options.denials_for(now), trace)
         turn.called(dispatch, session)
         self._open[turn.utterance_id] = turn
@@ -277,7 +277,7 @@ class Orchestrator:
             return None
         stated = turn.message.data.get("lang")
         turn.lang = turn.trace.lang = resolve(stated, turn.session, self._options.langs, self._options.lang)
-        return await self._round.run(turn, turn.lang, self._store.current.pipeline)
+        return await self._round.run(turn, turn.lang)
 
     def _commit(self, turn: TurnState, match: Match) -> None:
         """Take over the session a claim brings, as far as it may be changed."""

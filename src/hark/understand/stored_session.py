@@ -68,15 +68,19 @@ class StoredSession(DefaultSession):
 
     def open(self, carrier: Session) -> Session:
         before = self.current
-        now = super().open(carrier)
-        self._note(before, now)
-        return now
+        working = super().open(carrier)
+        self._note(before)
+        return working
 
     def bring(self, base: Session, now: Session) -> Session:
         before = self.current
-        result = super().bring(base, now)
-        self._note(before, result)
-        return result
+        working = super().bring(base, now)
+        self._note(before)
+        return working
+
+    def reset(self) -> None:
+        self._changes += 1
+        super().reset()
 
     def saved(self) -> None:
         if self.is_dirty:
@@ -126,8 +130,8 @@ class StoredSession(DefaultSession):
         if self._writing is not None:
             self._writing.cancel()
 
-    def _note(self, before: Session, now: Session) -> None:
-        if before is not now and before != now:
+    def _note(self, before: Session) -> None:
+        if before is not self.current and before != self.current:
             self._changes += 1
 
     def _write_soon(self) -> None:
@@ -168,6 +172,6 @@ class StoredSession(DefaultSession):
 
     def _take(self, entry: StoredEntry) -> None:
         value = _decode_value(entry.data)
-        self._base = Session.read(msgspec.json.decode(value.session))
+        self._base = self.cleaned(Session.read(msgspec.json.decode(value.session)))
         self._revision = entry.sequence
         self._applied = deque([*value.applied], maxlen=_APPLIED)

@@ -14,35 +14,85 @@ from hark.chains import Flow
 from hark.model import Frozen, Message, Session, converse
 from hark.model.frozen import EMPTY, Sealed
 from hark.model.intent_context import IntentContext
-from hark.model.session_merge import Denials, SessionChanges, fold, three_way_merge
+from hark.model.session_merge import (
+    LARGEST_SESSION,
+    Denials,
+    SessionChanges,
+    bounded,
+    fold,
+    joined,
+    known_fields,
+    lasting,
+    of_a_stranger,
+    size_of,
+    three_way_merge,
+)
 from hark.spec.names import CANCEL_KEYS, DENYLISTS, UTTERANCE_ID
 from hark.trace import TraceStore, TurnTrace
+from hark.understand.ovos_entries import is_ovos_name, ovos_entry
+
+log = logging.getLogger("hark.understand")
 
 
 class DefaultSession:
-    """Holds the default session between utterances; `save` is shown it after each end marker and each question."""
+    """Holds the default session between utterances; `save` is shown it after each end marker and each question.
+
+    What holds for one utterance only (ruling R16) is in the sessions that go in and out, but never in `current`.
+    """
 
     owned = True
     """Whether it is held here; where several workers share the work, one of them holds it."""
 
     def __init__(self, restored: Session | None = None, save: Callable[[Session], None] | None = None) -> None:
         # An open question dies with the process that asked it.
-        self.current = (restored or Session()).without("response_mode")
+        self.current = self.cleaned(restored or Session()).without("response_mode")
         self._save = save
 
     def open(self, carrier: Session) -> Session:
         """Fold what an utterance carries into the store; the session to work on."""
-        self.current = fold(self.current, carrier)
-        return self.current
+        kept = lasting(carrier)
+        for one in (kept, known_fields(kept)):
+            folded = fold(self.current, one)
+            if size_of(folded) <= LARGEST_SESSION:
+                self.current = folded
+                break
+            log.warning("the default session would have more than %d bytes: not everything is kept", LARGEST_SESSION)
+        return joined(self.current, carrier)
 
     def bring(self, base: Session, now: Session) -> Session:
-        """Bring what changed from `base` to `now` to the store; the session as it is then."""
-        self.current = three_way_merge(self.current, base, now)
-        return self.current
+        """Bring what changed from `base` to `now` to the store; the session to work on as it is then."""
+        if base is not now:
+            merged = three_way_merge(self.current, lasting(base), lasting(now))
+            if merged is not self.current and size_of(merged) > LARGEST_SESSION:
+                log.warning("the default session would have more than %d bytes: it stays as it was", LARGEST_SESSION)
+            else:
+                self.current = merged
+        return joined(self.current, now)
+
+    def working(self, session: Session) -> Session:
+        """The session to work on for an utterance whose session was `session`, and is in the store already."""
+        return joined(self.current, session)
+
+    @staticmethod
+    def cleaned(stored: Session) -> Session:
+        """What counts of a session that was stored, perhaps before ruling R16."""
+        kept = lasting(stored)
+        if kept is not stored:
+            names = ", ".join(name for name in stored if name not in kept)
+            log.warning("the stored session held %s, which only the settings can set for good: left out", names)
+        small = bounded(kept)
+        if small is not kept:
+            log.warning("the stored session has more than %d bytes: not all of it is used", LARGEST_SESSION)
+        return small
 
     def has_applied(self, utterance_id: str) -> bool:  # noqa: ARG002 - see StoredSession
         """Whether what comes of a turn is in the store, although the turn has not ended."""
         return False
+
+    def reset(self) -> None:
+        """Forget everything; turns under way bring only what they change from now on."""
+        self.current = Session()
+        self.saved()
 
     def saved(self) -> None:
         """A turn ended, or asked something: let the present state be written down."""
@@ -73,10 +123,14 @@ class TurnOptions(msgspec.Struct, frozen=True):
     entries: Mapping[str, PipelineEntry] = {}
     """Entries that are more than a plugin's id."""
     denylists: Mapping[str, tuple[str, ...]] = {}
-    """What is denied to sessions that carry no list of their own, by session field."""
+    """What is denied to every session, whatever it carries (ruling R21), by session field."""
     protect_skills: bool = True
     """Whether only a skill itself may deregister it (ruling R12)."""
     max_open_turns: int = 1_000
+    max_utterance: int = 10_240
+    """Bytes that an utterance may have, all its candidates together."""
+    max_candidates: int = 20
+    """Candidates that it may have."""
     accept_within: float = 2.0
     """Seconds in which a handler must take a dispatch."""
     handler_limit: float | None = None
@@ -92,16 +146,23 @@ class TurnOptions(msgspec.Struct, frozen=True):
     grace: float = 5.0
     """Seconds that open turns are given at shutdown."""
 
-    def entry(self, name: str) -> PipelineEntry:
-        """What an entry of the pipeline stands for."""
-        return self.entries.get(name) or PipelineEntry(name)
+    def entry(self, name: str, is_loaded: Callable[[str], bool] | None = None) -> PipelineEntry:
+        """What an entry of the pipeline stands for: what the settings say, a loaded plugin, or one of OVOS (R17)."""
+        named = self.entries.get(name)
+        if named is not None:
+            return named
+        same = None if is_loaded is not None and is_loaded(name) else ovos_entry(name)
+        return PipelineEntry(name) if same is None else PipelineEntry(same[0], Frozen(same[1]))
+
+    def is_stranger(self, carrier: Session) -> bool:
+        """Whether a carrier is of an OVOS client, which has its configuration in every Message (ruling R16)."""
+        return any(is_ovos_name(name) and name not in self.entries for name in carrier.pipeline or ())
 
     def denials_for(self, session: Session) -> Denials:
-        """The denylists in force for a session: its own where it has one, else the deployment's."""
+        """The denylists in force for a session: its own and the deployment's together."""
         if _DENYLISTS.isdisjoint(session):
             return self._deployed
-        others = {name: denied for name, denied in self.denylists.items() if name not in session}
-        return Denials(Denials.of(session).lists, Sealed(others))
+        return Denials(Denials.of(session).lists, Sealed(self.denylists))
 
     @property
     def _deployed(self) -> Denials:
@@ -188,8 +249,6 @@ class TurnState:
         self.denials = flow.denials
 
 
-log = logging.getLogger("hark.understand")
-
 _CANCEL_KEYS: Final = frozenset(CANCEL_KEYS)
 
 # Unique in the deployment by the process, in the process by a count: a random id for each turn costs more.
@@ -206,11 +265,16 @@ def open_turn(
     if not _CANCEL_KEYS.isdisjoint(context):
         log.warning("an utterance arrived with keys of a cancellation, which only a transformer may cause")
         context = Frozen({key: value for key, value in context.items() if key not in _CANCEL_KEYS})
-    session = entry.session or Session()
+    carrier = entry.session or Session()
+    session = bounded(carrier)
+    if session is not carrier:
+        log.warning("an utterance came with a session of more than %d bytes: not all of it is used", LARGEST_SESSION)
     is_applied = session.is_default and store.has_applied(utterance_id)
     if session.is_default and entry.malformed_session is None:
-        session = store.current if is_applied else store.open(session)
-    utterances = _texts(entry)
+        if options.is_stranger(session):
+            session = of_a_stranger(session)
+        session = store.working(session) if is_applied else store.open(session)
+    utterances = _texts(entry, options)
     trace = traces.begin(utterance_id, session.session_id, utterances)
     message = entry.within(context, None)
     turn = TurnState(message, utterances, session, options.denials_for(session), trace)
@@ -218,9 +282,15 @@ def open_turn(
     return turn
 
 
-def _texts(entry: Message) -> tuple[str, ...]:
+def _texts(entry: Message, options: TurnOptions) -> tuple[str, ...]:
+    """What was said; nothing, and so nothing is matched, where it is no list of texts or too much."""
     texts = entry.data.get("utterances")
     if isinstance(texts, tuple) and all(isinstance(text, str) for text in texts):
-        return texts
+        size = sum([len(text.encode("utf-8", "surrogatepass")) for text in texts])
+        if len(texts) <= options.max_candidates and size <= options.max_utterance:
+            return texts
+        log.warning("an utterance was not looked at: it has more than %d candidates or %d bytes",
+                    options.max_candidates, options.max_utterance)  # fmt: skip
+        return ()
     log.warning("an utterance arrived whose utterances are no list of texts: %.80r", texts)
     return ()

@@ -67,3 +67,10 @@ def test_even_something_that_cannot_be_set_aside_does_not_stop_the_start(
     (tmp_path / "session.json.broken" / "full").mkdir(parents=True)
     assert SessionFile(tmp_path).restore() is None
     assert "it could not be set aside" in caplog.text
+
+
+def test_a_session_of_too_many_bytes_is_set_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "session.json").write_text(json.dumps({"unheard_of": "x" * 70_000}))
+    assert SessionFile(tmp_path).restore() is None
+    assert (tmp_path / "session.json.broken").exists()
+    assert "more than 65536 bytes" in caplog.text

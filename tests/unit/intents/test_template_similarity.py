@@ -215,3 +215,22 @@ def test_inflected_words_are_known_by_their_beginning() -> None:
 
 def test_a_very_long_utterance_is_not_compared(pool: TemplatePool) -> None:
     assert "too many" in str(ask(pool, "tell me the joke " * 20))
+
+
+def test_denied_intents_do_not_stand_in_the_way_of_the_next_best(pool: TemplatePool) -> None:
+    for number in range(4):
+        register(
+            pool, f"rude.skill:tell{number}", "tell me a joke please", "tell me a good joke", f"tell joke {number}"
+        )
+    register(pool, "jokes.skill:tell", "tell me a joke now", "tell us a joke")
+    assert label(ask(pool, "please tell me a joke")) != "jokes.skill:tell"
+    assert label(ask(pool, "please tell me a joke", Session(blacklisted_skills=["rude.skill"]))) == "jokes.skill:tell"
+
+
+def test_a_denied_intent_that_fits_as_written_leaves_it_to_one_that_is_similar(pool: TemplatePool) -> None:
+    register(pool, "rude.skill:tell", "tell me a joke right now")
+    register(pool, "jokes.skill:tell", "tell me a joke", "tell a joke to us now")
+    said, denying = "tell me a joke right now", Session(blacklisted_intents=["rude.skill:tell"])
+    assert label(ask(pool, said)) == "rude.skill:tell"
+    assert label(ask(pool, said, denying)) == "jokes.skill:tell"
+    assert ask(pool, said, denying, floor=1.0) == "rude.skill:tell fits but the session denies it"

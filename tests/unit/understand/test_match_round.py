@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from flow.stage import MakeAssistant, claim_of, claims, declines, matcher, transformer
+from hark.builtin import KeywordMatcher, TemplateMatcher
 from hark.model import Message, Session, decode
 from hark.plugins import Ctx, Declined, Round, Turn
 from hark.spec import topics
@@ -97,6 +98,115 @@ async def test_a_denied_claim_is_told_in_full(assistant: MakeAssistant, denylist
     async with assistant(claims()) as hark:
         await hark.hears("hello", session=Session("x", **{denylist: [name]}))
         assert told(hark, "match")[0] == ("claims", "denied", 0.0, why)
+
+
+@pytest.mark.parametrize(
+    ("named", "plugin", "config"),
+    [
+        ("ovos-stop-pipeline-plugin-high", "stop", {"mode": "exact"}),
+        ("stop_medium", "stop", {"mode": "loose"}),
+        ("ovos-converse-pipeline-plugin", "converse", {}),
+        ("padatious_high", "template", {"mode": "strict"}),
+        ("ovos-padatious-pipeline-plugin-medium", "template", {"mode": "normal"}),
+        ("adapt_low", "keyword", {"mode": "loose"}),
+        ("ovos-adapt-pipeline-plugin-high", "keyword", {"mode": "strict"}),
+        ("common_qa", "common_query", {}),
+        ("ovos-common-query-pipeline-plugin", "common_query", {}),
+        ("fallback_high", "fallback", {"max": 4}),
+        ("ovos-fallback-pipeline-plugin-medium", "fallback", {"min": 5, "max": 89}),
+        ("fallback_low", "fallback", {"min": 90}),
+    ],
+)
+async def test_a_name_of_ovos_leads_to_the_plugin_of_the_same_kind(
+    assistant: MakeAssistant, named: str, plugin: str, config: dict[str, Any]
+) -> None:
+    seen: list[Any] = []
+
+    def note(utterances: Any, lang: str, session: Session, round: Round) -> None:
+        seen.append((round.entry, dict(round.config)))
+
+    settings = {"assistant": {"pipeline": ["claims"]}}
+    async with assistant(matcher(plugin, note), claims(), settings=settings) as hark:
+        await hark.hears("hello", session=Session("x", pipeline=[named]))
+        assert seen == [(named, config)]
+        for denied in (named, plugin):
+            await hark.hears("hello", session=Session("x", pipeline=[named], blacklisted_pipelines=[denied]))
+    assert seen == [(named, config)]
+
+
+async def test_denying_a_plugin_of_ovos_denies_its_tiers(assistant: MakeAssistant) -> None:
+    seen: list[Any] = []
+    async with assistant(declines("template", seen)) as hark:
+        for named, denied in (
+            ("ovos-padatious-pipeline-plugin-high", "ovos-padatious-pipeline-plugin"),
+            ("padatious_low", "padatious"),
+        ):
+            await hark.hears("hello", session=Session("x", pipeline=[named], blacklisted_pipelines=[denied]))
+    assert seen == []
+
+
+async def test_settings_and_loaded_plugins_come_before_names_of_ovos(assistant: MakeAssistant) -> None:
+    settings = {
+        "assistant": {"pipeline": ["claims"]},
+        "pipeline": {"stop_high": {"plugin": "claims"}},
+    }
+    loaded = matcher("ovos-adapt-pipeline-plugin-high", claim_of("claims:go"))
+    async with assistant(claims(), loaded, declines("keyword"), settings=settings) as hark:
+        for name in ("stop_high", "ovos-adapt-pipeline-plugin-high"):
+            assert await hark.hears("hello", session=Session("x", pipeline=[name])) == ["hello"]
+        await hark.hears("hello", session=Session(site_id="attic", pipeline=["stop_high"]))
+        assert hark.runtime.store.current.site_id == "attic", "a name of the settings is no mark of a stranger"
+
+
+@pytest.mark.parametrize("name", ["ocp_high", "ovos-m2v-pipeline-high", "ovos-persona-pipeline-plugin-low"])
+async def test_a_pipeline_that_leads_nowhere_is_logged_now_and_then(
+    assistant: MakeAssistant, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    def warnings() -> list[str]:
+        return [record.getMessage() for record in caplog.records if record.name == "hark.understand"]
+
+    async with assistant(claims()) as hark:
+        for _ in range(3):
+            assert await hark.hears("hello", session=Session("x", pipeline=[name])) == []
+        assert warnings() == [f"session 'x': no entry of its pipeline leads to a loaded plugin: {name}"]
+        await hark.clock.advance(60.0)
+        await hark.hears("hello", session=Session("x", pipeline=[name]))
+        assert len(warnings()) == 2
+
+
+async def test_what_the_settings_deny_is_denied_whatever_the_session_denies(assistant: MakeAssistant) -> None:
+    settings = {"deny": {"skills": ["claims"], "dialog_transformers": ["shout"]}}
+    plugins = (claims(), claims("other"), transformer("dialog", "shout", lambda text, ctx: text.upper()))
+    async with assistant(*plugins, settings=settings) as hark:
+        lists = {"blacklisted_skills": ["third"], "blacklisted_dialog_transformers": ["fourth"]}
+        for session in (Session("x"), Session("x", **lists)):
+            assert await hark.hears("hello", session=session) == ["hello"]
+            assert told(hark, "match")[0][:2] == ("claims", "denied")
+
+
+@pytest.mark.parametrize("by_settings", [True, False])
+@pytest.mark.parametrize("kind", ["template", "keyword"])
+async def test_the_next_best_intent_wins_where_the_best_is_denied(
+    assistant: MakeAssistant, kind: str, by_settings: bool
+) -> None:
+    def registration(skill_id: str) -> Message:
+        data: dict[str, Any] = {"skill_id": skill_id, "intent_name": "go", "lang": "en-US"}
+        if kind == "template":
+            return Message(topics.REGISTER_TEMPLATE, {**data, "samples": ["open the gate"]})
+        return Message(topics.REGISTER_KEYWORD, {**data, "required": [{"name": "gate", "samples": ["gate"]}]})
+
+    settings: dict[str, Any] = {"assistant": {"pipeline": [kind]}}
+    session = Session("x", blacklisted_skills=["another" if by_settings else "first.skill"])
+    if by_settings:
+        settings["deny"] = {"skills": ["first.skill"]}
+    matchers = {"template": TemplateMatcher(), "keyword": KeywordMatcher()}
+    async with assistant(matchers[kind], settings=settings) as hark:
+        for skill_id in ("first.skill", "second.skill"):
+            hark.bus.emit(registration(skill_id))
+        await settle()
+        hark.say("open the gate", session=session)
+        await settle()
+        assert told(hark, "match") == [(kind, "claimed", 0.0, "second.skill:go")]
 
 
 async def test_a_late_matcher_is_told_in_full(assistant: MakeAssistant) -> None:

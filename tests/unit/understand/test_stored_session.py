@@ -9,7 +9,7 @@ import pytest
 
 from hark.bus.nats import NatsCarrier, NatsOptions, TurnStreams
 from hark.model import Session
-from hark.understand.stored_session import StoredSession
+from hark.understand.stored_session import KEY, StoredSession
 
 
 @pytest.fixture
@@ -114,3 +114,27 @@ async def test_a_session_that_the_broker_has_lost_is_written_again(streams: Turn
     assert found is not None
     assert b"roses" in found.data
     one.store.close()
+
+
+async def test_a_session_that_was_stored_with_routing_is_cleaned_when_it_is_read(streams: TurnStreams) -> None:
+    stored = b'{"session": {"persona_id": "butler", "pipeline": ["stop_high"], "blacklisted_skills": ["x"]}}'
+    await streams.session.set(KEY, stored, 0)
+    one = Worker(streams, "one")
+    await one.store.load()
+    assert one.store.current == Session(persona_id="butler")
+    one.store.close()
+
+
+async def test_routing_that_an_utterance_brings_is_not_stored(streams: TurnStreams) -> None:
+    one = Worker(streams, "one")
+    await one.store.load()
+    await one.store.own()
+    working = one.store.open(Session(persona_id="butler", pipeline=["a"]))
+    working = one.store.bring(working, working.replace(site_id="kitchen", pipeline=["b"]))
+    await one.store.written()
+    assert working == Session(persona_id="butler", site_id="kitchen", pipeline=["b"])
+    again = Worker(streams, "again")
+    await again.store.load()
+    assert again.store.current == Session(persona_id="butler", site_id="kitchen")
+    for worker in (one, again):
+        worker.store.close()

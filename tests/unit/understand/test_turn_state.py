@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from flow.stage import MakeAssistant, claims, declines, transformer
 from hark.model import Message, Session, decode
+from hark.plugins import Ctx
 from hark.spec import topics
-from hark.testing import FakeClock
+from hark.testing import FakeClock, settle
 from hark.trace import TraceStore
 from hark.understand import DefaultSession, PipelineEntry, TurnOptions
 from hark.understand.turn_state import TurnState, open_turn
@@ -84,11 +86,11 @@ def test_an_entry_without_a_table_is_a_plugin_id() -> None:
     ("own", "denied"),
     [
         ({}, {"a": True, "b": False}),
-        ({"blacklisted_skills": ["b"]}, {"a": False, "b": True}),
+        ({"blacklisted_skills": ["b"]}, {"a": True, "b": True}),
         ({"blacklisted_intents": ["x:y"]}, {"a": True, "b": False}),
     ],
 )
-def test_a_session_without_a_list_of_its_own_has_the_deployments(own: Any, denied: dict[str, bool]) -> None:
+def test_what_the_deployment_denies_is_a_floor_for_every_session(own: Any, denied: dict[str, bool]) -> None:
     options = TurnOptions(denylists={"blacklisted_skills": ("a",)})
     denials = options.denials_for(Session("x", **own))
     assert {name: denials.deny("blacklisted_skills", name) for name in denied} == denied
@@ -135,3 +137,55 @@ def test_what_the_default_session_has_of_a_turn_already_is_not_applied_again() -
     fresh = open_turn(entry, TurnOptions(), store, TraceStore(FakeClock()), "k2")
     assert not fresh.is_applied
     assert store.current.lang == "fr-FR"
+
+
+# Sizes.
+
+LONG = "x" * 40_000
+
+
+async def test_unknown_keys_are_kept_until_there_are_too_many_bytes(assistant: MakeAssistant) -> None:
+    async with assistant(claims()) as hark:
+        await hark.hears("one", session=Session(first=LONG))
+        await hark.hears("two", session=Session(second=LONG, site_id="attic"))
+        store = hark.runtime.store.current
+        assert (store.get("first"), store.get("second"), store.site_id) == (LONG, None, "attic")
+        await hark.hears("three", session=Session(persona_id=LONG))
+        assert hark.runtime.store.current.persona_id is None
+        assert await hark.hears("four") == ["four"]
+
+
+@pytest.mark.parametrize("session_id", ["default", "x"])
+@pytest.mark.parametrize("field", ["unheard_of", "persona_id"])
+async def test_a_session_of_megabytes_costs_no_marker_and_does_not_last(
+    assistant: MakeAssistant, session_id: str, field: str
+) -> None:
+    async with assistant(claims()) as hark:
+        assert await hark.hears("one", session=Session(session_id, **{field: "x" * 3_900_000})) == ["one"]
+        marker = hark.of(topics.UTTERANCE_HANDLED)[-1].session
+        assert marker is not None
+        assert (marker.session_id, field in marker) == (session_id, False)
+        assert await hark.hears("two", session=session_id) == ["two"]
+
+
+@pytest.mark.parametrize(
+    "utterances", [["x" * 10_241], ["ä" * 5_121], ["x" * 6_000, "y" * 6_000], ["x"] * 21], ids=lambda texts: len(texts)
+)
+async def test_an_utterance_that_is_too_much_is_unmatched(assistant: MakeAssistant, utterances: list[str]) -> None:
+    async with assistant(claims()) as hark:
+        hark.bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": utterances}))
+        await settle()
+        assert len(hark.of(topics.UTTERANCE_HANDLED)) == 1
+        assert [dict(message.data) for message in hark.of(topics.INTENT_UNMATCHED)] == [{"utterances": ()}]
+        assert hark.trace().utterances == ()
+
+
+async def test_a_marker_that_would_be_too_large_has_the_id_of_its_session(assistant: MakeAssistant) -> None:
+    def swell(ctx: Ctx) -> None:
+        ctx.session = ctx.session.replace(swollen="x" * 1_100_000)
+
+    async with assistant(transformer("metadata", "t", swell), declines()) as hark:
+        await hark.hears("one", session="x")
+        for topic in (topics.UTTERANCE_HANDLED, topics.INTENT_UNMATCHED):
+            [message] = hark.of(topic)
+            assert message.session == Session("x")

@@ -1,6 +1,7 @@
 """The protocol of the control socket: JSON objects, one per line.
 
-A request is `{"do": "ping"}`, `{"do": "say", "utterance": ...}`, `{"do": "why", "id": ...}` or `{"do": "examine"}`.
+A request is `{"do": "ping"}`, `{"do": "say", "utterance": ...}`, `{"do": "why", "id": ...}`, `{"do": "examine"}`
+or `{"do": "session"}`.
 Each is answered with any number of `{"is": "spoken"}` lines, then one line that ends the answer.
 """
 
@@ -36,6 +37,12 @@ class Why(msgspec.Struct, tag_field="do", tag="why", frozen=True, omit_defaults=
 
 class Examine(msgspec.Struct, tag_field="do", tag="examine", frozen=True):
     """Asks for the report of `hark doctor`."""
+
+
+class DeviceSession(msgspec.Struct, tag_field="do", tag="session", frozen=True, omit_defaults=True):
+    """Asks for the session of the device as it is kept, or makes it empty first."""
+
+    reset: bool = False
 
 
 class Pong(msgspec.Struct, tag_field="is", tag="pong", frozen=True):
@@ -77,14 +84,20 @@ class Examined(msgspec.Struct, tag_field="is", tag="examined", frozen=True):
     report: DoctorReport
 
 
+class SessionShown(msgspec.Struct, tag_field="is", tag="session", frozen=True):
+    """The session of the device, as it is written on the wire."""
+
+    session: msgspec.Raw
+
+
 class RequestRefused(msgspec.Struct, tag_field="is", tag="refused", frozen=True):
     """The request is refused."""
 
     reason: str
 
 
-Request = Ping | Say | Why | Examine
-Answer = Pong | Accepted | SpokenText | Ended | Explained | Examined | RequestRefused
+Request = Ping | Say | Why | Examine | DeviceSession
+Answer = Pong | Accepted | SpokenText | Ended | Explained | Examined | SessionShown | RequestRefused
 
 _encode = msgspec.json.Encoder().encode
 decode_request = msgspec.json.Decoder(Request).decode

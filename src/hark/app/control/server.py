@@ -19,6 +19,7 @@ from hark.app.control.protocol import (
     NAME,
     Accepted,
     Answer,
+    DeviceSession,
     Ended,
     Examine,
     Examined,
@@ -28,6 +29,7 @@ from hark.app.control.protocol import (
     Request,
     RequestRefused,
     Say,
+    SessionShown,
     SpokenText,
     Why,
     decode_request,
@@ -37,7 +39,7 @@ from hark.app.control.protocol import (
 from hark.app.diagnostics.report import DoctorReport
 from hark.app.state.directory import Locked, StateError, take_part
 from hark.errors import UserError
-from hark.model import Clock, MalformedMessage
+from hark.model import Clock, MalformedMessage, Session
 from hark.model.lang import canonical
 from hark.trace import TraceRecord, render
 
@@ -86,6 +88,9 @@ class ControlledAssistant(Protocol):
 
     async def examine(self) -> DoctorReport:
         """The report of `hark doctor`."""
+
+    def device_session(self, *, reset: bool) -> Session:
+        """The session of the device, made empty first if wanted; raises `UserError` where it is not kept here."""
 
 
 class ControlServer:
@@ -142,8 +147,17 @@ class ControlServer:
             _send(writer, await self._explained(request))
         elif isinstance(request, Examine):
             _send(writer, Examined(await self._assistant.examine()))
+        elif isinstance(request, DeviceSession):
+            _send(writer, self._session(request))
         else:
             await self._say(request, writer)
+
+    def _session(self, request: DeviceSession) -> Answer:
+        try:
+            session = self._assistant.device_session(reset=request.reset)
+        except UserError as error:
+            return RequestRefused(str(error))
+        return SessionShown(msgspec.Raw(msgspec.json.encode(session.wire())))
 
     async def _explained(self, request: Why) -> Answer:
         record = await self._assistant.find_trace(request.id)

@@ -54,13 +54,7 @@ def advice(runtime: Runtime) -> Iterator[str]:
 
 def advise(settings: Settings, found: Inventory) -> Iterator[str]:
     """Settings that have no effect or are probably mistakes where these plugins are loaded."""
-    if not settings.assistant.pipeline:
-        yield "[assistant] pipeline is empty: no plugin is asked to match what is said"
-    for name in settings.assistant.pipeline:
-        plugin = settings.entries[name].plugin if name in settings.entries else name
-        if plugin not in found.pipeline:
-            table = f" by [pipeline.{name}]" if name in settings.entries else ""
-            yield f"[assistant] pipeline names {plugin!r}{table}, which is not loaded{_meant(plugin, found.pipeline)}"
+    yield from _pipeline_advice(settings, found.pipeline)
     for kind in TRANSFORMER_TYPES:
         loaded = found.transformers.get(kind, ())
         for name in settings.transformers.order(kind) or ():
@@ -74,6 +68,19 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
         for name in names:
             if name not in found.all_ids and name not in found.refused:
                 yield f"[{table}] names {name!r}, which is not loaded{_meant(name, found.all_ids)}"
+
+
+def _pipeline_advice(settings: Settings, loaded: Sequence[str]) -> Iterator[str]:
+    options = settings.understanding()
+    plugins = {name: options.entry(name, loaded.__contains__).plugin for name in options.pipeline}
+    if not plugins:
+        yield "[assistant] pipeline is empty: no plugin is asked to match what is said"
+    elif len(plugins) > 1 and not any(plugin in loaded for plugin in plugins.values()):
+        yield "[assistant] pipeline leads to no loaded plugin: nothing that is said is understood"
+    for name, plugin in plugins.items():
+        if plugin not in loaded:
+            table = f" by [pipeline.{name}]" if name in settings.entries else ""
+            yield f"[assistant] pipeline names {plugin!r}{table}, which is not loaded{_meant(plugin, loaded)}"
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
@@ -147,7 +154,8 @@ def _chain(runtime: Runtime, kind: TransformerType) -> ChainReport:
 
 
 def _pipeline_entry(runtime: Runtime, name: str) -> PipelineReport:
-    entry = runtime.pipeline.get(runtime.settings.understanding().entry(name).plugin)
+    entries = runtime.settings.understanding()
+    entry = runtime.pipeline.get(entries.entry(name, lambda plugin: runtime.pipeline.get(plugin) is not None).plugin)
     return PipelineReport(entry=name, plugin=_member(entry) if entry is not None else None)
 
 

@@ -17,7 +17,7 @@ from hark.app.service_names import ServiceName
 from hark.app.settings import Settings
 from hark.bus import Bus
 from hark.errors import UserError
-from hark.model import Clock
+from hark.model import Clock, Session
 from hark.trace import TraceRecord
 
 NEEDED: Final[tuple[ServiceName, ...]] = ("understand", "act", "speak")
@@ -77,6 +77,9 @@ class RemoteView:
 
     def langs(self) -> frozenset[str]:
         return self._settings.understanding().langs
+
+    def device_session(self, *, reset: bool) -> Session:  # noqa: ARG002 - it is kept by understand
+        raise UserError("the assistant runs in several processes; stop it, then try again")
 
     async def examine(self) -> DoctorReport:
         return await self.reports.examine()

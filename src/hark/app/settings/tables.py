@@ -265,6 +265,10 @@ class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds until a suspended plugin is tried again."""
     open_turns: Count = 1_000
     """Open turns at once; further utterances are rejected."""
+    utterance: Count = 10_240
+    """Bytes an utterance may have, all its candidates together; one with more is not looked at."""
+    candidates: Count = 20
+    """Candidates an utterance may have; one with more is not looked at."""
     converse_cap: Count = 20
     """Skills in a session that are offered the next utterance first, at most."""
     converse_ttl: Seconds = 300.0
@@ -285,14 +289,14 @@ class TraceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DenyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is denied to every session that has no list of its own."""
+    """What is denied to every session. A session can deny more, never less."""
 
     skills: Names = ()
     """Skills whose matches are ignored."""
     intents: Names = ()
     """Single intents that are ignored, as "skill_id:intent_name"."""
     pipelines: Names = ()
-    """Pipeline plugins that are not asked."""
+    """Pipeline plugins that are not asked, by their ids or as entries of the pipeline."""
     audio_transformers: Names = ()
     """Audio transformers that do not run."""
     utterance_transformers: Names = ()
@@ -364,6 +368,8 @@ class Settings(msgspec.Struct, frozen=True):
             denylists=self.deny.lists(),
             protect_skills=self.assistant.protect_skills,
             max_open_turns=self.limits.open_turns,
+            max_utterance=self.limits.utterance,
+            max_candidates=self.limits.candidates,
             handler_limit=self.limits.handler,
             converse_cap=self.limits.converse_cap,
             converse_ttl=self.limits.converse_ttl,

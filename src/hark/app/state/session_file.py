@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from hark.model import Session
+from hark.model.session_merge import LARGEST_SESSION
 
 log = logging.getLogger("hark.app")
 
@@ -29,6 +30,8 @@ class SessionFile:
     def restore(self) -> Session | None:
         """The session as it was last written; a file that cannot be used is set aside, and the log says so."""
         try:
+            if self.path.stat().st_size > LARGEST_SESSION:
+                raise ValueError(f"it has more than {LARGEST_SESSION} bytes")
             return session_of(self.path.read_bytes())
         except FileNotFoundError:
             return None

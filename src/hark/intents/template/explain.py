@@ -79,7 +79,7 @@ def explain(
     answer = lookup(pool, utterance, lang, session, now, floor)
     query = TemplateQuery.of(pool, utterance, lang, session, now)
     nearest = []
-    for candidate in islice(candidates(query), _NEAREST):
+    for candidate in islice(candidates(query, with_denied=True), _NEAREST):
         backed = rescored(candidate, query.said)
         verdict = resolve(backed, query, floor) if backed.score >= floor else f"{floor:.2f} needed"
         similarity = backed.home.similarity

@@ -73,10 +73,13 @@ def lookup(
     query = TemplateQuery.of(pool, utterance, lang, session, now)
     if not query.tags:
         return f"no templates in {lang}"
-    reason = ""
+    reason = denied = ""
     exact = lang.lower()
     for tag in query.tags:
         matches = _claims(query, tag)
+        if matches and query.has_denials:
+            matches, why = _allowed(matches, query)
+            denied = denied or why
         if len(matches) > 1 and matches[1].literals == matches[0].literals and _has_values(query):
             matches = _by_values(matches, query)
         for match in matches:
@@ -92,7 +95,28 @@ def lookup(
             reason = reason or str(found)
     if reason:
         return reason  # an utterance that fits as written is not guessed at when its intent is refused
-    return find_similar(query, floor) if floor < STRICT else _unknown(query)
+    found = find_similar(query, floor) if floor < STRICT else _unknown(query)
+    return (denied or _denied_instead(query, floor) or found) if type(found) is str else found
+
+
+def _allowed(matches: list[ExactMatch], query: TemplateQuery) -> tuple[list[ExactMatch], str]:
+    """The matches whose intents are not denied, and why the first of the others is refused."""
+    allowed, why = [], ""
+    for match in matches:
+        if query.denies(match.intent):
+            why = why or query.refusal(match.intent) or ""
+        else:
+            allowed.append(match)
+    return allowed, why
+
+
+def _denied_instead(query: TemplateQuery, floor: float) -> str:
+    """That an intent would be similar enough, were it not denied; only to tell why nothing was found."""
+    if not query.has_denials:
+        return ""
+    allowing = query._replace(session=query.session.without("blacklisted_skills", "blacklisted_intents"))
+    found = find_similar(allowing, floor) if floor < STRICT else ""
+    return f"{found.intent.label} fits but the session denies it" if type(found) is Found else ""
 
 
 def _claims(query: TemplateQuery, tag: str) -> list[ExactMatch]:

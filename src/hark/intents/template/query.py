@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from hark.intents.pool import NOTHING, Now, SessionScope, fill, refusal, unfilled
+from hark.intents.pool import NOTHING, Now, SessionScope, fill, is_denied, refusal, unfilled
 from hark.intents.registration import TemplateIntent
 from hark.intents.template.matching import Span
 from hark.intents.template.pool import TemplateIndex, TemplatePool
@@ -61,6 +61,15 @@ class TemplateQuery(NamedTuple):
             return [roots[tag] for tag in self.tags if tag in roots]
         scopes = (self.own, self.shared)
         return [index for tag in self.tags for scope in scopes if (index := scope.roots.get(tag)) is not None]
+
+    @property
+    def has_denials(self) -> bool:
+        """Whether the session denies any skill or intent."""
+        return bool(self.session.blacklisted_skills or self.session.blacklisted_intents)
+
+    def denies(self, intent: TemplateIntent) -> bool:
+        """Whether the session denies the intent or its skill."""
+        return is_denied(intent, self.session)
 
     def refusal(self, intent: TemplateIntent) -> str | None:
         """Why an intent that fits is refused in this session or with these words; None if it is not."""

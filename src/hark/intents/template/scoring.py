@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from math import log, sqrt
 from operator import itemgetter
 from typing import Final
 
+from hark.intents.registration import TemplateIntent
 from hark.intents.template.features import (
     END,
     FILLER,
@@ -94,18 +95,24 @@ def _points(holders: list[Holders]) -> Points:
     return [(profile, counts * strength) for users, counts in holders for profile, strength in list(users.items())]
 
 
+Barred = Callable[[TemplateIntent], bool] | None
+"""Tells the intents that do not take part, where there are any."""
+
+
 def rarity(intents: int, size: float) -> float:
     """The rarity of a feature that `size` of so many intents have."""
     return log(1.0 + (intents + _PRIOR) / (size or 1.0))
 
 
-def score_candidates(entries: list[Entry], needed: float = 0.0) -> list[tuple[float, Profile]]:
+def score_candidates(entries: list[Entry], needed: float = 0.0, barred: Barred = None) -> list[tuple[float, Profile]]:
     """The points of the best candidates, in no order. The entries come rarest first: the rare ones choose candidates.
 
     Common features give all candidates about the same points. Once they were looked up for the first candidate, those
     that would stay below `needed` (times their scale) even with a good deal more are not looked up.
     """
     found, rest = _collect(entries)
+    if barred is not None:
+        found = {profile: total for profile, total in found.items() if not barred(profile.intent)}
     best = [(total / profile.scale, total, profile) for profile, total in found.items()]
     if len(best) > CANDIDATES:
         best.sort(key=_first, reverse=True)

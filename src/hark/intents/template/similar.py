@@ -60,15 +60,18 @@ class Candidate(NamedTuple):
         return Candidate(clear / (clear + _MIDDLE), *self[1:])
 
 
-def candidates(query: TemplateQuery, floor: float = 0.0) -> Iterator[Candidate]:
+def candidates(query: TemplateQuery, floor: float = 0.0, *, with_denied: bool = False) -> Iterator[Candidate]:
     """The intents the utterance is similar to, best first. Scores go from 0 to 1, which would be a sentence as written.
 
     There are none when no intent can score `floor`.
     """
     said, least = query.said, _MIDDLE * floor / (1.0 - floor)
     indexes = query.indexes()
+    barred = query.denies if query.has_denials and not with_denied else None  # what is denied is no rival either
     found = [
-        (similarity, profile, index) for index in indexes for similarity, profile in index.similarity.rank(said, least)
+        (similarity, profile, index)
+        for index in indexes
+        for similarity, profile in index.similarity.rank(said, least, barred)
     ]
     if len(query.tags) > 1:
         found = [one for one in found if not query.has_own_language(one[1].intent)]

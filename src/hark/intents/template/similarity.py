@@ -26,7 +26,7 @@ from hark.intents.template.profile import (
     Traits,
     ValueOf,
 )
-from hark.intents.template.scoring import QueryFeatures, rarity, score_candidates
+from hark.intents.template.scoring import Barred, QueryFeatures, rarity, score_candidates
 from hark.intents.template.trigrams import TrigramIndex
 
 _UNCOMMON: Final = 3
@@ -183,7 +183,7 @@ class SimilarityIndex:
         most = max(found)
         return most[0], holders[found.index(most)].intent
 
-    def rank(self, said: Sequence[str], least: float = 0.0) -> list[Ranked]:
+    def rank(self, said: Sequence[str], least: float = 0.0, barred: Barred = None) -> list[Ranked]:
         """The most similar intents, best first; empty when none can reach the similarity `least`."""
         entries, unknown = self._query_features.read(said)
         if not entries:
@@ -198,7 +198,7 @@ class SimilarityIndex:
         needed = least * usual * sqrt(square)
         ranked = [
             (total / (profile.scale * (usual * sqrt(square + unknown / profile.breadth))), profile)
-            for total, profile in score_candidates(found, needed)
+            for total, profile in score_candidates(found, needed, barred)
         ]
         if len(ranked) > 1:
             ranked.sort(key=_size, reverse=True)

@@ -1,0 +1,31 @@
+"""`hark doctor` on what is stored of the default session, and on pipelines that lead nowhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hark.app.diagnostics.examine import Inventory, advise
+from hark.app.diagnostics.stored import session_advice
+from hark.app.settings import AssistantTable, Settings
+
+
+def test_leftovers_of_routing_in_the_stored_session_are_named(tmp_path: Path) -> None:
+    assert list(session_advice(tmp_path)) == []
+    (tmp_path / "session.json").write_text('{"lang": "de-DE"}')
+    assert list(session_advice(tmp_path)) == []
+    (tmp_path / "session.json").write_text('{"pipeline": ["stop_high"], "blacklisted_skills": ["x"], "lang": "de-DE"}')
+    [line] = session_advice(tmp_path)
+    assert "session.json holds pipeline, blacklisted_skills" in line
+
+
+def test_a_stored_session_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "session.json").write_text("{")
+    [line] = session_advice(tmp_path)
+    assert "cannot be read" in line
+
+
+def test_a_pipeline_that_leads_to_no_plugin_is_told() -> None:
+    loaded = Inventory(["stop", "template"], {}, ["stop", "template"], ())
+    lines = list(advise(Settings(assistant=AssistantTable(pipeline=("ghost", "ocp_high"))), loaded))
+    assert "[assistant] pipeline leads to no loaded plugin: nothing that is said is understood" in lines
+    assert list(advise(Settings(assistant=AssistantTable(pipeline=("stop_high", "padatious_low"))), loaded)) == []
