@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from hark.act import HandlerHost
 from hark.app.plugin_set import PluginSet
 from hark.app.service_names import ALL_SERVICES, ServiceName
-from hark.app.services import Act, Hear, RuntimeContext, Service, Speak, Understand
+from hark.app.services import Act, Hear, RuntimeContext, Service, Speak, Understand, discard, serves_all
 from hark.app.settings import Settings
 from hark.bus import LocalBus
 from hark.chains import Chain, ChainListing
 from hark.hosting import Gate, Refusal, Runner, Watchdog
 from hark.model import Clock, Message, Session, Timer
 from hark.plugins import Plugin
-from hark.speak import Render, Speaker, SpokenResponse
+from hark.speak import Render, Speaker
 from hark.spec import topics
 from hark.trace import SliceStore, TraceStore, TurnTrace
 from hark.understand import DefaultSession, Journal, LocalTurns, Orchestrator, TurnSource
@@ -100,10 +100,6 @@ class Storage(NamedTuple):
 NOTHING_STORED: Final = Storage()
 
 
-def _discard(_spoken: SpokenResponse) -> None:
-    """Show a response to no one."""
-
-
 class Runtime:
     """An assistant in one process, or some of its services. Plugins that cannot be loaded or started are left out; the
     reasons are kept as `refusals`.
@@ -116,8 +112,8 @@ class Runtime:
         clock: Clock,
         plugins: Iterable[Plugin | Refusal],
         *,
-        render: Render = _discard,
-        serves: Callable[[str], bool] = lambda _session_id: True,
+        render: Render = discard,
+        serves: Callable[[str], bool] = serves_all,
         services: Collection[ServiceName] = ALL_SERVICES,
         settled: Callable[[], Awaitable[list[str]]] | None = None,
         storage: Storage = NOTHING_STORED,

@@ -16,7 +16,7 @@ from hark.chains import Chain
 from hark.hosting import Gate, Refusal, Runner
 from hark.model import Clock, Session
 from hark.model.session_merge import Denials
-from hark.speak import Render, Speaker
+from hark.speak import Render, Speaker, SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID, TransformerType
 from hark.trace import TraceStore
 from hark.understand import Orchestrator, TurnSource
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from hark.app.voice.engines import EngineSet, VoiceConfig
     from hark.hear import Listener
     from hark.speak.synthesis import AudioOutput
+
+
+def discard(_spoken: SpokenResponse) -> None:
+    """Show a response to no one."""
+
+
+def serves_all(_session_id: str) -> bool:
+    return True
 
 
 class RuntimeContext(msgspec.Struct, frozen=True):

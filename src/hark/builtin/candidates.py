@@ -11,20 +11,12 @@ from hark.spec import dispatch_topic
 def is_denied(session: Session, skill_id: str, intent_name: str, round: Round | None = None) -> bool:
     """Whether the session, or in `round` the deployment, denies the skill or this intent of it."""
     topic = dispatch_topic(skill_id, intent_name)
-    return is_denied_skill(session, skill_id, round) or topic in _denied(session, "blacklisted_intents", round)
+    return is_denied_skill(session, skill_id, round) or topic in denied(session, "blacklisted_intents", round)
 
 
 def is_denied_skill(session: Session, skill_id: str, round: Round | None = None) -> bool:
     """Whether the session, or in `round` the deployment, denies the skill."""
-    return skill_id in _denied(session, "blacklisted_skills", round)
-
-
-def with_denials(session: Session, round: Round | None) -> Session:
-    """The session with what the deployment denies in `round` among its own denials: for looking up intents."""
-    if round is None or not round.denied:
-        return session
-    fields = [field for field in ("blacklisted_skills", "blacklisted_intents") if round.denied.get(field)]
-    return session.trusted(**{field: tuple(_denied(session, field, round)) for field in fields}) if fields else session
+    return skill_id in denied(session, "blacklisted_skills", round)
 
 
 def is_decided(candidates: Sequence[str], answers: Mapping[str, Message]) -> bool:
@@ -43,6 +35,6 @@ def willing(answers: Sequence[Message]) -> list[str]:
     return [str(answer.data["skill_id"]) for answer in answers if answer.data.get("can_handle") is True]
 
 
-def _denied(session: Session, field: str, round: Round | None) -> Sequence[str]:
+def denied(session: Session, field: str, round: Round | None) -> Sequence[str]:
     own: Sequence[str] = session.get(field) or ()
     return own if round is None else (*own, *round.denied.get(field, ()))

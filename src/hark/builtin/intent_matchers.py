@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta
 
-from hark.builtin.candidates import with_denials
+from hark.builtin.candidates import denied
 from hark.intents import LOOSE, NORMAL, STRICT, Found, Overlap, Rejected, TemplatePool, lookup, overlaps
 from hark.intents.keyword import DEFAULT_FLOOR, KeywordPool, lookup_keywords
 from hark.intents.pool import Pool
@@ -19,6 +19,14 @@ from hark.spec import topics
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 _LOGGED_FIELDS: Final = ("skill_id", "intent_name", "entity_name", "lang")
+
+
+def _with_denials(session: Session, round: Round | None) -> Session:
+    """The session with what the deployment denies in `round` among its own denials: for looking up intents."""
+    if round is None or not round.denied:
+        return session
+    fields = [field for field in ("blacklisted_skills", "blacklisted_intents") if round.denied.get(field)]
+    return session.trusted(**{field: tuple(denied(session, field, round)) for field in fields}) if fields else session
 
 
 class RegisteredMatcher(PipelinePlugin):
@@ -140,7 +148,7 @@ class TemplateMatcher(RegisteredMatcher):
         Any candidate that fits as written comes before one that is like something.
         """
         floor = self.floor(round)
-        session = with_denials(session, round)
+        session = _with_denials(session, round)
         reason = ""
         for least in (STRICT, floor) if len(utterances) > 1 and floor < STRICT else (floor,):
             reason = ""
@@ -185,7 +193,7 @@ class KeywordMatcher(RegisteredMatcher):
     ) -> Match | Declined:
         """The first candidate that means something the session can reach."""
         floor, reason = self.floor(round), ""
-        session = with_denials(session, round)
+        session = _with_denials(session, round)
         for utterance in utterances:
             found = lookup_keywords(self._pool, utterance, lang, session, self.host.clock.wall, floor)
             if not isinstance(found, str):
