@@ -32,6 +32,9 @@ pytest_plugins = ["conformance_plugin", "coverage_plugin", "nats_plugin"]
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Begun in the background of a shell: whoever the tests start would ignore Ctrl-C as well.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    # Begun by nohup: the same.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # The gate tries the same examples every time, so that it fails for what was changed, not by chance. Exploring goes on
 # with other ones: `make unit ARGS=--hypothesis-profile=default`.

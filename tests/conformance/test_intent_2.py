@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flow.stage import MakeAssistant, turn_of
-from hark.app.runtime import Runtime
+from hark.app.runtime import Runtime, Storage
 from hark.app.settings import settings_from
 from hark.bus import LocalBus
 from hark.intents.locale import (
@@ -194,11 +194,9 @@ async def test_the_users_files_are_under_the_skills_data_directory(tmp_path: Pat
     seen: list[Any] = []
     bus.on(topics.REGISTER_TEMPLATE, lambda message: seen.append(message.data["samples"]))
     settings = settings_from({"assistant": {"pipeline": []}})
-    house = Runtime(
-        settings, bus, FakeClock(), (skill,), render=lambda _: None, serves=lambda _: True, data_root=tmp_path / "data"
-    )
-    await house.start()
-    await house.stop()
+    runtime = Runtime(settings, bus, FakeClock(), (skill,), storage=Storage(data_root=tmp_path / "data"))
+    await runtime.start()
+    await runtime.stop()
     await bus.close()
     assert set(seen) == {("leave",)}
     core = write(tmp_path / "core", {"locale/en-US/x.voc": "core"})

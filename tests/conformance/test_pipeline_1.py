@@ -957,13 +957,16 @@ async def test_a_turn_within_a_turn_has_its_own_id_and_its_own_marker(assistant:
         return Match("m", "inner" if "kitchen" in utterances[0] else "outer", lang, utterances[0])
 
     async with assistant(matcher("m", match, outer=outer, inner=inner)) as hark:
-        assert await hark.hears("lights on", session="x") == ["which room?", "so the kitchen", "done"]
+        # Where two workers run the two handlers, what they say at the same time has no order.
+        asked, *answers = await hark.hears("lights on", session="x")
+        assert (asked, sorted(answers)) == ("which room?", ["done", "so the kitchen"])
         [outer_call], [inner_call] = hark.of("m:outer"), hark.of("m:inner")
         ended = [marker.utterance_id for marker in hark.of(topics.UTTERANCE_HANDLED)]
         spoke = [speak.utterance_id for speak in hark.of(topics.UTTERANCE_SPEAK)]
     assert outer_call.utterance_id != inner_call.utterance_id
     assert sorted(ended) == sorted([outer_call.utterance_id, inner_call.utterance_id])
-    assert spoke == [outer_call.utterance_id, inner_call.utterance_id, outer_call.utterance_id]
+    assert spoke[0] == outer_call.utterance_id
+    assert sorted(spoke[1:]) == sorted([outer_call.utterance_id, inner_call.utterance_id])
 
 
 # §7: the dispatch.

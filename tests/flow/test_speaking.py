@@ -135,7 +135,7 @@ async def loud(hark: Assistant, *engines: Engine, **options: Any) -> AsyncIterat
     """Give an assistant a voice, and a loudspeaker on which every sound lasts a second."""
     house: Any = hark.runtime
     if isinstance(house, SplitRuntime):
-        house = house.houses["speak"]
+        house = house.runtimes["speak"]
     player = FakePlayer(1.0)
     output = await audio_output(
         house.bus, house.clock, *(engines or (FakeTTS(),)), player, options=SpeakOptions(**options), runner=house.runner
