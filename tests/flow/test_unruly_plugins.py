@@ -59,14 +59,15 @@ async def test_values_as_deep_as_they_may_be_pass_through_the_whole_turn(assista
 @pytest.mark.parametrize("size", [1_000_000])
 async def test_giants_pass(assistant: MakeAssistant, size: int) -> None:
     text = "x" * size
-    async with assistant(claims(slots={"giant": text})) as hark:
+    async with assistant(claims(slots={"giant": text}), settings={"limits": {"utterance": 4 * size}}) as hark:
         assert await hark.hears([text] * 3, session=Session("s", giant=text)) == [text]
 
 
 async def test_a_crowd_of_candidates_passes(assistant: MakeAssistant) -> None:
     seen: list[Any] = []
     crowd = [f"candidate {n}" for n in range(10_000)]
-    async with assistant(declines(seen=seen)) as hark:
+    limits = {"utterance": 1_000_000, "candidates": len(crowd)}
+    async with assistant(declines(seen=seen), settings={"limits": limits}) as hark:
         await hark.hears(crowd)
     assert seen[0][0] == tuple(crowd)
 
