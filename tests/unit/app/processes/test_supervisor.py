@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,8 @@ class Rig:
         async with asyncio.timeout(30):
             while self.lines.count(line) < times:
                 self._changed.clear()
-                await self._changed.wait()
+                with suppress(TimeoutError):  # a line may have come from its thread between the look and this
+                    await asyncio.wait_for(self._changed.wait(), 0.2)
 
     def _report(self, line: str) -> None:
         self.lines.append(line)
