@@ -115,22 +115,22 @@ async def test_a_program_that_completes_is_never_timed(assistant: MakeAssistant,
 
 
 async def test_a_program_that_asks_is_not_timed_while_it_waits_for_the_answer(assistant: MakeAssistant) -> None:
-    async with assistant(settings={"assistant": {"pipeline": ["converse", "template"]}}) as hark:
-        async with outside(hark.bus) as served:
-            program = await served.program()
-            await registered(hark, program)
-            hark.say("make some tea")
-            dispatch = await program.next(f"{SKILL}:brew")
-            asks = {"skill_id": SKILL, "expires_at": hark.clock.wall() + 60}
-            program.speak(dispatch, "Which one?", {**dispatch["context"]["session"], "response_mode": asks})
-            await program.through()
-            await seen(hark, topics.UTTERANCE_SPEAK)
-            await passed(hark, 30.0)
-            assert hark.of(topics.UTTERANCE_HANDLED) == []
-            await program.kill()
-            await seen(hark, topics.UTTERANCE_HANDLED)
-            assert ends(hark) == [topics.HANDLER_ERROR]
-            assert hark.of(topics.UTTERANCE_HANDLED)[0].session.response_mode is None  # type: ignore[union-attr]
+    settings = {"assistant": {"pipeline": ["converse", "template"]}}
+    async with assistant(settings=settings) as hark, outside(hark.bus) as served:
+        program = await served.program()
+        await registered(hark, program)
+        hark.say("make some tea")
+        dispatch = await program.next(f"{SKILL}:brew")
+        asks = {"skill_id": SKILL, "expires_at": hark.clock.wall() + 60}
+        program.speak(dispatch, "Which one?", {**dispatch["context"]["session"], "response_mode": asks})
+        await program.through()
+        await seen(hark, topics.UTTERANCE_SPEAK)
+        await passed(hark, 30.0)
+        assert hark.of(topics.UTTERANCE_HANDLED) == []
+        await program.kill()
+        await seen(hark, topics.UTTERANCE_HANDLED)
+        assert ends(hark) == [topics.HANDLER_ERROR]
+        assert hark.of(topics.UTTERANCE_HANDLED)[0].session.response_mode is None  # type: ignore[union-attr]
 
 
 async def test_the_intents_of_a_program_that_is_gone_stop_matching_at_once(assistant: MakeAssistant) -> None:

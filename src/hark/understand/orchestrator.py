@@ -22,6 +22,7 @@ from hark.understand.endings import Endings
 from hark.understand.intent_registry import IntentRegistry
 from hark.understand.introspection import Introspection
 from hark.understand.match_round import MatchRound
+from hark.understand.named_call import CALL, INTENT
 from hark.understand.programs import Programs
 from hark.understand.session_topics import ActiveListQuery, ContextTopics, HandlerSessions
 from hark.understand.turn_source import TurnSource
@@ -295,6 +296,8 @@ class Orchestrator:
 
     async def _match(self, turn: TurnState) -> tuple[Match, str] | None:
         if not turn.utterances:
+            if INTENT in turn.message.data:
+                turn.trace.step("match", CALL, "declined", 0.0, "utterances holds no words for what intent names")
             return None
         stated = turn.message.data.get("lang")
         turn.lang = turn.trace.lang = resolve(stated, turn.session, self._options.langs, self._options.lang)
