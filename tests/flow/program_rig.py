@@ -26,12 +26,15 @@ class Program(WSListener):
     def __init__(self) -> None:
         self.transport: WSTransport
         self.got: list[Wire] = []
+        self.all: list[Wire] = []
+        """Everything that came, in order; `next` takes Messages out of `got`."""
         self._more = asyncio.Event()
         self._closed = asyncio.Event()
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
         if frame.msg_type == WSMsgType.TEXT:
             self.got.append(json.loads(frame.get_payload_as_bytes()))
+            self.all.append(self.got[-1])
             self._more.set()
 
     def on_ws_disconnected(self, transport: WSTransport) -> None:

@@ -9,6 +9,9 @@ import pytest
 
 from flow.program_rig import Program, outside
 from flow.stage import MakeAssistant
+from hark.builtin import Converse
+from hark.plugins import Turn
+from hark.skills import Skill, intent
 from hark.spec import topics
 from hark.testing import Assistant, settle
 
@@ -195,4 +198,84 @@ async def test_when_understanding_begins_programs_are_asked_to_register(assistan
         program = await served.program()
         await hark.runtime.announce()  # type: ignore[union-attr]
         await program.next(topics.INTENTS_READY)
+        await program.kill()
+
+
+class Waiter(Skill):
+    id = "waiter.skill"
+
+    @intent("bring me a drink")
+    async def bring(self, turn: Turn) -> str:
+        drink = await turn.listen("Which one?")
+        return f"Here is your {drink}."
+
+
+async def test_a_client_that_keeps_the_latest_session_can_answer_a_question(assistant: MakeAssistant) -> None:
+    settings = {"assistant": {"pipeline": ["converse", "template"]}}
+    async with assistant(Waiter(), Converse(), settings=settings) as hark, outside(hark.bus) as served:
+        client = await served.program()
+        context: dict[str, Any] = {"session": {"session_id": "satellite"}, "source": "satellite"}
+        client.send(topics.UTTERANCE_HANDLE, {"utterances": ["bring me a drink"]}, context)
+        asked = await client.next(topics.UTTERANCE_SPEAK)
+        assert asked["data"]["utterance"] == "Which one?"
+        await client.through()
+        assert [one["type"] for one in client.all if one["type"].startswith("hark.")] == [], "they are for no client"
+        sessions = [one.get("context", {}).get("session", {}) for one in client.all]
+        latest = [one for one in sessions if one.get("session_id") == "satellite"][-1]
+        assert latest["response_mode"]["skill_id"] == "waiter.skill"
+        client.send(topics.UTTERANCE_HANDLE, {"utterances": ["lemonade"]}, {**context, "session": latest})
+        answer = await client.next(topics.UTTERANCE_SPEAK)
+        assert answer["data"]["utterance"] == "Here is your lemonade."
+        await seen(hark, topics.UTTERANCE_HANDLED, 2)
+        await client.kill()
+
+
+async def test_private_signals_are_addressed_to_no_client(assistant: MakeAssistant) -> None:
+    async with assistant(Waiter()) as hark:
+        hark.say("bring me a drink", context={"source": "satellite", "destination": "hark"})
+        await seen(hark, topics.HANDLER_WAITING)
+        private = [one for one in hark.messages if one.type.startswith("hark.") and one.utterance_id]
+        assert len(private) >= 2
+        assert [one.type for one in private if "destination" in one.context] == []
+        [dispatch] = hark.of("waiter.skill:bring")
+        assert dispatch.context["destination"] == "satellite"
+
+
+@pytest.mark.parametrize("field", ["can_handle", "result"])
+async def test_a_program_converses(assistant: MakeAssistant, field: str) -> None:
+    settings = {"assistant": {"pipeline": ["converse", "template"]}}
+    async with assistant(Converse(), settings=settings) as hark, outside(hark.bus) as served:
+        program = await served.program()
+        await registered(hark, program, completes=True)
+        hark.say("make some tea")
+        dispatch = await program.next(f"{SKILL}:brew")
+        program.send(topics.HANDLER_DONE, {"topic": dispatch["type"]}, dispatch["context"])
+        await seen(hark, topics.UTTERANCE_HANDLED)
+        hark.say("with sugar")
+        ping = await program.next(topics.CONVERSE_PING)
+        program.send(topics.CONVERSE_PONG, {"skill_id": SKILL, field: True}, ping["context"])
+        dispatch = await program.next(f"{SKILL}:converse")
+        assert dispatch["data"]["utterance"] == "with sugar"
+        program.send(topics.HANDLER_DONE, {"topic": dispatch["type"]}, dispatch["context"])
+        await seen(hark, topics.UTTERANCE_HANDLED, 2)
+        await program.kill()
+
+
+async def test_a_program_that_does_not_converse_is_waited_for_only_a_few_times(assistant: MakeAssistant) -> None:
+    settings = {"assistant": {"pipeline": ["converse", "template"]}}
+    async with assistant(Converse(), settings=settings) as hark, outside(hark.bus) as served:
+        program = await served.program()
+        await registered(hark, program, completes=True)
+        hark.say("make some tea")
+        dispatch = await program.next(f"{SKILL}:brew")
+        program.send(topics.HANDLER_DONE, {"topic": dispatch["type"]}, dispatch["context"])
+        await seen(hark, topics.UTTERANCE_HANDLED)
+        for number in range(2, 5):
+            hark.say("something else")
+            await seen(hark, topics.CONVERSE_PING, number - 1)
+            await passed(hark, 0.5)
+            await seen(hark, topics.UTTERANCE_HANDLED, number)
+        hark.say("something else")
+        await seen(hark, topics.UTTERANCE_HANDLED, 5)
+        assert len(hark.of(topics.CONVERSE_PING)) == 3
         await program.kill()
