@@ -86,14 +86,14 @@ class RemoteBus(LocalBus):
 
     def _follow(self, topic: str, group: str) -> None:
         self._followed[topic, group] += 1
-        if self._followed[topic, group] == 1:
+        if self._followed[topic, group] == 1 and topic != topics.BUS_AGAIN:  # the carrier itself says that
             self.carrier.follow(topic, group)
 
     def _unfollow(self, topic: str, group: str) -> None:
         self._followed[topic, group] -= 1
         if not self._followed[topic, group]:
             del self._followed[topic, group]
-            if not self._closed:
+            if not self._closed and topic != topics.BUS_AGAIN:
                 self.carrier.unfollow(topic, group)
 
     def _received(self, frame: bytes, via: str | None) -> None:
