@@ -34,6 +34,10 @@ class RemoteBus(LocalBus):
         self._malformed = 0
         self._closing = False
 
+    @property
+    def is_foreign(self) -> bool:
+        return bool(getattr(self.carrier, "is_foreign", False))
+
     async def open(self) -> None:
         """Connect to the broker."""
         await self.carrier.open(self._received)
