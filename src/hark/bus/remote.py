@@ -36,6 +36,7 @@ class RemoteBus(LocalBus):
 
     @property
     def is_foreign(self) -> bool:
+        """See `Bus`."""
         return bool(getattr(self.carrier, "is_foreign", False))
 
     async def open(self) -> None:

@@ -48,7 +48,7 @@ class ForeignCalls(Protocol):
 
 
 class ForeignPrograms:
-    """Watches for Messages of programs: `context.skill_id` stands for the connection, an unanswered ping for its end."""
+    """Watches for Messages of programs: `context.skill_id` stands for a connection, an unanswered ping for its end."""
 
     def __init__(self, bus: Bus, clock: Clock, programs: Programs, calls: ForeignCalls) -> None:
         self._bus = bus

@@ -25,6 +25,7 @@ from hark.understand.match_round import MatchRound
 from hark.understand.named_call import CALL, INTENT
 from hark.understand.programs import Programs
 from hark.understand.session_topics import ActiveListQuery, ContextTopics, HandlerSessions
+from hark.understand.turn_load import TurnLoad
 from hark.understand.turn_source import TurnSource
 from hark.understand.turn_state import TurnOptions, TurnState, open_turn
 
@@ -62,6 +63,7 @@ class Orchestrator:
         self._gate = gate or Gate()
         """Turns pass it while they use plugins; those that were dispatched are through."""
         self._open: dict[str, TurnState] = {}
+        self._load = TurnLoad()
         self.manifest = IntentRegistry(bus, self._current_options)
         self._poll = Poll(bus, clock)
         self._round = MatchRound(pipeline, runner, self.manifest.registrations, self._poll, self._current_options)
@@ -134,6 +136,8 @@ class Orchestrator:
             self._endings.without_turn(entry, utterance_id)
             return
         self._open[turn.utterance_id] = turn
+        if turn.client:
+            self._load.began(turn)
         try:
             self._source.opened(turn.current())
             if entry.malformed_session is not None:
@@ -142,8 +146,7 @@ class Orchestrator:
             elif self._closing:
                 log.warning("shutdown: an utterance was refused")
                 self._endings.unmatched(turn)
-            elif len(self._open) > self._options.max_open_turns:
-                log.error("overload: %d turns are open, an utterance was refused", len(self._open) - 1)
+            elif not self._load.admits(turn, len(self._open), self._options, self._clock.monotonic()):
                 self._endings.unmatched(turn)
             else:
                 await self._see_through(turn)
@@ -247,6 +250,8 @@ class Orchestrator:
         self._endings.broken(turn)
         if self._open.get(turn.utterance_id) is turn:  # not so where it was abandoned and came again
             del self._open[turn.utterance_id]
+        if turn.client:
+            self._load.ended(turn)
         self._one_ended.set()
         if not self._open:
             self._all_ended.set()

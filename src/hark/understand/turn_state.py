@@ -27,7 +27,7 @@ from hark.model.session_merge import (
     size_of,
     three_way_merge,
 )
-from hark.spec.names import CANCEL_KEYS, DENYLISTS, UTTERANCE_ID
+from hark.spec.names import CANCEL_KEYS, CLIENT, DENYLISTS, UTTERANCE_ID
 from hark.trace import TraceStore, TurnTrace
 from hark.understand.ovos_entries import is_ovos_name, ovos_entry
 
@@ -127,6 +127,8 @@ class TurnOptions(msgspec.Struct, frozen=True):
     protect_skills: bool = True
     """Whether only a skill itself may deregister it (ruling R12)."""
     max_open_turns: int = 1_000
+    max_client_turns: int = 200
+    """Open turns of one client on the bus."""
     max_utterance: int = 10_240
     """Bytes that an utterance may have, all its candidates together."""
     max_candidates: int = 20
@@ -186,6 +188,7 @@ class TurnState:
 
     __slots__ = (
         "base",
+        "client",
         "denials",
         "dispatch",
         "ended",
@@ -209,6 +212,8 @@ class TurnState:
         """The working session."""
         self.denials = denials
         self.trace = trace
+        self.client = ""
+        """The client on the bus that it came from, as far as turns are counted by client."""
         self.lang: str | None = None
         """The language of the utterance, once it is resolved."""
         self.pruned: IntentContext = EMPTY
@@ -277,6 +282,9 @@ def open_turn(
     if not _CANCEL_KEYS.isdisjoint(context):
         log.warning("an utterance arrived with keys of a cancellation, which only a transformer may cause")
         context = Frozen({key: value for key, value in context.items() if key not in _CANCEL_KEYS})
+    client = context.get(CLIENT)
+    if client is not None:
+        context = Frozen({key: value for key, value in context.items() if key != CLIENT})
     carrier = entry.session or Session()
     session = bounded(carrier)
     if session is not carrier:
@@ -291,6 +299,8 @@ def open_turn(
     message = entry.within(context, None)
     turn = TurnState(message, utterances, session, options.denials_for(session), trace)
     turn.is_applied = is_applied
+    if client is not None:
+        turn.client = str(client)
     return turn
 
 

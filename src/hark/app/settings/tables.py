@@ -268,7 +268,9 @@ class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     retry_after: Pause = 60.0
     """Seconds until a suspended plugin is tried again."""
     open_turns: Count = 1_000
-    """Open turns at once; further utterances are rejected."""
+    """Open turns at once; further utterances are rejected. Programs on the bus may have four fifths of them."""
+    client_turns: Count = 200
+    """Open turns of one program on the bus: of one token, or of one connection without a token."""
     utterance: Count = 10_240
     """Bytes an utterance may have, all its candidates together; one with more is not looked at."""
     candidates: Count = 20
@@ -372,6 +374,7 @@ class Settings(msgspec.Struct, frozen=True):
             denylists=self.deny.lists(),
             protect_skills=self.assistant.protect_skills,
             max_open_turns=self.limits.open_turns,
+            max_client_turns=self.limits.client_turns,
             max_utterance=self.limits.utterance,
             max_candidates=self.limits.candidates,
             handler_limit=self.limits.handler,
