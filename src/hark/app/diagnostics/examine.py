@@ -60,6 +60,12 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
         for name in settings.transformers.order(kind) or ():
             if name not in loaded:
                 yield f"[transformers] {kind} names {name!r}, which is not loaded{_meant(name, loaded)}"
+        for name in settings.transformer.get(kind, ()):
+            if name not in loaded and settings.transformer_table(kind, name).essential:
+                what = "utterance" if kind in ("audio", "utterance", "metadata", "intent") else "answer"
+                yield f"[transformer.{kind}.{name}] is essential and not loaded: every {what} is cancelled"
+            elif name not in loaded and name not in found.refused:
+                yield f"[transformer.{kind}.{name}] names what is not loaded{_meant(name, loaded)}"
     wanted = {name for kind in ENGINE_KINDS for name in getattr(settings.voice, kind)}
     for name in settings.engine:
         if name not in wanted:
@@ -148,7 +154,7 @@ def _chain(runtime: Runtime, kind: TransformerType) -> ChainReport:
     return ChainReport(
         kind=kind,
         order="by priority" if explicit is None else f"in the order of [transformers] {kind}",
-        members=[_member(entry, entry.plugin.priority) for entry in deployed],
+        members=[_member(entry, entry.priority, chain.suspended().get(entry.id, "")) for entry in deployed],
         left_out=[entry.id for entry in chain.registry if entry.id not in running],
     )
 
@@ -159,15 +165,24 @@ def _pipeline_entry(runtime: Runtime, name: str) -> PipelineReport:
     return PipelineReport(entry=name, plugin=_member(entry) if entry is not None else None)
 
 
-def _member(entry: Loaded[Any], priority: int | None = None) -> PluginReport:
+def _member(entry: Loaded[Any], priority: int | None = None, suspended: str = "") -> PluginReport:
     notes = []
     if entry.unloaded:
         notes.append(f"unloaded: {entry.unloaded}")
+    elif suspended:
+        notes.append(f"not called for a while: {suspended}")
     elif entry.failures:
         notes.append(f"failed {entry.failures} times in a row")
     if entry.demoted:
         notes.append(f"moved to a worker thread: {entry.demoted}")
-    return PluginReport(id=entry.id, runs=entry.mode, origin=entry.origin, note="; ".join(notes), priority=priority)
+    return PluginReport(
+        id=entry.id,
+        runs=entry.mode,
+        origin=entry.origin,
+        note="; ".join(notes),
+        priority=priority,
+        essential=entry.essential,
+    )
 
 
 def unused_entries(settings: Settings) -> list[str]:

@@ -23,7 +23,7 @@ def _lines(report: DoctorReport) -> Iterator[str]:
     for chain in report.chains:
         yield f"Chain {chain.kind}, {chain.order}:" if chain.members else f"Chain {chain.kind}: empty"
         for number, member in enumerate(chain.members, 1):
-            yield from _member(f"{number}. {member.id:<20} {member.runs:<7} priority {member.priority}", member)
+            yield from _member(f"{number}. {member.id:<20} {member.runs:<7} priority {member.priority}{_essential(member)}", member)
         for name in chain.left_out:
             yield f"  -  {name}: loaded, but not listed in [transformers] {chain.kind}"
     yield ""
@@ -76,3 +76,7 @@ def _problems(report: DoctorReport) -> Iterator[str]:
     if report.healthy:
         yield ""
         yield "Everything is in order."
+
+
+def _essential(member: PluginReport) -> str:
+    return ", essential" if member.essential else ""

@@ -16,6 +16,8 @@ class PluginReport(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     """Whether it was demoted, fails, or was unloaded."""
     priority: int | None = None
+    essential: bool = False
+    """Whether nothing passes that it has not accepted."""
 
 
 class ChainReport(msgspec.Struct, frozen=True, kw_only=True):
