@@ -16,7 +16,7 @@ from hark.builtin import DEFAULT_PLUGINS, OPTIONAL
 from hark.bus import Bus
 from hark.hosting import CallLimits, Loaded, PluginFile, PluginHost, Refusal, Registry, Runner, discover
 from hark.hosting.discovery import GROUPS
-from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.plugins import AudioTap, PipelinePlugin, Plugin, Transformer
 from hark.plugins.handlers import handlers_of
 from hark.spec import TRANSFORMER_TYPES, TransformerType
 
@@ -40,6 +40,7 @@ class PluginSet:
         self.transformers: dict[TransformerType, Registry[Any]] = {
             kind: Registry(f"{kind} transformer") for kind in TRANSFORMER_TYPES if kind in self._hosted
         }
+        self.taps: Registry[AudioTap] = Registry("audio tap")
         self.pipeline: Registry[PipelinePlugin] = Registry("pipeline plugin")
         self.skills: Registry[Plugin] = Registry("skill")
         self._bus = bus
@@ -52,7 +53,7 @@ class PluginSet:
     def registries(self) -> tuple[Registry[Any], ...]:
         """The registries in the order in which their plugins are started."""
         # Matchers before skills: they receive what the skills register.
-        return (*self.transformers.values(), self.pipeline, self.skills)
+        return (*self.transformers.values(), self.taps, self.pipeline, self.skills)
 
     def __iter__(self) -> Iterator[Loaded[Any]]:
         return (entry for registry in self.registries() for entry in registry)
@@ -60,6 +61,8 @@ class PluginSet:
     def registry_for(self, plugin: Plugin | Refusal) -> Registry[Any]:
         """The registry a plugin, or the refusal of one, belongs to."""
         kind = kind_of(plugin)
+        if kind == "audio_tap":
+            return self.taps
         if kind == "pipeline":
             return self.pipeline
         return self.skills if kind == "skill" else self.transformers[kind]
@@ -70,10 +73,11 @@ class PluginSet:
         limits = settings.limits
         for registry, allowed in ((self.pipeline, limits.match), (self.skills, limits.start)):
             registry.set_limits(CallLimits(allowed, limits.failures, limits.retry_after), limits.plugins)
-        for kind, registry in self.transformers.items():
-            pause = min(limits.retry_after, LATE_PAUSE)
-            registry.set_limits(CallLimits(limits.transformer, limits.failures, pause, True), limits.plugins)
-            for entry in registry:
+        transforming = CallLimits(limits.transformer, limits.failures, min(limits.retry_after, LATE_PAUSE), True)
+        self.taps.set_limits(transforming, limits.plugins)
+        for kind, transformers in self.transformers.items():
+            transformers.set_limits(transforming, limits.plugins)
+            for entry in transformers:
                 self._place(kind, entry)
 
     def add(self, plugin: Plugin | Refusal) -> None:
@@ -149,7 +153,7 @@ class PluginSet:
 
 def _has_handlers(plugin: Plugin) -> bool:
     """Whether a plugin is called by dispatches: a transformer, which may have the id of a skill, seldom is."""
-    return not isinstance(plugin, Transformer) or bool(handlers_of(plugin))
+    return not isinstance(plugin, (Transformer, AudioTap)) or bool(handlers_of(plugin))
 
 
 _PACKAGES: Final = (".dist-info", ".egg-info")

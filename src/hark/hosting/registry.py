@@ -14,7 +14,7 @@ import msgspec
 
 from hark.hosting.loaded import Loaded
 from hark.hosting.runner import error_text
-from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.plugins import AudioTap, PipelinePlugin, Plugin, Transformer
 from hark.plugins.engines import ENGINE_KINDS, Engine
 from hark.plugins.handlers import handlers_of
 from hark.spec import is_pipeline_id, is_skill_id, is_transformer_id
@@ -33,6 +33,7 @@ _TRANSFORM: Final = {
     "dialog": ("text", "ctx"),
     "tts": ("audio", "ctx"),
 }
+_HEAR: Final = ("audio", "ctx")
 _MATCH: Final = ("utterances", "lang", "session")
 _ENGINE_METHODS: Final = {
     "stt": ("transcribe", ("audio", "lang")),
@@ -205,6 +206,9 @@ def main_method(plugin: Plugin) -> Callable[..., Any]:
 def _main_method(plugin: Plugin) -> Callable[..., Any]:
     if isinstance(plugin, Transformer):
         return _transform_method(plugin)
+    if isinstance(plugin, AudioTap):
+        _check_id(plugin, is_transformer_id, "letters, digits, '.', '_' and '-' only")
+        return _method(plugin, "hear", _HEAR)
     if isinstance(plugin, PipelinePlugin):
         _check_id(plugin, is_pipeline_id, "letters, digits, '_' and '-' only")
         return _method(plugin, "match", _MATCH, optional="round")

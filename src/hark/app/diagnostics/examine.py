@@ -105,6 +105,7 @@ def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
         lang=options.lang,
         langs=sorted(options.langs),
         chains=[_chain(runtime, kind) for kind in runtime.chains],
+        taps=[_member(entry) for entry in runtime.plugin_set.taps],
         pipeline=pipeline,
         never_asked=[entry.id for entry in runtime.pipeline if entry.id not in reached],
         skills=[
@@ -210,6 +211,7 @@ def join(
         lang=options.lang,
         langs=sorted(options.langs),
         chains=chains,
+        taps=_once(one.taps for one in found),
         pipeline=_once(one.pipeline for one in found),
         never_asked=_once(one.never_asked for one in found),
         skills=_once(one.skills for one in found),
@@ -241,7 +243,8 @@ def _inventory(report: DoctorReport) -> Inventory:
         chain.kind: [*(member.id for member in chain.members), *chain.left_out] for chain in report.chains
     }
     skills = [skill.member.id for skill in report.skills]
-    all_ids = [*concatenated.from_iterable(transformers.values()), *pipeline, *skills]
+    taps = [tap.id for tap in report.taps]
+    all_ids = [*concatenated.from_iterable(transformers.values()), *taps, *pipeline, *skills]
     return Inventory(pipeline, transformers, all_ids, {missing.name for missing in report.missing})
 
 
