@@ -24,7 +24,13 @@ from hark.understand.introspection import Introspection
 from hark.understand.match_round import MatchRound
 from hark.understand.named_call import CALL, INTENT
 from hark.understand.programs import Programs
-from hark.understand.session_topics import ActiveListQuery, ContextTopics, HandlerSessions
+from hark.understand.session_topics import (
+    ActiveListQuery,
+    ContextTopics,
+    HandlerSessions,
+    SpeechSessionChanges,
+    WithdrawnQuestions,
+)
 from hark.understand.turn_load import TurnLoad
 from hark.understand.turn_source import TurnSource
 from hark.understand.turn_state import TurnOptions, TurnState, open_turn
@@ -74,7 +80,10 @@ class Orchestrator:
         is_shared = group is not None
         self._handler_sessions = HandlerSessions(bus, self._open, self._endings.sync, store, is_shared=is_shared)
         self._introspection = Introspection(bus, self.manifest, group)
+        self._withdrawn = WithdrawnQuestions(bus, clock)
         self._listeners = (
+            self._withdrawn,
+            SpeechSessionChanges(bus, store),
             self._handler_sessions,
             self._introspection,
             ActiveListQuery(bus, clock, store, self._current_options),
@@ -135,6 +144,7 @@ class Orchestrator:
             log.exception("an utterance could not be taken in")
             self._endings.without_turn(entry, utterance_id)
             return
+        turn.session = self._withdrawn.removed_from(turn.session)
         self._open[turn.utterance_id] = turn
         if turn.client:
             self._load.began(turn)
