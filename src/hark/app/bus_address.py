@@ -60,7 +60,7 @@ class BusAddress(msgspec.Struct, frozen=True):
         if self.bus.url is not None:
             return self.bus.url
         host = _ANY_ADDRESS.get(self.bus.host, self.bus.host)
-        scheme = "ws" if _is_loopback(self.bus.host) else "wss"
+        scheme = "ws" if is_loopback(self.bus.host) else "wss"
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.bus.port}/{self.bus.path.strip('/')}"
 
     @property
@@ -107,13 +107,14 @@ class BusAddress(msgspec.Struct, frozen=True):
         if not self.url.startswith(("ws://", "wss://")):
             raise UserError(f"[bus] url: {self.url!r} is not an address such as ws://127.0.0.1:8181/core")
         token = _read(self.bus.token) if self.bus.token is not None else ""
-        if not token and private and self.state is not None and _is_loopback(urlsplit(self.url).hostname or ""):
+        if not token and private and self.state is not None and is_loopback(urlsplit(self.url).hostname or ""):
             token = ServiceToken(self.state).read()  # a server on another machine has no use for it
         tls = _tls(self.bus.authority) if self.url.startswith("wss://") else None
         return WebSocketCarrier(self.url, clock, token=token, tls=tls, private=private, patience=patience)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

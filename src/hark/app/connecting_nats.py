@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ssl
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import msgspec
 
+from hark.app.bus_address import is_loopback
 from hark.app.settings.tables import NatsTable
 from hark.bus import RemoteBus
 from hark.bus.nats import NatsCarrier, NatsOptions, NoBroker
@@ -30,6 +32,7 @@ async def connected_to_nats(
 
 def options_of(table: NatsTable) -> NatsOptions:
     """What [nats] says; raises `UserError`."""
+    _refuse_without_credentials(table)
     try:
         return NatsOptions(
             servers=table.servers,
@@ -40,6 +43,19 @@ def options_of(table: NatsTable) -> NatsOptions:
         )
     except ValueError as error:
         raise UserError(f"[nats]: {error}") from None
+
+
+def _refuse_without_credentials(table: NatsTable) -> None:
+    """A broker that other machines can reach, and that accepts everybody, would let anybody speak in Hark's name."""
+    if table.token is not None or table.credentials is not None or table.certificate is not None:
+        return
+    for server in table.servers:
+        place = urlsplit(server if "://" in server else f"nats://{server}")
+        if place.username is None and not is_loopback(place.hostname or ""):
+            raise UserError(
+                f"[nats] servers: {place.hostname} is not on this machine, and the settings have no credentials for it: "
+                "set token, credentials, or certificate and key in [nats]"
+            )
 
 
 def _read(file: str) -> str:

@@ -62,8 +62,8 @@ class _Process:
         self._status = OK
 
     def run(self) -> int:
-        options, traces = self._options, self._settings.trace.disk
-        state = State(state_path(options), self._clock, traces=traces, parts=self._services, worker=options.part)
+        options = self._options
+        state = State.under(self._settings, state_path(options), self._clock, self._services, options.part)
         with closing(state), suppress(asyncio.CancelledError):
             asyncio.run(self._serve(state))
         return self._status

@@ -17,6 +17,7 @@ from hark.understand import PipelineEntry, TurnOptions
 Flag = Annotated[bool, Meta(description="true or false")]
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 or more")]
 Seconds = Annotated[float, Meta(gt=0, description="a number of seconds above 0", examples=[20.0])]
+SessionSize = Annotated[int, Meta(ge=4_096, le=1_048_576, description="a whole number from 4096 to 1048576")]
 Pause = Annotated[float, Meta(ge=0, description="a number of seconds, 0 or more")]
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1", examples=[0.5])]
 Lang = Annotated[str, Meta(description='a language tag such as "en-US"', extra={"fits": is_tag})]
@@ -265,6 +266,8 @@ class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds until a suspended plugin is tried again."""
     open_turns: Count = 1_000
     """Open turns at once; further utterances are rejected."""
+    session: SessionSize = 65_536
+    """Bytes a session may have; of one with more only the known fields count, or its id."""
     utterance: Count = 10_240
     """Bytes an utterance may have, all its candidates together; one with more is not looked at."""
     candidates: Count = 20
@@ -283,9 +286,17 @@ class TraceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The trace of each turn, which "hark why" shows."""
 
     size: Count = 1_000
-    """Turns kept in memory."""
+    """Turns kept in memory, at most."""
+    memory: Count = 16_777_216
+    """Bytes of them, at most; the oldest are dropped first."""
     disk: Flag = True
-    """Whether the last 1,000 turns are also kept on disk. They contain what people said."""
+    """Whether what people said is kept on disk: the traces of the last 1,000 turns, what skills remember of a
+    conversation, and the turns that are open. If not, a killed process ends its open turns all the same.
+    """
+    disk_bytes: Count = 33_554_432
+    """Bytes of traces on disk, at most; in several processes, of each."""
+    days: Count = 30
+    """Days after which a trace is deleted."""
 
 
 class DenyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -368,6 +379,7 @@ class Settings(msgspec.Struct, frozen=True):
             denylists=self.deny.lists(),
             protect_skills=self.assistant.protect_skills,
             max_open_turns=self.limits.open_turns,
+            max_session=self.limits.session,
             max_utterance=self.limits.utterance,
             max_candidates=self.limits.candidates,
             handler_limit=self.limits.handler,
