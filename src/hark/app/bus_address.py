@@ -34,6 +34,8 @@ class BusAddress(msgspec.Struct, frozen=True):
     nats: NatsTable = NatsTable()
     state: Path | None = None
     """The state directory, in which the token of Hark's own services is."""
+    on_disk: bool = True
+    """Whether what people say may be kept on disk, here or at the broker."""
 
     @classmethod
     def of(cls, settings: Settings, url: str | None = None, state: Path | None = None) -> BusAddress:
@@ -43,7 +45,7 @@ class BusAddress(msgspec.Struct, frozen=True):
             nats = msgspec.structs.replace(nats, servers=(url,))
         elif url is not None:
             bus, nats = msgspec.structs.replace(bus, url=url), msgspec.structs.replace(nats, servers=())
-        return cls(bus, nats, state)
+        return cls(bus, nats, state, settings.trace.disk)
 
     def __str__(self) -> str:
         # Without the secrets in an address.
@@ -80,7 +82,7 @@ class BusAddress(msgspec.Struct, frozen=True):
         if self.is_nats:
             from hark.app.connecting_nats import connected_to_nats
 
-            return await connected_to_nats(self.nats, clock, within=patience)
+            return await connected_to_nats(self.nats, clock, within=patience, on_disk=self.on_disk)
         self.check()
         from hark.bus.websocket import BusUnavailable
 

@@ -145,9 +145,7 @@ class Runtime:
             # Only here: an assistant in one process does not pay for it.
             from hark.understand.jetstream_turns import JetStreamTurns
 
-            self.turns = shared = JetStreamTurns(
-                streams, bus, storage.restored, hands_over=hands_over, largest=largest
-            )
+            self.turns = shared = JetStreamTurns(streams, bus, storage.restored, hands_over=hands_over, largest=largest)
         self._shared = shared
         self.handlers = HandlerHost(
             bus,

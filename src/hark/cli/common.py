@@ -82,7 +82,7 @@ class LogThrottle(logging.Filter):
                 self._windows.clear()
             self._windows[kind] = [now, 1, 0]
             if window is not None and window[2]:
-                record.msg = f"{str(record.msg)} (and {window[2]:.0f} more like it)"
+                record.msg = f"{record.msg!s} (and {window[2]:.0f} more like it)"
             return True
         window[1 if window[1] < self.MOST else 2] += 1
         return window[2] == 0

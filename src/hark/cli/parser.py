@@ -31,6 +31,7 @@ _COMMANDS: Final = {
     "why": "explain a turn",
     "doctor": "report what is loaded, and what is not and why",
     "session": "show or reset the session of the device",
+    "forget": "delete what is kept of what people said",
     "new": "start a plugin package",
     "convert": "convert sentences of Home Assistant to locale files, and back",
     "lint": "check the sentences of skills",

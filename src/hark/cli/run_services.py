@@ -153,9 +153,10 @@ class _Process:
 
 def _address(options: argparse.Namespace, settings: Settings) -> BusAddress:
     address = BusAddress.of(settings, options.bus, state_path(options))
-    if options.broker_token is None:
+    if options.broker_user is None:
         return address
-    nats = msgspec.structs.replace(address.nats, token=options.broker_token, credentials=None)
+    user, password = options.broker_user
+    nats = msgspec.structs.replace(address.nats, user=user, password=password, token=None, credentials=None)
     return msgspec.structs.replace(address, nats=nats)
 
 

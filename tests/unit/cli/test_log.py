@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 import pytest
 
 from hark.cli.common import LogThrottle, set_up_log
 
+StartLog = Callable[[int], None]
+
 
 @pytest.fixture
-def clean_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logging.root, "handlers", [])
-    monkeypatch.setattr(logging.root, "level", logging.WARNING)
+def start_log(monkeypatch: pytest.MonkeyPatch) -> StartLog:
+    def start(verbose: int) -> None:
+        monkeypatch.setattr(logging.root, "handlers", [])
+        monkeypatch.setattr(logging.root, "level", logging.WARNING)
+        set_up_log(verbose)
+
+    return start
 
 
 def flood(number: int, text: str = "an utterance was refused: %s") -> None:
@@ -20,9 +27,8 @@ def flood(number: int, text: str = "an utterance was refused: %s") -> None:
         logging.getLogger("hark.test").error(text, count)
 
 
-@pytest.mark.usefixtures("clean_root")
-def test_a_thousand_lines_of_one_kind_are_five(capsys: pytest.CaptureFixture[str]) -> None:
-    set_up_log(0)
+def test_a_thousand_lines_of_one_kind_are_five(start_log: StartLog, capsys: pytest.CaptureFixture[str]) -> None:
+    start_log(0)
     flood(1_000)
     flood(2, "something else: %s")
     lines = capsys.readouterr().err.splitlines()
@@ -30,30 +36,27 @@ def test_a_thousand_lines_of_one_kind_are_five(capsys: pytest.CaptureFixture[str
     assert len([line for line in lines if "something else" in line]) == 2
 
 
-@pytest.mark.usefixtures("clean_root")
 def test_the_next_line_says_how_many_were_left_out(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    start_log: StartLog, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
     monkeypatch.setattr("hark.cli.common.time.monotonic", lambda: now)
-    set_up_log(0)
+    start_log(0)
     flood(105)
     now += LogThrottle.EVERY
     flood(1)
     assert capsys.readouterr().err.endswith("an utterance was refused: 0 (and 100 more like it)\n")
 
 
-@pytest.mark.usefixtures("clean_root")
-def test_who_wants_every_line_gets_it(capsys: pytest.CaptureFixture[str]) -> None:
-    set_up_log(1)
+def test_who_wants_every_line_gets_it(start_log: StartLog, capsys: pytest.CaptureFixture[str]) -> None:
+    start_log(1)
     flood(50)
     assert len(capsys.readouterr().err.splitlines()) == 50
 
 
-@pytest.mark.usefixtures("clean_root")
 def test_what_a_client_sends_cannot_pass_for_a_line_of_the_log_or_steer_the_terminal(
-    capsys: pytest.CaptureFixture[str],
+    start_log: StartLog, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    set_up_log(0)
+    start_log(0)
     logging.getLogger("hark.test").warning("topic %s", "a\nERROR hark.bus: forged\x1b[2J\u202e")
     assert capsys.readouterr().err == "WARNING hark.test: topic a\n    ERROR hark.bus: forged [2J\n"

@@ -136,6 +136,10 @@ class NatsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The beginning of every subject, so that several assistants can share servers."""
     token: File | None = None
     """A file with the token that the servers need."""
+    user: Name | None = None
+    """The name of the user that the servers know this assistant by, or this service of it."""
+    password: File | None = None
+    """A file with the password of this user."""
     credentials: File | None = None
     """A file with the credentials of a user, as nsc writes it."""
     authority: File | None = None

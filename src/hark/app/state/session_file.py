@@ -23,7 +23,9 @@ class SessionFile:
     Workers share it, for each may have to go on with what another had; each writes under a name of its own first.
     """
 
-    def __init__(self, directory: Path, worker: str = "", *, private: bool = False, largest: int = LARGEST_SESSION) -> None:
+    def __init__(
+        self, directory: Path, worker: str = "", *, private: bool = False, largest: int = LARGEST_SESSION
+    ) -> None:
         self.path = directory / _NAME
         self._private = private
         self._largest = largest

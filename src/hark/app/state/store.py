@@ -222,9 +222,7 @@ class State:
                 settle_session(directory, sessions)
             self.restored = sessions.restore() if has_session else None
             """The default session as it was after the last end marker."""
-            self.turns = (
-                TurnsFile(directory, private=private) if "understand" in parts and not worker else None
-            )
+            self.turns = TurnsFile(directory, private=private) if "understand" in parts and not worker else None
             """The turns that are open, for the next process if this one dies; a worker leaves them to the broker."""
         except BaseException:
             self._lock.release()
