@@ -38,6 +38,7 @@ _COMMANDS: Final = {
     "test": "play conversation scripts",
     "bus": "run only the bus between processes",
     "token": "manage the tokens of clients on other machines",
+    "service": "run it under systemd",
     "settings": "print a settings file with every key",
 }
 """Each command with a line for `hark --help`, in the order of that page; the rest is in its module."""

@@ -39,8 +39,8 @@ class Diary(Skill):
     id = "diary.skill"
 
     @intent("note that {text}")
-    def note(self, turn: Turn, text: str) -> str:
-        turn.remember("noted", text)
+    def note(self, turn: Turn) -> str:
+        turn.remember("noted", turn.slots["text"])
         return "Noted."
 
 
