@@ -128,16 +128,24 @@ class Runtime:
         self.is_whole = set(services) == set(ALL_SERVICES)
         # A process without understand takes in no turns: it keeps slices of the turns of another process.
         traces = TraceStore if "understand" in services else SliceStore
-        self.traces = traces(clock, settings.trace.size, storage.on_trace)
+        self.traces = traces(
+            clock,
+            settings.trace.size,
+            storage.on_trace,
+            most_bytes=settings.trace.memory,
+            max_age=settings.trace.days * 86_400.0,
+        )
         self.watchdog = Watchdog(self.runner)
-        self.turns: TurnSource = LocalTurns(bus, DefaultSession(storage.restored, storage.save), storage.journal)
+        largest = settings.limits.session
+        store = DefaultSession(storage.restored, storage.save, largest)
+        self.turns: TurnSource = LocalTurns(bus, store, storage.journal)
         """Where utterances come from."""
         shared: JetStreamTurns | None = None
         if streams is not None and "understand" in services:
             # Only here: an assistant in one process does not pay for it.
             from hark.understand.jetstream_turns import JetStreamTurns
 
-            self.turns = shared = JetStreamTurns(streams, bus, storage.restored, hands_over=hands_over)
+            self.turns = shared = JetStreamTurns(streams, bus, storage.restored, hands_over=hands_over, largest=largest)
         self._shared = shared
         self.handlers = HandlerHost(
             bus,

@@ -44,7 +44,14 @@ class DefaultSession:
     owned = True
     """Whether it is held here; where several workers share the work, one of them holds it."""
 
-    def __init__(self, restored: Session | None = None, save: Callable[[Session], None] | None = None) -> None:
+    def __init__(
+        self,
+        restored: Session | None = None,
+        save: Callable[[Session], None] | None = None,
+        largest: int = LARGEST_SESSION,
+    ) -> None:
+        self.largest = largest
+        """Bytes that it may have."""
         # An open question dies with the process that asked it.
         self.current = self.cleaned(restored or Session()).without("response_mode")
         self._save = save
@@ -54,18 +61,18 @@ class DefaultSession:
         kept = lasting(carrier)
         for one in (kept, known_fields(kept)):
             folded = fold(self.current, one)
-            if size_of(folded) <= LARGEST_SESSION:
+            if size_of(folded) <= self.largest:
                 self.current = folded
                 break
-            log.warning("the default session would have more than %d bytes: not everything is kept", LARGEST_SESSION)
+            log.warning("the default session would have more than %d bytes: not everything is kept", self.largest)
         return joined(self.current, carrier)
 
     def bring(self, base: Session, now: Session) -> Session:
         """Bring what changed from `base` to `now` to the store; the session to work on as it is then."""
         if base is not now:
             merged = three_way_merge(self.current, lasting(base), lasting(now))
-            if merged is not self.current and size_of(merged) > LARGEST_SESSION:
-                log.warning("the default session would have more than %d bytes: it stays as it was", LARGEST_SESSION)
+            if merged is not self.current and size_of(merged) > self.largest:
+                log.warning("the default session would have more than %d bytes: it stays as it was", self.largest)
             else:
                 self.current = merged
         return joined(self.current, now)
@@ -74,16 +81,15 @@ class DefaultSession:
         """The session to work on for an utterance whose session was `session`, and is in the store already."""
         return joined(self.current, session)
 
-    @staticmethod
-    def cleaned(stored: Session) -> Session:
+    def cleaned(self, stored: Session) -> Session:
         """What counts of a session that was stored, perhaps before ruling R16."""
         kept = lasting(stored)
         if kept is not stored:
             names = ", ".join(name for name in stored if name not in kept)
             log.warning("the stored session held %s, which only the settings can set for good: left out", names)
-        small = bounded(kept)
+        small = bounded(kept, self.largest)
         if small is not kept:
-            log.warning("the stored session has more than %d bytes: not all of it is used", LARGEST_SESSION)
+            log.warning("the stored session has more than %d bytes: not all of it is used", self.largest)
         return small
 
     def has_applied(self, utterance_id: str) -> bool:  # noqa: ARG002 - see StoredSession
@@ -130,6 +136,8 @@ class TurnOptions(msgspec.Struct, frozen=True):
     max_open_turns: int = 1_000
     max_client_turns: int = 200
     """Open turns of one client on the bus."""
+    max_session: int = LARGEST_SESSION
+    """Bytes that a session may have."""
     max_utterance: int = 10_240
     """Bytes that an utterance may have, all its candidates together."""
     max_candidates: int = 20
@@ -302,9 +310,11 @@ def open_turn(
     if client is not None:
         context = Frozen({key: value for key, value in context.items() if key != CLIENT})
     carrier = entry.session or Session()
-    session = bounded(carrier)
+    session = bounded(carrier, options.max_session)
     if session is not carrier:
-        log.warning("an utterance came with a session of more than %d bytes: not all of it is used", LARGEST_SESSION)
+        log.warning(
+            "an utterance came with a session of more than %d bytes: not all of it is used", options.max_session
+        )
     is_applied = session.is_default and store.has_applied(utterance_id)
     for_turn, lasting = session, EMPTY
     if FOR_TURN in context:
@@ -348,5 +358,5 @@ def _texts(entry: Message, options: TurnOptions) -> tuple[str, ...]:
         log.warning("an utterance was not looked at: it has more than %d candidates or %d bytes",
                     options.max_candidates, options.max_utterance)  # fmt: skip
         return ()
-    log.warning("an utterance arrived whose utterances are no list of texts: %.80r", texts)
+    log.warning("an utterance arrived whose utterances are no list of texts but %s", type(texts).__name__)
     return ()

@@ -13,6 +13,7 @@ from hark.app.processes.claims import PingResponder, ProcessInfo, Settlement, th
 from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.queries import ReportResponder, TraceResponder
 from hark.app.processes.remote_view import RemoteView
+from hark.app.processes.stored_data import StoredDataResponder
 from hark.app.runtime import NOTHING_STORED, Runtime
 from hark.app.service_names import ServiceName
 from hark.app.settings import Settings
@@ -66,7 +67,7 @@ class ServiceProcess:
         info = this_process(services, clock.wall(), is_worker=worker is not None)
         self.claim = connection.claim(info, clock, lost, worker or "")
         self._settlement = Settlement(self._bus, connection.members, info.id)
-        self._responders: list[PingResponder | TraceResponder | ReportResponder] = [
+        self._responders: list[PingResponder | TraceResponder | ReportResponder | StoredDataResponder] = [
             PingResponder(self._bus, self.claim)
         ]
 
@@ -84,6 +85,7 @@ class ServiceProcess:
             self._responders += [
                 TraceResponder(self._bus, self.runtime.traces, own_id),
                 ReportResponder(self._bus, partial(examine, self.runtime, self._settings_file), own_id),
+                StoredDataResponder(self._bus, self.runtime, self._state, own_id),
             ]
             await self.claim.ready()
         except BaseException:

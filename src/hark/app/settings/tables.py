@@ -17,6 +17,7 @@ from hark.understand import PipelineEntry, TurnOptions
 Flag = Annotated[bool, Meta(description="true or false")]
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 or more")]
 Seconds = Annotated[float, Meta(gt=0, description="a number of seconds above 0", examples=[20.0])]
+SessionSize = Annotated[int, Meta(ge=4_096, le=1_048_576, description="a whole number from 4096 to 1048576")]
 Pause = Annotated[float, Meta(ge=0, description="a number of seconds, 0 or more")]
 Place = Annotated[int, Meta(description="a whole number")]
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1", examples=[0.5])]
@@ -136,6 +137,10 @@ class NatsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The beginning of every subject, so that several assistants can share servers."""
     token: File | None = None
     """A file with the token that the servers need."""
+    user: Name | None = None
+    """The name of the user that the servers know this assistant by, or this service of it."""
+    password: File | None = None
+    """A file with the password of this user."""
     credentials: File | None = None
     """A file with the credentials of a user, as nsc writes it."""
     authority: File | None = None
@@ -285,6 +290,8 @@ class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Open turns at once; further utterances are rejected. Programs on the bus may have four fifths of them."""
     client_turns: Count = 200
     """Open turns of one program on the bus: of one token, or of one connection without a token."""
+    session: SessionSize = 65_536
+    """Bytes a session may have; of one with more only the known fields count, or its id."""
     utterance: Count = 10_240
     """Bytes an utterance may have, all its candidates together; one with more is not looked at."""
     candidates: Count = 20
@@ -303,9 +310,17 @@ class TraceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The trace of each turn, which "hark why" shows."""
 
     size: Count = 1_000
-    """Turns kept in memory."""
+    """Turns kept in memory, at most."""
+    memory: Count = 16_777_216
+    """Bytes of them, at most; the oldest are dropped first."""
     disk: Flag = True
-    """Whether the last 1,000 turns are also kept on disk. They contain what people said."""
+    """Whether what people said is kept on disk: the traces of the last 1,000 turns, what skills remember of a
+    conversation, and the turns that are open. If not, a killed process ends its open turns all the same.
+    """
+    disk_bytes: Count = 33_554_432
+    """Bytes of traces on disk, at most; in several processes, of each."""
+    days: Count = 30
+    """Days after which a trace is deleted."""
 
 
 class DenyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -403,6 +418,7 @@ class Settings(msgspec.Struct, frozen=True):
             protect_skills=self.assistant.protect_skills,
             max_open_turns=self.limits.open_turns,
             max_client_turns=self.limits.client_turns,
+            max_session=self.limits.session,
             max_utterance=self.limits.utterance,
             max_candidates=self.limits.candidates,
             handler_limit=self.limits.handler,

@@ -24,7 +24,7 @@ class KeyValue:
                 "name": self._stream,
                 "subjects": [f"$KV.{self.bucket}.>"],
                 "retention": "limits",
-                "storage": "file",
+                "storage": self._jetstream.connection.options.storage,
                 "max_msgs_per_subject": 1,
                 "max_bytes": 1_048_576,
                 "max_age": int(self._ttl * SECOND),
