@@ -56,9 +56,16 @@ class PluginHost:
     """The `hark.plugins.Host` of one plugin. Everything the plugin started through it ends with `close`."""
 
     def __init__(
-        self, plugin: Plugin, bus: Bus, runner: Runner, data_root: Path | None, langs: Collection[str] = ("en-US",)
+        self,
+        plugin: Plugin,
+        bus: Bus,
+        runner: Runner,
+        data_root: Path | None,
+        langs: Collection[str] = ("en-US",),
+        lang: str = "en-US",
     ) -> None:
         self.langs = langs
+        self.lang = lang
         self._plugin = plugin
         self._bus = bus
         self._runner = runner

@@ -351,9 +351,11 @@ class Settings(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, assistant=table)
 
     def table_for(self, plugin_id: str, plugin: type) -> dict[str, Any] | None:
-        """The settings of a plugin: its own table, and `protect_skills` where it has that setting."""
-        table = self.plugins.get(plugin_id)
-        if self.assistant.protect_skills or "protect_skills" not in _fields(plugin):
+        """The settings of a plugin: its own table, and `protect_skills` and `wake_words` where it has such settings."""
+        table, fields = self.plugins.get(plugin_id), _fields(plugin)
+        if self.wake and "wake_words" in fields:
+            table = {"wake_words": [wake.phrase for wake in self.wake.values()], **(table or {})}
+        if self.assistant.protect_skills or "protect_skills" not in fields:
             return table
         return {"protect_skills": False, **(table or {})}
 
