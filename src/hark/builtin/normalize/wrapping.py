@@ -42,7 +42,7 @@ class Wrapping:
         """`text` without what is around the request; None when there is nothing around it, or nothing but that."""
         tokens = text.split()
         said = [token.strip(EDGES) for token in text.casefold().split()]
-        if len(said) != len(tokens):
+        if not tokens or len(said) != len(tokens):
             return None
         start, end, changed = 0, len(tokens), False
         if not self._hesitation.isdisjoint(said):
