@@ -60,10 +60,10 @@ class Client:
         try:
             self._bus.emit(entry)
             await self._heard(turn)
-            if not turn.resumed or turn.outcome != "complete":
+            if not turn.resumed or turn.outcome not in ("complete", "cancelled"):
                 return turn
             await self._heard(turn.resumed[-1])
-            return turn.resumed[-1]
+            return turn.resumed[-1] if turn.outcome == "complete" else turn
         finally:
             if not turn.has_asked:  # else the answer, in another turn, ends it
                 self._forget(turn)

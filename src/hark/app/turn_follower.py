@@ -212,9 +212,10 @@ class FollowedTurns:
             mode = message.session.response_mode if message.session is not None else None
             if mode is not None:
                 self._asking[message.session_id] = mode.skill_id, follower
-        elif message.type.endswith(":response"):
+        elif message.type.endswith(":response") or message.type == topics.QUESTION_WITHDRAWN:
             skill_id, asking = self._asking.get(message.session_id, ("", None))
-            if asking is not None and message.type == f"{skill_id}:response":
+            is_withdrawn = message.data.get("skill_id") == skill_id
+            if asking is not None and (message.type == f"{skill_id}:response" or is_withdrawn):
                 del self._asking[message.session_id]
                 asking.resume(follower)
         return follower

@@ -29,6 +29,7 @@ RUNTIME_TOPICS: Final = frozenset(
         topics.HANDLER_ACCEPTED,
         topics.HANDLER_DONE,
         topics.HANDLER_WAITING,
+        topics.QUESTION_WITHDRAWN,
         topics.HOST_ALIVE,
         topics.SPEECH_RENDERED,
     }

@@ -22,7 +22,7 @@ from hark.plugins import Ctx, Session
         ("I'm sure it's John's, isn't it", "EN-gb", "I am sure it is John's, is not it"),
         ("what's up", None, "what is up"),
         ("what's up", "de-DE", "what's up"),
-        ("\u201ehallo\u201c \u2018Frau\u2019", "de-DE", "\"hallo\" 'Frau'"),
+        ("\u201ebaum\u201c \u2018Frau\u2019", "de-DE", "\"baum\" 'Frau'"),
         ("say 'hi'", "en-US", "say 'hi'"),
         ("", "en-US", ""),
     ],

@@ -19,6 +19,7 @@ _FOLLOWED: Final = (
     topics.UTTERANCE_HANDLED,
     topics.SPEECH_RENDERED,
     topics.HANDLER_WAITING,
+    topics.QUESTION_WITHDRAWN,
     *OUTCOMES,
 )
 

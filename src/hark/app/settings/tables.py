@@ -210,7 +210,10 @@ class AssistantTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The default language: that of an utterance without one."""
     langs: Langs = ()
     """Further languages the assistant understands."""
-    pipeline: Names = ("stop", "converse", "template", "keyword", "common_query", "fallback")
+    pipeline: Names = (
+        *("stop", "interrupt", "converse", "several", "correction"),
+        *("template", "keyword", "common_query", "fallback"),
+    )
     """The pipeline plugins that are asked to match an utterance, in order: their ids, or names of [pipeline.<name>]
     tables. docs/pipeline.md explains the default order.
     """
