@@ -1,8 +1,9 @@
 """What people say, played on a whole assistant: `python benchmarks/people/run.py [wrapped|talk|near ...] [--list]`.
 
-Every sentence is said in a session of its own to an assistant with everything that is loaded by default. `wrapped` counts
-sentences that ran the right intent with the right slots, `talk` sentences that are no commands and were claimed, `near`
-sentences that resemble a command and ran it, or its opposite. The exit status is 1 when a figure misses its target.
+Every sentence is said in a session of its own to an assistant with everything that is loaded by default. `wrapped`
+counts sentences that ran the right intent with the right slots, `talk` sentences that are no commands and were claimed,
+`near` sentences that resemble a command and ran it, or its opposite. The exit status is 1 when a figure misses its
+target.
 """
 
 from __future__ import annotations

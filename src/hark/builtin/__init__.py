@@ -11,6 +11,7 @@ from hark.builtin.fallback import Fallback
 from hark.builtin.intent_matchers import KeywordMatcher, TemplateMatcher
 from hark.builtin.interrupt import Interrupt
 from hark.builtin.normalize import Normalize
+from hark.builtin.remarks import Remarks
 from hark.builtin.several import Several
 from hark.builtin.skills.calculator import CalculatorSkill
 from hark.builtin.skills.clock import ClockSkill
@@ -54,6 +55,7 @@ DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     Cancel,
     *PIPELINE,
     Values,
+    Remarks,
     ClockSkill,
     ShoppingSkill,
     CalculatorSkill,
@@ -83,6 +85,7 @@ __all__ = [
     "KeywordMatcher",
     "Normalize",
     "ParrotSkill",
+    "Remarks",
     "Several",
     "ShoppingSkill",
     "Stop",

@@ -63,19 +63,22 @@ def say(options: argparse.Namespace) -> int:
 
 
 def _say_to(connection: Connection, options: argparse.Namespace) -> int:
-    heard = False
+    heard = answered = False
     try:
         for answer in connection.ask(Say(" ".join(options.text), options.lang)):
             if isinstance(answer, Accepted):
                 heard = True
             elif isinstance(answer, SpokenText):
                 print(one_line(answer.text), flush=True)
+                answered = True
             elif isinstance(answer, RequestRefused):
                 print_note(answer.reason)
                 return USER_ERROR
             elif isinstance(answer, Ended):
                 story = _story(connection, answer, options)
-                return print_ending(answer.outcome, answer.detail, answer.utterance_id, options, story)
+                return print_ending(
+                    answer.outcome, answer.detail, answer.utterance_id, options, story, answered=answered
+                )
     except NoAnswer:
         if not heard:
             raise
@@ -91,9 +94,11 @@ def _story(connection: Connection, ended: Ended, options: argparse.Namespace) ->
     return answer.text if isinstance(answer, Explained) else "the assistant has forgotten this turn"
 
 
-def print_ending(outcome: str, detail: str, utterance_id: str, options: argparse.Namespace, story: str | None) -> int:
+def print_ending(
+    outcome: str, detail: str, utterance_id: str, options: argparse.Namespace, story: str | None, *, answered: bool
+) -> int:
     """Print how the turn ended, with its trace if there is one, and return the exit status."""
-    told = remark(outcome, detail, why_command(utterance_id, options.state, options.bus))
+    told = remark(outcome, detail, why_command(utterance_id, options.state, options.bus), answered=answered)
     if told is not None:
         print(told)
     if story is not None:

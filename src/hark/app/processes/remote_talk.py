@@ -20,6 +20,7 @@ _FOLLOWED: Final = (
     topics.SPEECH_RENDERED,
     topics.HANDLER_WAITING,
     topics.QUESTION_WITHDRAWN,
+    topics.REMARK_NONE,
     *OUTCOMES,
 )
 
