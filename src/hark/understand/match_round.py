@@ -66,12 +66,13 @@ class MatchRound:
         session = turn.session  # one and the same for all: what is written meanwhile is for the next round
         options = self._options()
         pipeline = session.pipeline or options.pipeline
+        message = turn.message.carrying(session)
         for name in pipeline:
             entry = options.entry(name, self._is_loaded)
             loaded = self._askable(name, entry, turn)
             if loaded is None:
                 continue
-            arguments = self._arguments(loaded, name, entry, turn, session, lang)
+            arguments = self._arguments(loaded, name, entry, turn, message, session, lang)
             if loaded.mode == "inline":
                 outcome = self._runner.call_now(loaded, *arguments)
                 if type(outcome.value) is Later:
@@ -138,13 +139,13 @@ class MatchRound:
         name: str,
         entry: PipelineEntry,
         turn: TurnState,
+        message: Message,
         session: Session,
         lang: str,
     ) -> tuple[Any, ...]:
         """What `match` is called with."""
         if not self._round_wanted(loaded):
             return turn.utterances, lang, session
-        message = turn.message.carrying(session)
         ask = partial(self._ask_around, message)
         would_match = partial(self._preview, turn, session, lang, loaded.id, message)
         around = Round(name, entry.config, message, ask, turn.denials.deployed, would_match)

@@ -65,7 +65,7 @@ class Remarks(Plugin):
         self.host.on(topics.INTENT_UNMATCHED, self._unmatched, shared=True)
         self.host.on(topics.HANDLER_ERROR, self._failed, shared=True)
         self.host.on(topics.UTTERANCE_HANDLED, self._ended)
-        if self.settings.failures:
+        if self.settings.failures and len(self.host.langs) > 1:
             self.host.on(topics.INTENT_MATCHED, self._matched)
         if self.settings.not_understood and self.settings.suggest:
             self.host.on(topics.REGISTRATION, self._sentences.apply)

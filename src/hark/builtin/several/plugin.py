@@ -51,7 +51,7 @@ class Several(PipelinePlugin):
     async def start(self) -> None:
         self._numbers = count(1)
         self._waiting: dict[str, asyncio.Future[Message]] = {}
-        self.host.on(topics.UTTERANCE_HANDLED, self._ended)
+        self._follows = False
 
     def match(
         self,
@@ -100,6 +100,9 @@ class Several(PipelinePlugin):
     @handles(_SEVERAL)
     async def one_by_one(self, turn: Turn) -> None:
         """Say each part, and wait for its end marker."""
+        if not self._follows:  # most assistants see a thousand single commands before the first of these
+            self._follows = True
+            self.host.on(topics.UTTERANCE_HANDLED, self._ended)
         for number in range(1, self.settings.most + 1):
             text = turn.slots.get(f"part_{number}")
             if text is None:
