@@ -15,7 +15,7 @@ from hark.app.control.protocol import Forget
 from hark.app.control.server import ControlServer
 from hark.app.diagnostics.examine import examine
 from hark.app.diagnostics.report import DoctorReport
-from hark.app.runtime import NOTHING_STORED, Runtime
+from hark.app.runtime import NOTHING_STORED, Runtime, makes_remarks
 from hark.app.settings import Settings
 from hark.app.state.store import State
 from hark.app.stored_data import device_session, forget_turns
@@ -64,7 +64,7 @@ class LocalAssistant:
     async def __aenter__(self) -> LocalAssistant:
         bus = LocalBus()
         state = self._state
-        self.client = Client(bus, self._clock, self._aside)
+        self.client = Client(bus, self._clock, self._aside, lambda: makes_remarks(self.runtime))
         self.runtime = Runtime(
             self._settings,
             bus,

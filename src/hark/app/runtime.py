@@ -32,6 +32,15 @@ if TYPE_CHECKING:
     from hark.understand.jetstream_turns import JetStreamTurns
 
 
+def makes_remarks(runtime: Runtime) -> bool:
+    """Whether the assistant says something about turns that end without an answer."""
+    return runtime.skills.get(_REMARKS) is not None
+
+
+_REMARKS: Final = "remarks"
+"""The id of the plugin that does."""
+
+
 class StoppableClock(Clock):
     """Another clock whose timers are all cancelled by `stop`: none fires in a runtime that has stopped."""
 

@@ -6,9 +6,13 @@ from typing import Final
 from hark.builtin.cancel import Cancel
 from hark.builtin.common_query import CommonQuery
 from hark.builtin.converse import Converse
+from hark.builtin.correction import Correction
 from hark.builtin.fallback import Fallback
 from hark.builtin.intent_matchers import KeywordMatcher, TemplateMatcher
+from hark.builtin.interrupt import Interrupt
 from hark.builtin.normalize import Normalize
+from hark.builtin.remarks import Remarks
+from hark.builtin.several import Several
 from hark.builtin.skills.calculator import CalculatorSkill
 from hark.builtin.skills.clock import ClockSkill
 from hark.builtin.skills.guessing import GuessingSkill
@@ -28,7 +32,20 @@ MATCHERS: Final[tuple[type[PipelinePlugin], ...]] = (
     CommonQuery,
     Fallback,
 )
-"""The default pipeline, in its order."""
+"""The stages that the specifications describe, in their order."""
+
+PIPELINE: Final[tuple[type[PipelinePlugin], ...]] = (
+    Stop,
+    Interrupt,
+    Converse,
+    Several,
+    Correction,
+    TemplateMatcher,
+    KeywordMatcher,
+    CommonQuery,
+    Fallback,
+)
+"""The default pipeline, in its order: these, and Hark's own for what people say beyond one plain command."""
 
 OPTIONAL: Final[Mapping[str, str]] = {"hassil": "hark.builtin.hassil:HassilMatcher"}
 """Matchers that are loaded only where the pipeline names them: what they need is an extra."""
@@ -36,8 +53,9 @@ OPTIONAL: Final[Mapping[str, str]] = {"hassil": "hark.builtin.hassil:HassilMatch
 DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     Normalize,
     Cancel,
-    *MATCHERS,
+    *PIPELINE,
     Values,
+    Remarks,
     ClockSkill,
     ShoppingSkill,
     CalculatorSkill,
@@ -52,18 +70,23 @@ __all__ = [
     "DEFAULT_PLUGINS",
     "MATCHERS",
     "OPTIONAL",
+    "PIPELINE",
     "CalculatorSkill",
     "Cancel",
     "ClockSkill",
     "CommonQuery",
     "Converse",
+    "Correction",
     "Fallback",
     "GuessingSkill",
     "HelpSkill",
+    "Interrupt",
     "JokesSkill",
     "KeywordMatcher",
     "Normalize",
     "ParrotSkill",
+    "Remarks",
+    "Several",
     "ShoppingSkill",
     "Stop",
     "TemplateMatcher",

@@ -29,6 +29,7 @@ RUNTIME_TOPICS: Final = frozenset(
         topics.HANDLER_ACCEPTED,
         topics.HANDLER_DONE,
         topics.HANDLER_WAITING,
+        topics.QUESTION_WITHDRAWN,
         topics.HOST_ALIVE,
         topics.SPEECH_RENDERED,
         topics.SESSION_CHANGED,
@@ -58,9 +59,16 @@ class PluginHost:
     """The `hark.plugins.Host` of one plugin. Everything the plugin started through it ends with `close`."""
 
     def __init__(
-        self, plugin: Plugin, bus: Bus, runner: Runner, data_root: Path | None, langs: Collection[str] = ("en-US",)
+        self,
+        plugin: Plugin,
+        bus: Bus,
+        runner: Runner,
+        data_root: Path | None,
+        langs: Collection[str] = ("en-US",),
+        lang: str = "en-US",
     ) -> None:
         self.langs = langs
+        self.lang = lang
         self._plugin = plugin
         self._bus = bus
         self._runner = runner

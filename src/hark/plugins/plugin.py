@@ -77,6 +77,10 @@ class Host(Protocol):
     def langs(self) -> Collection[str]:
         """The languages the assistant understands, as tags."""
 
+    @property
+    def lang(self) -> str:
+        """The default language of the assistant: that of an utterance that shows no other."""
+
     def on(
         self,
         topic: str | Sequence[str],

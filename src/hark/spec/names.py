@@ -36,6 +36,8 @@ CANCEL_BY: Final = "cancel_by"
 CANCEL_KEYS: Final = (CANCELED, CANCEL_REASON, CANCEL_BY)
 CAPTURE_ID: Final = "hark_capture"
 """Hark's own: the id of the recording an utterance was recognised from."""
+REMARK: Final = "hark_remark"
+"""Context key of what is said, or not said, about a turn that ended without an answer."""
 AGAIN: Final = "hark_again"
 """Hark's own: this dispatch was emitted before, and may not have reached its handler."""
 

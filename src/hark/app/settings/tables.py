@@ -216,7 +216,10 @@ class AssistantTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The default language: that of an utterance without one."""
     langs: Langs = ()
     """Further languages the assistant understands."""
-    pipeline: Names = ("stop", "converse", "template", "keyword", "common_query", "fallback")
+    pipeline: Names = (
+        *("stop", "interrupt", "converse", "several", "correction"),
+        *("template", "keyword", "common_query", "fallback"),
+    )
     """The pipeline plugins that are asked to match an utterance, in order: their ids, or names of [pipeline.<name>]
     tables. docs/pipeline.md explains the default order.
     """
@@ -388,12 +391,14 @@ class Settings(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, assistant=table)
 
     def table_for(self, plugin_id: str, plugin: type) -> dict[str, Any] | None:
-        """The settings of a plugin: its own tables, and `protect_skills` where it has that setting."""
-        table = self.plugins.get(plugin_id)
+        """The settings of a plugin: its own tables; `protect_skills` and `wake_words` where it has such settings."""
+        table, fields = self.plugins.get(plugin_id), _fields(plugin)
         single = self.transformer.get(_class_value(plugin, "type"), {}).get(plugin_id) if self.transformer else None
         if single is not None:
             table = {**(table or {}), **{key: value for key, value in single.items() if key not in TRANSFORMER_KEYS}}
-        if self.assistant.protect_skills or "protect_skills" not in _fields(plugin):
+        if self.wake and "wake_words" in fields:
+            table = {"wake_words": [wake.phrase for wake in self.wake.values()], **(table or {})}
+        if self.assistant.protect_skills or "protect_skills" not in fields:
             return table
         return {"protect_skills": False, **(table or {})}
 
