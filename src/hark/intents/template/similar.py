@@ -67,7 +67,9 @@ def candidates(query: TemplateQuery, floor: float = 0.0, *, with_denied: bool = 
     """
     said, least = query.said, _MIDDLE * floor / (1.0 - floor)
     indexes = query.indexes()
-    barred = query.denies if query.has_denials and not with_denied else None  # what is denied is no rival either
+    # What is denied, or kept out by the context, is no rival either.
+    takes_part = with_denied or not (query.has_denials or any([index.similarity.gated for index in indexes]))
+    barred = None if takes_part else query.bars
     found = [
         (similarity, profile, index)
         for index in indexes
