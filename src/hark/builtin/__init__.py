@@ -10,12 +10,17 @@ from hark.builtin.fallback import Fallback
 from hark.builtin.intent_matchers import KeywordMatcher, TemplateMatcher
 from hark.builtin.normalize import Normalize
 from hark.builtin.skills.calculator import CalculatorSkill
+from hark.builtin.skills.chance import ChanceSkill
 from hark.builtin.skills.clock import ClockSkill
+from hark.builtin.skills.dates import DatesSkill
 from hark.builtin.skills.guessing import GuessingSkill
 from hark.builtin.skills.help import HelpSkill
 from hark.builtin.skills.jokes import JokesSkill
 from hark.builtin.skills.parrot import ParrotSkill
+from hark.builtin.skills.repeat import RepeatSkill
 from hark.builtin.skills.shopping import ShoppingSkill
+from hark.builtin.skills.smalltalk import SmallTalkSkill
+from hark.builtin.skills.spelling import SpellingSkill
 from hark.builtin.stop import Stop
 from hark.builtin.values import Values
 from hark.plugins import PipelinePlugin, Plugin
@@ -38,13 +43,18 @@ DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     Cancel,
     *MATCHERS,
     Values,
+    HelpSkill,
     ClockSkill,
+    DatesSkill,
     ShoppingSkill,
     CalculatorSkill,
     JokesSkill,
     GuessingSkill,
+    ChanceSkill,
+    SpellingSkill,
     ParrotSkill,
-    HelpSkill,
+    RepeatSkill,
+    SmallTalkSkill,
 )
 """What an assistant loads unless its settings say otherwise."""
 
@@ -54,9 +64,11 @@ __all__ = [
     "OPTIONAL",
     "CalculatorSkill",
     "Cancel",
+    "ChanceSkill",
     "ClockSkill",
     "CommonQuery",
     "Converse",
+    "DatesSkill",
     "Fallback",
     "GuessingSkill",
     "HelpSkill",
@@ -64,7 +76,10 @@ __all__ = [
     "KeywordMatcher",
     "Normalize",
     "ParrotSkill",
+    "RepeatSkill",
     "ShoppingSkill",
+    "SmallTalkSkill",
+    "SpellingSkill",
     "Stop",
     "TemplateMatcher",
     "Values",
