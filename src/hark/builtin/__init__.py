@@ -21,6 +21,7 @@ from hark.builtin.skills.repeat import RepeatSkill
 from hark.builtin.skills.shopping import ShoppingSkill
 from hark.builtin.skills.smalltalk import SmallTalkSkill
 from hark.builtin.skills.spelling import SpellingSkill
+from hark.builtin.skills.weather import WeatherSkill
 from hark.builtin.stop import Stop
 from hark.builtin.values import Values
 from hark.plugins import PipelinePlugin, Plugin
@@ -48,6 +49,7 @@ DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     DatesSkill,
     ShoppingSkill,
     CalculatorSkill,
+    WeatherSkill,
     JokesSkill,
     GuessingSkill,
     ChanceSkill,
@@ -83,4 +85,5 @@ __all__ = [
     "Stop",
     "TemplateMatcher",
     "Values",
+    "WeatherSkill",
 ]
