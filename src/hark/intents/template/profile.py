@@ -39,7 +39,21 @@ _NARROW: Final = 1.5
 class Profile:
     """One intent in a `SimilarityIndex`. Nothing in it depends on other intents."""
 
-    __slots__ = ("_cohesion", "_rows", "_square", "always", "breadth", "caution", "core", "intent", "numbers", "open", "scale", "slots", "tagger")
+    __slots__ = (
+        "_cohesion",
+        "_rows",
+        "_square",
+        "always",
+        "breadth",
+        "caution",
+        "core",
+        "intent",
+        "numbers",
+        "open",
+        "scale",
+        "slots",
+        "tagger",
+    )
 
     def __init__(self, intent: TemplateIntent, traits: Traits) -> None:
         self.intent = intent
@@ -57,7 +71,12 @@ class Profile:
         """One plus the average number of slots in a sentence: slots are filled with unknown words."""
         self.core = frozenset.intersection(*map(content_stems, taken)) if len(taken) >= _ENOUGH else frozenset()
         """The beginnings of the content words that every sentence has."""
-        known = {term[:STEM] for sentence in taken for term in sentence if not is_slot(term) and not is_light(term, intent.lang)}
+        known = {
+            term[:STEM]
+            for sentence in taken
+            for term in sentence
+            if not is_slot(term) and not is_light(term, intent.lang)
+        }
         self.caution = CAUTION * max(1.0, BROAD / max(1, len(known))) ** _NARROW
         """The exponent of the share of what was said that it explains: an intent whose sentences have few different
         words is not meant when others are said."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from operator import itemgetter
 from math import exp
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from hark.intents.numerals import can_be_number
