@@ -91,6 +91,15 @@ AUDIO_IS_SPEAKING: Final = "ovos.audio.is_speaking"
 AUDIO_OUTPUT_STARTED: Final = "ovos.audio.output.started"
 AUDIO_OUTPUT_ENDED: Final = "ovos.audio.output.ended"
 
+# Scheduled events (SCHEDULER-1 §4); the answers come on `.response`. The last one is the signal of §7.2.
+SCHEDULER_SCHEDULE: Final = "ovos.scheduler.schedule"
+SCHEDULER_CANCEL: Final = "ovos.scheduler.cancel"
+SCHEDULER_GET: Final = "ovos.scheduler.get"
+SCHEDULER_LIST: Final = "ovos.scheduler.list"
+SCHEDULER_MISSED: Final = "ovos.scheduler.missed"
+SCHEDULER_READY: Final = "ovos.scheduler.ready"
+CLOCK_SYNCED: Final = "system.clock.synced"
+
 # Hark's own, private topics: no other party may rely on them.
 HANDLER_ACCEPTED: Final = "hark.handler.accepted"
 HANDLER_DONE: Final = "hark.handler.done"
