@@ -100,7 +100,7 @@ class PluginSet:
         registry, plugin = self.registry_for(entry.plugin), entry.plugin
         registry.register(entry)
         langs = self._settings.understanding().langs
-        host = PluginHost(plugin, self._bus, self._runner, self._data_root, langs)
+        host = PluginHost(plugin, self._bus, self._runner, self._data_root, langs, self._settings.home.value())
         plugin.host = self._hosts[id(plugin)] = host
         self._handlers.attach(plugin)
         outcome = await self._runner.call(Loaded(plugin, plugin.begin, limit=self._settings.limits.start))

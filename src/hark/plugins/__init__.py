@@ -2,6 +2,7 @@
 
 from hark.model import Audio, Clock, ContextEntry, Match, Message, Session
 from hark.plugins.handlers import Answer, answers, fallback, handles
+from hark.plugins.home import Home
 from hark.plugins.pipeline import Declined, Later, PipelinePlugin, Round
 from hark.plugins.plugin import Host, Plugin
 from hark.plugins.transformers import (
@@ -25,6 +26,7 @@ __all__ = [
     "Ctx",
     "Declined",
     "DialogTransformer",
+    "Home",
     "Host",
     "IntentTransformer",
     "Later",

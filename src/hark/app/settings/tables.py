@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import types
 from collections.abc import Collection
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
 
 from hark.model.lang import canonical, is_tag
+from hark.plugins.home import Home, zone_named
 from hark.spec import TransformerType
 from hark.spec.names import DENYLISTS
 from hark.understand import PipelineEntry, TurnOptions
@@ -21,6 +22,26 @@ Pause = Annotated[float, Meta(ge=0, description="a number of seconds, 0 or more"
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1", examples=[0.5])]
 Lang = Annotated[str, Meta(description='a language tag such as "en-US"', extra={"fits": is_tag})]
 Langs = Annotated[tuple[Lang, ...], Meta(description='a list of language tags such as ["de-DE", "fr"]')]
+Degrees90 = Annotated[float, Meta(ge=-90, le=90, description="a number from -90 to 90", examples=[42.36])]
+Degrees180 = Annotated[float, Meta(ge=-180, le=180, description="a number from -180 to 180", examples=[-71.06])]
+
+
+def is_zone(name: str) -> bool:
+    """Whether this machine knows the time zone `name`; one that knows no zones at all takes every name."""
+    for known in (name, "UTC"):
+        try:
+            zone_named(known)
+        except LookupError:
+            continue
+        return known == name
+    return True
+
+
+Zone = Annotated[
+    str, Meta(description='a time zone such as "Europe/Lisbon"', examples=["Europe/Lisbon"], extra={"fits": is_zone})
+]
+UnitSystem = Annotated[Literal["metric", "imperial"], Meta(description='"metric" or "imperial"', examples=["metric"])]
+HourClock = Annotated[Literal[12, 24], Meta(description="12 or 24", examples=[24])]
 Name = Annotated[str, Meta(min_length=1, description="an id in quotes")]
 Names = Annotated[
     tuple[Name, ...], Meta(description='a list of ids such as ["one", "another"]', examples=[["one", "another"]])
@@ -226,6 +247,37 @@ class AssistantTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
 
+class HomeTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the assistant is, and how its users want to hear things; "hark setup" asks for it."""
+
+    place: str = ""
+    """The name of the place: "Boston". Weather is that of its latitude and longitude, or else is looked up by it."""
+    latitude: Degrees90 | None = None
+    """Degrees north."""
+    longitude: Degrees180 | None = None
+    """Degrees east; west of Greenwich they are negative."""
+    time_zone: Zone | None = None
+    """The time zone, such as "America/New_York"; else that of the machine."""
+    units: UnitSystem | None = None
+    """Units: "metric" or "imperial"; else what is usual for the language: imperial in en-US."""
+    clock: HourClock | None = None
+    """A clock of 12 or of 24 hours; else what is usual for the language: 12 in en-US."""
+    names: Names = ("Hark",)
+    """What the assistant is called. It introduces itself by the first; wake words are in [wake.<name>]."""
+
+    def value(self) -> Home:
+        """The same for plugins."""
+        return Home(
+            self.place,
+            self.latitude,
+            self.longitude,
+            self.time_zone or "",
+            self.units,
+            self.clock,
+            self.names or ("Hark",),
+        )
+
+
 class TransformersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The transformers of each chain, in order. A chain that is not set runs all loaded transformers by priority."""
 
@@ -338,6 +390,7 @@ class Settings(msgspec.Struct, frozen=True):
     """All settings, checked."""
 
     assistant: AssistantTable = AssistantTable()
+    home: HomeTable = HomeTable()
     transformers: TransformersTable = TransformersTable()
     limits: LimitsTable = LimitsTable()
     trace: TraceTable = TraceTable()
@@ -398,6 +451,7 @@ def _fields(plugin: type) -> Collection[str]:
 
 TABLES: dict[str, type[msgspec.Struct]] = {
     "assistant": AssistantTable,
+    "home": HomeTable,
     "transformers": TransformersTable,
     "limits": LimitsTable,
     "trace": TraceTable,

@@ -25,8 +25,8 @@ def mistakes(file: Path, text: str | bytes) -> list[str]:
 
 
 TABLES = (
-    "The tables are: assistant, bus, deny, engine, limits, nats, pipeline, plugins, services, trace, transformers, "
-    "voice, wake"
+    "The tables are: assistant, bus, deny, engine, home, limits, nats, pipeline, plugins, services, trace, "
+    "transformers, voice, wake"
 )
 DENIES = (
     "The keys are: skills, intents, pipelines, audio_transformers, utterance_transformers, metadata_transformers, "
