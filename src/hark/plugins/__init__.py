@@ -5,6 +5,7 @@ from hark.plugins.handlers import Answer, answers, fallback, handles
 from hark.plugins.home import Home
 from hark.plugins.pipeline import Declined, Later, PipelinePlugin, Round
 from hark.plugins.plugin import Host, Plugin
+from hark.plugins.schedules import ScheduledCall, ScheduledTurn, ScheduleError, Schedules, scheduled
 from hark.plugins.transformers import (
     AudioTransformer,
     Ctx,
@@ -36,6 +37,10 @@ __all__ = [
     "PipelinePlugin",
     "Plugin",
     "Round",
+    "ScheduleError",
+    "ScheduledCall",
+    "ScheduledTurn",
+    "Schedules",
     "Session",
     "TTSTransformer",
     "Transformer",
@@ -44,4 +49,5 @@ __all__ = [
     "answers",
     "fallback",
     "handles",
+    "scheduled",
 ]

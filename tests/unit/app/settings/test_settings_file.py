@@ -25,7 +25,7 @@ def mistakes(file: Path, text: str | bytes) -> list[str]:
 
 
 TABLES = (
-    "The tables are: assistant, bus, deny, engine, home, limits, nats, pipeline, plugins, services, trace, "
+    "The tables are: assistant, bus, deny, engine, home, limits, nats, pipeline, plugins, schedule, services, trace, "
     "transformers, voice, wake"
 )
 DENIES = (
