@@ -6,6 +6,7 @@ from hark.plugins.handlers import Answer, answers, fallback, handles
 from hark.plugins.home import Home
 from hark.plugins.pipeline import Declined, Later, PipelinePlugin, Round
 from hark.plugins.plugin import Host, Plugin
+from hark.plugins.schedules import ScheduledCall, ScheduledTurn, ScheduleError, Schedules, scheduled
 from hark.plugins.transformers import (
     AudioTransformer,
     Ctx,
@@ -38,6 +39,10 @@ __all__ = [
     "PipelinePlugin",
     "Plugin",
     "Round",
+    "ScheduleError",
+    "ScheduledCall",
+    "ScheduledTurn",
+    "Schedules",
     "Session",
     "SoundContext",
     "TTSTransformer",
@@ -47,4 +52,5 @@ __all__ = [
     "answers",
     "fallback",
     "handles",
+    "scheduled",
 ]

@@ -99,6 +99,15 @@ LEGACY_HANDLER_START: Final = "mycroft.skill.handler.start"
 LEGACY_HANDLER_COMPLETE: Final = "mycroft.skill.handler.complete"
 LEGACY_HANDLER_ERROR: Final = "mycroft.skill.handler.error"
 
+# Scheduled events (SCHEDULER-1 §4); the answers come on `.response`. The last one is the signal of §7.2.
+SCHEDULER_SCHEDULE: Final = "ovos.scheduler.schedule"
+SCHEDULER_CANCEL: Final = "ovos.scheduler.cancel"
+SCHEDULER_GET: Final = "ovos.scheduler.get"
+SCHEDULER_LIST: Final = "ovos.scheduler.list"
+SCHEDULER_MISSED: Final = "ovos.scheduler.missed"
+SCHEDULER_READY: Final = "ovos.scheduler.ready"
+CLOCK_SYNCED: Final = "system.clock.synced"
+
 # Hark's own, private topics: no other party may rely on them.
 HANDLER_ACCEPTED: Final = "hark.handler.accepted"
 HANDLER_DONE: Final = "hark.handler.done"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hark.app.control.server import ControlSocket
 from hark.app.diagnostics.examine import examine
-from hark.app.processes.claims import PingResponder, ProcessInfo, Settlement, this_process
+from hark.app.processes.claims import PingResponder, ProcessInfo, Settlement, this_process, until_ready
 from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.queries import ReportResponder, TraceResponder
 from hark.app.processes.remote_view import RemoteView
@@ -26,6 +27,9 @@ from hark.understand import end_lost
 
 if TYPE_CHECKING:  # a process that deals in text does not import engines
     from hark.app.voice.engines import VoiceConfig
+
+_SKILLS: Final = 60.0
+"""Seconds for which the scheduler waits at its start for the process that has the skills."""
 
 
 class ServiceProcess:
@@ -113,9 +117,16 @@ class ServiceProcess:
             streams=self._connection.streams,
             storage=self._state.storage if self._state is not None else NOTHING_STORED,
             voice=self._voice,
+            skills_ready=self._skills_ready if "act" not in self._services else None,
         )
         if "speak" in self._services:  # at the device itself a client always listens, in whatever process
             self.runtime.speaker.remote.include(DEFAULT_SESSION_ID)
+
+    async def _skills_ready(self) -> None:
+        """Wait until there are skills to hear what the scheduler has to catch up on, though not for ever."""
+        with suppress(TimeoutError):
+            async with self._clock.timeout(_SKILLS):
+                await until_ready(self._connection.members, ("act",), self._clock)
 
     def _end_lost(self) -> None:
         """End the turns that the last process of this service had open when it died: no other process knows them."""

@@ -378,6 +378,17 @@ class TraceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Days after which a trace is deleted."""
 
 
+class ScheduleTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The scheduler, which alarms, timers and reminders go by; see docs/schedule.md."""
+
+    wait_for: Name | None = None
+    """A topic that has to be seen after a start before anything is fired that was due meanwhile."""
+    delay: Pause = 0.0
+    """Seconds to wait after a start before that."""
+    grants: Names = ()
+    """Components that may list and cancel the schedules of all others, by the identity the bus knows them by."""
+
+
 class DenyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is denied to every session. A session can deny more, never less."""
 
@@ -423,6 +434,7 @@ class Settings(msgspec.Struct, frozen=True):
     """`[transformer.<kind>.<id>]`: single transformers."""
     limits: LimitsTable = LimitsTable()
     trace: TraceTable = TraceTable()
+    schedule: ScheduleTable = ScheduleTable()
     deny: DenyTable = DenyTable()
     voice: VoiceTable = VoiceTable()
     wake: dict[str, WakeTable] = {}
@@ -504,6 +516,7 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "transformers": TransformersTable,
     "limits": LimitsTable,
     "trace": TraceTable,
+    "schedule": ScheduleTable,
     "deny": DenyTable,
     "voice": VoiceTable,
     "services": ServicesTable,
