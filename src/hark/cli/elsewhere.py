@@ -70,7 +70,9 @@ class RemoteAssistant:
             if options.why:
                 record = await view.find_trace(asked.utterance_id)
                 story = render(record) if record is not None else "the assistant has forgotten this turn"
-        return print_ending(asked.outcome, asked.detail, asked.utterance_id, options, story)
+        return print_ending(
+            asked.outcome, asked.detail, asked.utterance_id, options, story, answered=bool(asked.spoken)
+        )
 
     async def _story(self, prefix: str) -> TraceRecord | None:
         async with self._view() as (view, members):

@@ -88,7 +88,7 @@ def words_of(options: argparse.Namespace) -> tuple[str, dict[str, object] | None
 
 
 def _say_to(connection: Connection, options: argparse.Namespace) -> int:
-    heard = False
+    heard = answered = False
     try:
         text, intent = words_of(options)
         for answer in connection.ask(Say(text, options.lang, intent)):
@@ -96,12 +96,15 @@ def _say_to(connection: Connection, options: argparse.Namespace) -> int:
                 heard = True
             elif isinstance(answer, SpokenText):
                 print(one_line(answer.text), flush=True)
+                answered = True
             elif isinstance(answer, RequestRefused):
                 print_note(answer.reason)
                 return USER_ERROR
             elif isinstance(answer, Ended):
                 story = _story(connection, answer, options)
-                return print_ending(answer.outcome, answer.detail, answer.utterance_id, options, story)
+                return print_ending(
+                    answer.outcome, answer.detail, answer.utterance_id, options, story, answered=answered
+                )
     except NoAnswer:
         if not heard:
             raise
@@ -117,9 +120,11 @@ def _story(connection: Connection, ended: Ended, options: argparse.Namespace) ->
     return answer.text if isinstance(answer, Explained) else "the assistant has forgotten this turn"
 
 
-def print_ending(outcome: str, detail: str, utterance_id: str, options: argparse.Namespace, story: str | None) -> int:
+def print_ending(
+    outcome: str, detail: str, utterance_id: str, options: argparse.Namespace, story: str | None, *, answered: bool
+) -> int:
     """Print how the turn ended, with its trace if there is one, and return the exit status."""
-    told = remark(outcome, detail, why_command(utterance_id, options.state, options.bus))
+    told = remark(outcome, detail, why_command(utterance_id, options.state, options.bus), answered=answered)
     if told is not None:
         print(told)
     if story is not None:

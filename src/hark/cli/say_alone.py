@@ -45,7 +45,9 @@ async def _turn(options: argparse.Namespace, settings: Settings, state: State | 
             _save(recorder, options.to)
         trace = assistant.runtime.traces.find(asked.utterance_id)
         story = render(trace.record()) if options.why and trace is not None else None
-        return print_ending(asked.outcome, asked.detail, asked.utterance_id, options, story)
+        return print_ending(
+            asked.outcome, asked.detail, asked.utterance_id, options, story, answered=bool(asked.spoken)
+        )
 
 
 def _voice(options: argparse.Namespace, settings: Settings) -> tuple[CollectingPlayer, VoiceConfig]:
