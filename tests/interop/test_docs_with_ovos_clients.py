@@ -68,7 +68,8 @@ def test_the_device_is_as_it_was_after_the_example(world: Assistant, peer: Peer,
         done = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE, env=_home(world))
         assert done.returncode == 0, done.stderr[-2_000:]
         spoken = json.loads(done.stdout.splitlines()[-1])
-        assert len(spoken) == (2 if device_lang == "en-US" else 0), "its words are English"
+        assert len(spoken) == 2
+        assert all(text.startswith("It is ") == (device_lang == "en-US") for text in spoken), "its words are English"
         assert answered(world, words)
         after = json.loads((world.state / "session.json").read_bytes())
         assert {name for name in after if name not in before} <= {"active_handlers", "converse_handlers"}
@@ -81,7 +82,7 @@ def test_the_shell_block_answers(world: Assistant) -> None:
         for block in SHELL:
             script = block.replace("hark bus pipe", f"hark bus pipe --bus {world.url}")
             done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=_home(world), timeout=60)
-            assert re.fullmatch(r"It is \d\d:\d\d\.\n", done.stdout), (done.stdout, done.stderr)
+            assert re.fullmatch(r"It is .*\d.*\.\n", done.stdout), (done.stdout, done.stderr)
 
 
 def test_there_are_blocks_to_run() -> None:
