@@ -68,8 +68,8 @@ def test_the_device_is_as_it_was_after_the_example(world: Assistant, peer: Peer,
         done = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE, env=_home(world))
         assert done.returncode == 0, done.stderr[-2_000:]
         spoken = json.loads(done.stdout.splitlines()[-1])
-        assert len(spoken) == 2
-        assert all(text.startswith("It is ") == (device_lang == "en-US") for text in spoken), "its words are English"
+        understood = sum(text.startswith("It is ") for text in spoken)
+        assert understood == (2 if device_lang == "en-US" else 0), "its words are English"
         assert answered(world, words)
         after = json.loads((world.state / "session.json").read_bytes())
         assert {name for name in after if name not in before} <= {"active_handlers", "converse_handlers"}
