@@ -63,6 +63,7 @@ async def test_a_context_set_by_message_from_any_chain_is_there_in_the_next_turn
         assert seen[-1].value == "good"
 
 
+@pytest.mark.spec("TRANSFORM-1/7.h", "TRANSFORM-1/8.2.e", "TRANSFORM-1/9.g")
 @pytest.mark.parametrize("kind", ["utterance", "metadata", "intent"])
 async def test_what_was_emitted_is_neither_late_nor_undone_by_a_later_cancel(kind: TransformerType) -> None:
     def first(ctx: Ctx) -> None:
@@ -84,6 +85,7 @@ async def test_what_was_emitted_is_neither_late_nor_undone_by_a_later_cancel(kin
         assert hark.runtime.store.current.intent_context["flag"] is not None
 
 
+@pytest.mark.spec("TRANSFORM-1/1.3.a")
 async def test_a_reply_is_addressed_to_the_client_that_spoke() -> None:
     def answer(ctx: Ctx) -> None:
         ctx.reply("my.answer", {"ok": True})
@@ -192,6 +194,7 @@ async def test_a_lasting_change_lasts() -> None:
 # R22: what dialog and tts transformers change.
 
 
+@pytest.mark.spec("TRANSFORM-1/3.5.b")
 @pytest.mark.parametrize("layout", ["one process", "services"])
 async def test_a_dialog_transformer_changes_the_session_of_the_device_for_good(layout: Any) -> None:
     seen: list[Any] = []
@@ -228,6 +231,7 @@ async def test_in_a_named_session_the_change_travels_on_what_comes_of_the_respon
         assert hark.runtime.store.current.output_lang is None
 
 
+@pytest.mark.spec("TRANSFORM-1/3.6.b")
 async def test_a_tts_transformer_can_do_something_once_for_each_answer(bus: LocalBus) -> None:
     calls: list[tuple[str | None, int, bool, bool, str | None]] = []
     counts: list[str | None] = []
