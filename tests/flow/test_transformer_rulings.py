@@ -15,6 +15,8 @@ from hark.model import Audio, Match, Message, Session
 from hark.plugins import Ctx, Turn
 from hark.spec import TransformerType, topics
 from hark.testing import Assistant, settle
+from hark.testing.voice.hearing import Scene
+from hark.testing.voice.talking import TalkingHouse
 
 
 def text_kinds(kind: TransformerType, step: Callable[[Ctx], None]) -> Any:
@@ -180,6 +182,26 @@ async def test_what_the_handler_changes_lasts_although_it_was_set_for_the_turn()
     async with Assistant(text_kinds("metadata", once), claims(handler=change)) as hark:
         await hark.hears("one")
         assert hark.runtime.store.current.persona_id == "pirate"
+
+
+async def test_what_an_audio_transformer_sets_for_this_turn_is_gone_after_it() -> None:
+    seen: list[Any] = []
+
+    def once(audio: Audio, ctx: Ctx) -> Audio:
+        if not seen:
+            ctx.for_this_turn(persona_id="butler", time_format="half")
+        return audio
+
+    def note(turn: Turn) -> None:
+        seen.append((turn.session.persona_id, turn.session.get("time_format")))
+
+    plugins = transformer("audio", "maker", once), claims(handler=note)
+    async with TalkingHouse(*plugins, settings={"assistant": {"pipeline": ["claims"]}}, matchers=()) as house:
+        await house.hears(Scene().says("one"))
+        await house.hears(Scene().says("two"))
+        assert seen == [("butler", "half"), (None, None)]
+        assert house.runtime.store.current.persona_id is None
+        assert not [message for message in house.of(topics.INTENT_MATCHED) if "hark_for_turn" in message.context]
 
 
 async def test_a_lasting_change_lasts() -> None:
