@@ -23,6 +23,10 @@ _LEAST: Final = 0.45
 """The share of what was said, weighed by how rare its words are, that a suggested sentence has in common with it."""
 
 
+_SHORT: Final = 3
+"""Words with so few letters say little about what is meant."""
+
+
 class _Known(NamedTuple):
     words: frozenset[str]
     samples: tuple[str, ...]
@@ -89,7 +93,7 @@ class KnownSentences:
         ranked = sorted(known.items(), key=lambda item: -sum(weight[word] for word in item[1].words & said))
         for key, one in ranked[:3]:
             shared = one.words & said
-            rare = any(spread[word] <= max(1, intents // 8) for word in shared)
+            rare = any(spread[word] <= max(1, intents // 4) and len(word) > _SHORT for word in shared)
             if not rare or whole <= 0 or sum(weight[word] for word in shared) < _LEAST * whole:
                 return None
             sentence = self._sentence(key, one.samples, said, lang)
