@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hark.app.settings import settings_from
-from hark.builtin import MATCHERS
+from hark.builtin import MATCHERS, PIPELINE
 from hark.plugins import Turn, fallback
 from hark.skills import Skill, intent
 from hark.testing import Assistant
@@ -58,7 +58,7 @@ async def test_every_block_can_be_loaded_and_every_stage_is_there(number: int) -
 
 def test_the_first_block_is_the_default() -> None:
     assert settings_from(BLOCKS[0]).assistant.pipeline == settings_from({}).assistant.pipeline
-    assert settings_from({}).assistant.pipeline == tuple(matcher.id for matcher in MATCHERS)
+    assert settings_from({}).assistant.pipeline == tuple(matcher.id for matcher in PIPELINE)
 
 
 async def test_a_loose_stop_comes_after_the_commands() -> None:
