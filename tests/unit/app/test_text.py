@@ -37,7 +37,8 @@ def test_the_command_that_explains_a_turn_can_be_typed_as_it_is() -> None:
         ("complete", "", None),
         ("unmatched", "", "Sorry, I did not understand that. (Details: hark why 1)"),
         ("asked", "", "This question stays open. To answer questions, start a conversation: hark run"),
-        ("cancelled", "cancel: stop_word", "Cancelled by cancel: stop_word."),
+        ("cancelled", "cancel: stop_word", "Cancelled."),
+        ("cancelled", "guard: policy_block", "Cancelled by guard: policy_block."),
         (
             "error",
             "a:b: ValueError: no\nno",

@@ -59,7 +59,7 @@ MISTAKES = {
     '[assistant]\nlangs = ["de", "no!"]': '2: [assistant] langs: "no!" is not a language tag such as "en-US"; '
     "the default is []",
     "[assistant]\npipeline = 'a'": '2: [assistant] pipeline: "a" is not a list of ids such as ["one", "another"]; '
-    'the default is ["stop", "converse", "template", "keyword", "common_query...',
+    'the default is ["stop", "interrupt", "converse", "several", "correction...',
     "[transformers]\ntts = [1]": "2: [transformers] tts: 1 is not an id in quotes; remove the key to leave it unset",
     "[deny]\nskils = []": f"2: [deny] skils: there is no such key; did you mean skills? {DENIES}",
     "[pipeline]\na = 1": f"2: [pipeline] a: 1 is not a table; write [pipeline.a] {BELOW}",
