@@ -49,7 +49,7 @@ def test_the_page_has_its_blocks() -> None:
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 async def test_every_block_can_be_loaded_and_every_stage_is_there(number: int) -> None:
     settings = settings_from(BLOCKS[number])
-    async with Assistant(settings=settings) as hark:
+    async with Assistant(settings=settings, matchers=PIPELINE) as hark:
         assert hark.runtime.refusals == []
         options = settings.understanding()
         for name in settings.assistant.pipeline:

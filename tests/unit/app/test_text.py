@@ -31,6 +31,11 @@ def test_the_command_that_explains_a_turn_can_be_typed_as_it_is() -> None:
     assert why_command("0" * 32, "/tmp/my state") == "hark why 00000000 --state '/tmp/my state'"
 
 
+def test_what_the_assistant_said_itself_is_not_said_again() -> None:
+    assert remark("unmatched", "", "hark why 1", answered=True) == "(Details: hark why 1)"
+    assert remark("complete", "", "hark why 1", answered=True) is None
+
+
 @pytest.mark.parametrize(
     ("outcome", "detail", "line"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builtin_host import begin, ctx
+from builtin_host import begin
 
 from hark.builtin import Cancel, Normalize
 from hark.builtin.cancel import CANCEL_PHRASES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -143,7 +144,7 @@ async def test_a_correction_is_of_its_own_session_and_of_a_short_time() -> None:
 
 
 async def test_what_was_meant_may_be_another_command() -> None:
-    house, hark = assistant()
+    _, hark = assistant()
     async with hark:
         await hark.hears("turn off the lights")
         assert await hark.hears("no, I said lock the door") == ["locked"]
@@ -161,7 +162,7 @@ async def test_a_clear_command_closes_the_question_and_an_answer_does_not() -> N
 
 
 async def test_never_mind_closes_the_question_of_its_session_only() -> None:
-    house, hark = assistant()
+    _, hark = assistant()
     async with hark:
         for session in ("one", "two"):
             assert await hark.hears("ask me something", session=session) == ["what colour?"]
@@ -171,7 +172,7 @@ async def test_never_mind_closes_the_question_of_its_session_only() -> None:
 
 
 async def test_commands_are_answers_where_that_is_set() -> None:
-    house, hark = assistant(plugins={"interrupt": {"enabled": False}})
+    _, hark = assistant(plugins={"interrupt": {"enabled": False}})
     async with hark:
         await hark.hears("ask me something")
         assert await hark.hears("lock the door") == ["you said lock the door"]
@@ -200,7 +201,7 @@ async def test_it_is_said_in_turns_with_other_words() -> None:
     async with hark:
         answers = [(await hark.hears("flibber wozzle"))[0] for _ in range(6)]
         assert len(set(answers)) == 3
-        assert all(one != other for one, other in zip(answers, answers[1:], strict=False))
+        assert all(one != other for one, other in pairwise(answers))
 
 
 async def test_nothing_is_said_where_that_is_set_and_where_a_fallback_answered() -> None:
