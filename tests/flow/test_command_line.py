@@ -122,7 +122,7 @@ def test_say_talks_to_the_assistant_that_runs_in_a_session_of_its_own(world: Wor
         assert '"say hello world"  session say-1' in story
         unclaimed = world.hark("say", "frobnicate")
         assert unclaimed.returncode == 1
-        assert unclaimed.stdout.startswith("Sorry, I did not understand that. (Details: hark why ")
+        assert re.fullmatch(r".*did not (understand|get) that.*\n\(Details: hark why \S+\)\n", unclaimed.stdout)
         foreign = world.hark("say", "bonjour", "--lang", "fr-FR")
         assert (foreign.returncode, foreign.stdout) == (2, "")
         assert foreign.stderr == "hark: this assistant does not understand fr-FR; it understands en-US\n"
@@ -136,7 +136,7 @@ def test_say_alone_prints_the_answer_and_every_step(world: World) -> None:
     assert head.startswith('"say hello world"  session default, en-US, turn ')
     assert all(re.match(r" +\d+\.\d+ ms  (utterance|match|intent|handler|speak) ", step) for step in steps)
     stages = [step.split()[2] for step in steps]
-    assert stages == ["utterance", "utterance", "match", "match", "match", "intent", "handler", "speak"]
+    assert stages == ["utterance", "utterance", *["match"] * 6, "intent", "handler", "speak"]
     assert re.match(r"Answered\.  \d+\.\d+ ms in total", end)
 
 
@@ -240,7 +240,7 @@ def test_a_second_assistant_on_the_same_state_is_told_who_has_it(world: World) -
             "talk to that one with: hark say, or choose another with --state\n"
         )
         third = world.hark("run", "--state", str(world.home / "other"), said="say hello\nfrobnicate\n")
-        answer, unclaimed = third.stdout.splitlines()
+        answer, _, unclaimed = third.stdout.splitlines()
         assert (third.returncode, answer) == (0, "hello")
         assert unclaimed.endswith(f" --state {world.home / 'other'})")
 
