@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from hark.app.turn_follower import FollowedTurns, TurnFollower
 from hark.bus import Bus
@@ -55,14 +55,24 @@ class Client:
             self._aside(spoken.text)
 
     async def ask(
-        self, text: str, hear: Callable[[str], None], *, lang: str | None = None, session_id: str = DEFAULT_SESSION_ID
+        self,
+        text: str,
+        hear: Callable[[str], None],
+        *,
+        lang: str | None = None,
+        session_id: str = DEFAULT_SESSION_ID,
+        intent: Mapping[str, Any] | None = None,
     ) -> TurnFollower:
         """Say `text` and wait until its turn ended and its speech was rendered; raises `MalformedMessage`.
+
+        With `intent`, that one is called by its name.
 
         A turn that asks a question stays open until something is said in its session. If `text` is the answer to a
         question, the turn that asked it is returned, once it has ended.
         """
         entry, turn = self._turns.begin([text], hear=hear, lang=lang, session=session_id)
+        if intent is not None:
+            entry = entry.with_data({**entry.data, "intent": intent})
         self._enter(session_id)
         try:
             self._bus.emit(entry)

@@ -9,11 +9,13 @@ _LONG_ID: Final = 20
 _SHORT_ID: Final = 8
 
 # Text of a skill or an exception cannot control the terminal or look like several lines.
-_CONTROL: Final = dict.fromkeys((*range(32), *range(127, 160)), " ")
+_CONTROL: Final[dict[int, str]] = dict.fromkeys((*range(32), *range(127, 160), 0x2028, 0x2029), " ")
+# Nor can it reorder what is around it: marks, embeddings, overrides and isolates of bidirectional text.
+_CONTROL.update(dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), ""))
 
 
 def one_line(text: str) -> str:
-    """`text` on a single line, without control characters."""
+    """`text` on a single line, without control characters and characters that change the direction of text."""
     return text if text.isprintable() else " ".join(text.translate(_CONTROL).split(" ")).strip()
 
 

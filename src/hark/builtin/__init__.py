@@ -14,12 +14,18 @@ from hark.builtin.normalize import Normalize
 from hark.builtin.remarks import Remarks
 from hark.builtin.several import Several
 from hark.builtin.skills.calculator import CalculatorSkill
+from hark.builtin.skills.chance import ChanceSkill
 from hark.builtin.skills.clock import ClockSkill
+from hark.builtin.skills.dates import DatesSkill
 from hark.builtin.skills.guessing import GuessingSkill
 from hark.builtin.skills.help import HelpSkill
 from hark.builtin.skills.jokes import JokesSkill
 from hark.builtin.skills.parrot import ParrotSkill
+from hark.builtin.skills.repeat import RepeatSkill
 from hark.builtin.skills.shopping import ShoppingSkill
+from hark.builtin.skills.smalltalk import SmallTalkSkill
+from hark.builtin.skills.spelling import SpellingSkill
+from hark.builtin.skills.weather import WeatherSkill
 from hark.builtin.stop import Stop
 from hark.builtin.values import Values
 from hark.plugins import PipelinePlugin, Plugin
@@ -56,13 +62,19 @@ DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     *PIPELINE,
     Values,
     Remarks,
+    HelpSkill,
     ClockSkill,
+    DatesSkill,
     ShoppingSkill,
     CalculatorSkill,
+    WeatherSkill,
     JokesSkill,
     GuessingSkill,
+    ChanceSkill,
+    SpellingSkill,
     ParrotSkill,
-    HelpSkill,
+    RepeatSkill,
+    SmallTalkSkill,
 )
 """What an assistant loads unless its settings say otherwise."""
 
@@ -73,10 +85,12 @@ __all__ = [
     "PIPELINE",
     "CalculatorSkill",
     "Cancel",
+    "ChanceSkill",
     "ClockSkill",
     "CommonQuery",
     "Converse",
     "Correction",
+    "DatesSkill",
     "Fallback",
     "GuessingSkill",
     "HelpSkill",
@@ -86,9 +100,13 @@ __all__ = [
     "Normalize",
     "ParrotSkill",
     "Remarks",
+    "RepeatSkill",
     "Several",
     "ShoppingSkill",
+    "SmallTalkSkill",
+    "SpellingSkill",
     "Stop",
     "TemplateMatcher",
     "Values",
+    "WeatherSkill",
 ]

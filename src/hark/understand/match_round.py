@@ -15,6 +15,7 @@ from hark.model import Frozen, Match, Message, Session
 from hark.plugins import Declined, Later, PipelinePlugin, Round
 from hark.spec import topics
 from hark.understand.intent_registry import IntentIndex
+from hark.understand.named_call import CALL, INTENT, named_intent
 from hark.understand.ovos_entries import is_ovos_name, without_tier
 from hark.understand.turn_state import PipelineEntry, TurnOptions, TurnState
 
@@ -64,6 +65,8 @@ class MatchRound:
     async def run(self, turn: TurnState, lang: str) -> tuple[Match, str] | None:
         """The claim that won and the id of the plugin that made it, or None when there is none."""
         session = turn.session  # one and the same for all: what is written meanwhile is for the next round
+        if INTENT in turn.message.data:
+            return self._named(turn, lang)
         options = self._options()
         pipeline = session.pipeline or options.pipeline
         message = turn.message.carrying(session)
@@ -92,6 +95,16 @@ class MatchRound:
                 f"session {session_id!r}: no entry of its pipeline leads to a loaded plugin: {names}"
             )
         return None
+
+    def _named(self, turn: TurnState, lang: str) -> tuple[Match, str] | None:
+        """The intent that the utterance calls by its name. No other entry is asked: it would do something else."""
+        if turn.denials and turn.denials.deny("blacklisted_pipelines", CALL):
+            turn.trace.step("match", CALL, "denied", 0.0, "the session's blacklisted_pipelines names it")
+            return None
+        wanted = turn.message.data[INTENT]
+        found = named_intent(wanted, turn.utterances[0], lang, turn.session, self._registered)
+        match = self._claim(CALL, Outcome(found, None, 0.0), turn)
+        return None if match is None else (match, CALL)
 
     async def _waited(self, call: Awaitable[Outcome], name: str, turn: TurnState) -> Outcome:
         try:
@@ -239,6 +252,8 @@ class MatchRound:
             return "malformed", defect
         if turn.denials:
             if turn.denials.deny("blacklisted_skills", match.skill_id):
+                if match.skill_id in self._options().absent:
+                    return "denied", f"the program of {match.skill_id} is not connected"
                 return "denied", f"the session's blacklisted_skills names {match.skill_id}"
             if turn.denials.deny("blacklisted_intents", match.topic):
                 return "denied", f"the session's blacklisted_intents names {match.topic}"
