@@ -97,6 +97,7 @@ async def test_an_unknown_turn_or_language_is_refused(tmp_path: Path) -> None:
         "this assistant has had no turn whose id begins with zz",
         "this assistant does not understand fr; it understands de-DE, en-US",
         "",
+        "",  # what it says of that
         "",
     ]
 
