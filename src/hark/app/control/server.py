@@ -131,6 +131,7 @@ class ControlServer:
             while (request := await reader.readline()).endswith(b"\n"):
                 await self._answer(request, writer)
                 await writer.drain()
+                await asyncio.sleep(0)  # a client with many requests at once does not keep others waiting
         except ValueError:
             _send(writer, RequestRefused(f"a request has at most {_LONGEST_LINE} bytes"))
         except ConnectionError:

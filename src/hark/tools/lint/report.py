@@ -12,6 +12,9 @@ import msgspec
 
 from hark.intents.grammar import MAX_SENTENCES, Malformed
 
+_LONGEST: Final = 500
+"""Characters of a message on the terminal."""
+
 
 class Severity(StrEnum):
     """Whether something has to be fixed, or may be meant."""
@@ -198,8 +201,13 @@ def _lines(report: LintReport, colours: bool) -> Iterator[str]:
         severity = finding.code.severity
         shown = f"\x1b[{_COLOURS[severity]}m{severity.value}\x1b[0m" if colours else severity.value
         place = ":".join([str(finding.path), *(str(number) for number in (finding.line, finding.column) if number)])
-        yield f"{place}: {shown} {finding.code.value}: {finding.message}"
+        yield f"{place}: {shown} {finding.code.value}: {_clipped(finding.message)}"
         yield f"    {finding.fix}"
+
+
+def _clipped(text: str) -> str:
+    """`text` for the terminal: a message may quote a line of any length."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
 
 
 def _summary(report: LintReport) -> str:

@@ -1,0 +1,187 @@
+"""Honest and hostile clients at the same time, for minutes: `python fuzz/soak.py --minutes 10`.
+
+The first tenth of the time is quiet. Ends with 1 unless every accepted utterance of the honest clients had exactly one
+marker, the p99 of their turns was at most five times the quiet one, and the memory and descriptors of the assistant in
+the last fifth of the time are within 5 % of those between the first and the second fifth. On loopback only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import random
+import statistics
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from attacks import bus, control, wire
+from attacks.target import Broken, HonestClient, Target, running
+
+PAUSE = 0.1
+"""Seconds between two turns of an honest client."""
+CLIENTS = 4
+BREATH = 0.5
+"""Seconds between two attacks of an attacker."""
+ATTACKERS = 3
+
+_COUNTS = {"giant messages": 2, "slow readers": 10, "slow followers": 4, "long names": 5, "crowds": 60}
+
+
+def _wire(name: str) -> Callable[[Target], Awaitable[object]]:
+    dice = random.Random(name)
+    return lambda target: wire.ATTACKS[name](target.url, dice, _COUNTS.get(name, 20))
+
+
+def attacks() -> dict[str, Callable[[Target], Awaitable[object]]]:
+    """What attackers do: all that a client can do on the wire, by Messages, and at the control socket."""
+    found = {name: _wire(name) for name in wire.ATTACKS if name != "bound token"}
+    found |= {one.name: one.run for one in bus.ATTACKS if one.name not in found}
+    found |= {one.name: one.run for one in control.ATTACKS}
+    return found
+
+
+class Sample:
+    """Memory and descriptors of the assistant, once a second."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._began = time.monotonic()
+        self.taken: list[tuple[float, float, int]] = []
+
+    async def go_on(self) -> None:
+        while True:
+            self.taken.append((time.monotonic() - self._began, self._target.memory, self._target.descriptors))
+            await asyncio.sleep(1)
+
+    def between(self, begin: float, end: float) -> tuple[float, float]:
+        """The medians of a part of the time."""
+        found = [(memory, files) for at, memory, files in self.taken if begin <= at < end]
+        return statistics.median(one[0] for one in found), statistics.median(one[1] for one in found)
+
+
+class Talk:
+    """Honest clients, and how long each of their turns took."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.turns: list[tuple[float, float]] = []
+        self.wrong: list[str] = []
+        self.slowest: dict[str, float] = {}
+        """The longest turn by what went on meanwhile."""
+        self.attacks: list[str] = []
+        """What goes on now."""
+        self.unanswered = 0
+        """Turns that ended with their one marker, and were turned away: the assistant had too many open."""
+
+    async def go_on(self, stop: asyncio.Event) -> None:
+        async with HonestClient(self._target.url) as honest:
+            while not stop.is_set():
+                at = time.monotonic()
+                try:
+                    answers, seconds = await honest.ask("say hello", within=30)
+                    self.turns.append((at, seconds))
+                    during = " + ".join(sorted(self.attacks)) or "nothing"
+                    self.slowest[during] = max(seconds, self.slowest.get(during, 0.0))
+                    if not answers:
+                        self.unanswered += 1
+                    elif answers != ["hello"]:
+                        self.wrong.append(f"answered {answers!r}")
+                except Broken as broken:
+                    self.wrong.append(str(broken))
+                await asyncio.sleep(PAUSE)
+            await asyncio.sleep(1)
+            self.wrong += [f"{count} markers" for count in honest.markers.values() if count != 1]
+
+
+async def soak(target: Target, minutes: float) -> int:
+    """Run it; 0 when every promise was kept."""
+    length, began = minutes * 60, time.monotonic()
+    quiet_until = began + length / 10
+    stop, talk, sample = asyncio.Event(), Talk(target), Sample(target)
+    talking = [asyncio.create_task(talk.go_on(stop)) for _ in range(CLIENTS)]
+    sampling = asyncio.create_task(sample.go_on())
+    done: dict[str, int] = {}
+    failed: list[str] = []
+
+    async def attack(dice: random.Random) -> None:
+        await asyncio.sleep(max(0.0, quiet_until - time.monotonic()))
+        kinds = attacks()
+        while not stop.is_set():
+            name = dice.choice(sorted(kinds))
+            talk.attacks.append(name)
+            try:
+                async with asyncio.timeout(60):
+                    await kinds[name](target)
+            except (Broken, OSError, TimeoutError) as error:
+                failed.append(f"{name}: {error!r}")
+            finally:
+                talk.attacks.remove(name)
+            done[name] = done.get(name, 0) + 1
+            await asyncio.sleep(BREATH)
+
+    attacking = [asyncio.create_task(attack(random.Random(number))) for number in range(ATTACKERS)]
+    await asyncio.sleep(length)
+    stop.set()
+    await asyncio.gather(*talking)
+    sampling.cancel()
+    for task in attacking:
+        task.cancel()
+    with suppress(asyncio.CancelledError):
+        await asyncio.gather(*attacking, sampling, return_exceptions=True)
+    return report(talk, sample, done, failed, quiet_until, length)
+
+
+def report(
+    talk: Talk, sample: Sample, done: dict[str, int], failed: list[str], quiet_until: float, length: float
+) -> int:
+    quiet = [seconds for at, seconds in talk.turns if at < quiet_until]
+    busy = [seconds for at, seconds in talk.turns if at >= quiet_until]
+    before, after = p99(quiet), p99(busy)
+    early, late = sample.between(length / 5, length * 2 / 5), sample.between(length * 4 / 5, length)
+    growth = [last / first - 1 for first, last in zip(early, late, strict=True)]
+    print(f"{len(talk.turns)} honest turns, {len(talk.wrong)} of them without exactly one marker")
+    print(f"{talk.unanswered} of them were turned away while the assistant was overloaded")
+    for wrong in talk.wrong[:10]:
+        print(f"  {wrong}")
+    print(f"{sum(done.values())} attacks of {len(done)} kinds, {len(failed)} of which saw a promise broken")
+    for one in failed[:10]:
+        print(f"  {one}")
+    print(
+        f"honest p50 {statistics.median(quiet) * 1000:.1f} ms quiet, {statistics.median(busy) * 1000:.1f} ms attacked"
+    )
+    print(f"honest p99 {before * 1000:.1f} ms quiet, {after * 1000:.1f} ms attacked: {after / before:.1f} times")
+    print(f"slowest honest turn {max(busy) * 1000:.0f} ms attacked, {max(quiet) * 1000:.0f} ms quiet")
+    for during, seconds in sorted(talk.slowest.items(), key=lambda item: -item[1])[:5]:
+        print(f"  {seconds * 1000:6.0f} ms during {during}")
+    print(f"memory {early[0]:.1f} MB, then {late[0]:.1f} MB: {growth[0]:+.1%}")
+    print(f"descriptors {early[1]:.0f}, then {late[1]:.0f}: {growth[1]:+.1%}")
+    broken = {
+        "markers": bool(talk.wrong),
+        "attacks": bool(failed),
+        "p99": after > 5 * before,
+        "memory": growth[0] > 0.05,
+        "descriptors": growth[1] > 0.05,
+    }
+    names = [name for name, is_broken in broken.items() if is_broken]
+    print(f"BROKEN: {', '.join(names)}" if names else "held")
+    return 1 if names else 0
+
+
+def p99(times: list[float]) -> float:
+    return statistics.quantiles(times, n=100)[98]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=10.0, help="how long (10)")
+    options = parser.parse_args()
+    logging.disable(logging.CRITICAL)  # the attackers write to connections that are gone
+    with running() as target:
+        return asyncio.run(soak(target, options.minutes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
