@@ -22,7 +22,7 @@ from hark.model import Message, Session, SystemClock
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.testing.nats_server import NatsServer, closed_port
 
-SERVICES = ("hear", "understand", "act", "speak", "edge")
+SERVICES = ("schedule", "hear", "understand", "act", "speak", "edge")
 ALL = {*SERVICES, "broker"}
 
 STALLING = """

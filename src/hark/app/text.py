@@ -32,14 +32,20 @@ def why_command(utterance_id: str, state: str | None, bus: str | None = None) ->
     return command
 
 
-def remark(outcome: str, detail: str, command: str) -> str | None:
-    """A line for a turn that did not end with an answer alone; `command` explains the turn."""
+def remark(outcome: str, detail: str, command: str, *, answered: bool = False) -> str | None:
+    """A line for a turn that did not end with an answer alone; `command` explains the turn.
+
+    `answered`: the assistant has said so itself.
+    """
     if outcome == "complete":
         return None
+    if answered and outcome in ("unmatched", "error"):
+        return f"(Details: {command})"
     if outcome == "asked":
         return "This question stays open. To answer questions, start a conversation: hark run"
     if outcome == "cancelled":
-        return one_line(f"Cancelled by {detail}.")
+        # What the user took back needs no reason.
+        return "Cancelled." if detail.endswith(": stop_word") else one_line(f"Cancelled by {detail}.")
     if outcome == "unmatched":
         text = "Sorry, I did not understand that."
     elif outcome == "error":

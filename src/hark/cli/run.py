@@ -25,7 +25,7 @@ examples:
   hark run --state /tmp/try --no-plugins
 """
 _MOST_WORKERS: Final = 99
-_SERVICES: Final = ("understand", "act", "hear", "speak", "edge")
+_SERVICES: Final = ("understand", "act", "hear", "speak", "schedule", "edge")
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

@@ -186,7 +186,7 @@ def stopping_order(workers: int | None) -> tuple[str, ...]:
     A worker hands its turns over to those that are left; the last one sees them through.
     """
     several = [f"understand-{number}" for number in range(1, workers + 1)] if workers else ["understand"]
-    return "hear", *several, "act", "speak", EDGE
+    return "schedule", "hear", *several, "act", "speak", EDGE
 
 
 def _report(line: str) -> None:

@@ -31,6 +31,8 @@ class Say(msgspec.Struct, tag_field="do", tag="say", frozen=True, omit_defaults=
 
     utterance: str
     lang: str | None = None
+    intent: dict[str, object] | None = None
+    """The intent to call by its name: its skill_id, intent_name and slots."""
 
 
 class Why(msgspec.Struct, tag_field="do", tag="why", frozen=True, omit_defaults=True):

@@ -195,6 +195,7 @@ class ControlServer:
                     lambda text: _send(writer, SpokenText(text)),
                     lang=request.lang,
                     session_id=session_id,
+                    intent=request.intent,
                 )
         except UserError as error:
             _send(writer, RequestRefused(str(error)))

@@ -243,7 +243,8 @@ class State:
 
     @property
     def storage(self) -> Storage:
-        return Storage(self.restored, self.save, self.turns, self.writer.trace, self.plugin_data)
+        schedules = self.directory / "schedules.jsonl"
+        return Storage(self.restored, self.save, self.turns, self.writer.trace, self.plugin_data, schedules)
 
     @property
     def plugin_data(self) -> Path:
