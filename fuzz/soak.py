@@ -15,7 +15,9 @@ import statistics
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.queues import Queue
+from typing import NamedTuple
 
 from attacks import bus, control, wire
 from attacks.target import Broken, HonestClient, Target, running
@@ -68,11 +70,8 @@ class Talk:
     def __init__(self, target: Target) -> None:
         self._target = target
         self.turns: list[tuple[float, float]] = []
+        """When each began, and how long it took."""
         self.wrong: list[str] = []
-        self.slowest: dict[str, float] = {}
-        """The longest turn by what went on meanwhile."""
-        self.attacks: list[str] = []
-        """What goes on now."""
         self.unanswered = 0
         """Turns that ended with their one marker, and were turned away: the assistant had too many open."""
 
@@ -83,8 +82,6 @@ class Talk:
                 try:
                     answers, seconds = await honest.ask("say hello", within=30)
                     self.turns.append((at, seconds))
-                    during = " + ".join(sorted(self.attacks)) or "nothing"
-                    self.slowest[during] = max(seconds, self.slowest.get(during, 0.0))
                     if not answers:
                         self.unanswered += 1
                     elif answers != ["hello"]:
@@ -96,66 +93,87 @@ class Talk:
             self.wrong += [f"{count} markers" for count in honest.markers.values() if count != 1]
 
 
-async def soak(target: Target, minutes: float) -> int:
-    """Run it; 0 when every promise was kept."""
-    length, began = minutes * 60, time.monotonic()
-    quiet_until = began + length / 10
+class Attempt(NamedTuple):
+    """One attack: when it began and ended, and what broke."""
+
+    name: str
+    began: float
+    ended: float
+    broken: str
+
+
+def attack(target: Target, seed: int, begin: float, end: float, into: Queue[list[Attempt]]) -> None:
+    """Attack for a time, in a process of its own: what attackers compute must not delay the honest clients."""
+    logging.disable(logging.CRITICAL)
+    into.put(asyncio.run(_attack(target, random.Random(seed), begin, end)))
+
+
+async def _attack(target: Target, dice: random.Random, begin: float, end: float) -> list[Attempt]:
+    await asyncio.sleep(max(0.0, begin - time.monotonic()))
+    kinds, made = attacks(), []
+    while time.monotonic() < end:
+        name, began, broken = dice.choice(sorted(kinds)), time.monotonic(), ""
+        try:
+            async with asyncio.timeout(60):
+                await kinds[name](target)
+        except (Broken, OSError, TimeoutError) as error:
+            broken = f"{name}: {error!r}"
+        made.append(Attempt(name, began, time.monotonic(), broken))
+        await asyncio.sleep(BREATH)
+    return made
+
+
+async def talk_for(target: Target, end: float) -> tuple[Talk, Sample]:
+    """Honest clients, until the end."""
     stop, talk, sample = asyncio.Event(), Talk(target), Sample(target)
     talking = [asyncio.create_task(talk.go_on(stop)) for _ in range(CLIENTS)]
     sampling = asyncio.create_task(sample.go_on())
-    done: dict[str, int] = {}
-    failed: list[str] = []
-
-    async def attack(dice: random.Random) -> None:
-        await asyncio.sleep(max(0.0, quiet_until - time.monotonic()))
-        kinds = attacks()
-        while not stop.is_set():
-            name = dice.choice(sorted(kinds))
-            talk.attacks.append(name)
-            try:
-                async with asyncio.timeout(60):
-                    await kinds[name](target)
-            except (Broken, OSError, TimeoutError) as error:
-                failed.append(f"{name}: {error!r}")
-            finally:
-                talk.attacks.remove(name)
-            done[name] = done.get(name, 0) + 1
-            await asyncio.sleep(BREATH)
-
-    attacking = [asyncio.create_task(attack(random.Random(number))) for number in range(ATTACKERS)]
-    await asyncio.sleep(length)
+    await asyncio.sleep(end - time.monotonic())
     stop.set()
     await asyncio.gather(*talking)
     sampling.cancel()
-    for task in attacking:
-        task.cancel()
-    with suppress(asyncio.CancelledError):
-        await asyncio.gather(*attacking, sampling, return_exceptions=True)
-    return report(talk, sample, done, failed, quiet_until, length)
+    return talk, sample
 
 
-def report(
-    talk: Talk, sample: Sample, done: dict[str, int], failed: list[str], quiet_until: float, length: float
-) -> int:
+def soak(target: Target, minutes: float) -> int:
+    """Run it; 0 when every promise was kept."""
+    began = time.monotonic()
+    end, quiet_until = began + minutes * 60, began + minutes * 6
+    context = get_context("fork")
+    made: Queue[list[Attempt]] = context.Queue()
+    attackers = [
+        context.Process(target=attack, args=(target, seed, quiet_until, end - 5, made), daemon=True)
+        for seed in range(ATTACKERS)
+    ]
+    for attacker in attackers:
+        attacker.start()
+    talk, sample = asyncio.run(talk_for(target, end))
+    attempts = [attempt for _ in attackers for attempt in made.get(timeout=90)]
+    return report(talk, sample, attempts, quiet_until, minutes * 60)
+
+
+def report(talk: Talk, sample: Sample, attempts: list[Attempt], quiet_until: float, length: float) -> int:
     quiet = [seconds for at, seconds in talk.turns if at < quiet_until]
     busy = [seconds for at, seconds in talk.turns if at >= quiet_until]
+    failed = [attempt.broken for attempt in attempts if attempt.broken]
     before, after = p99(quiet), p99(busy)
     early, late = sample.between(length / 5, length * 2 / 5), sample.between(length * 4 / 5, length)
     growth = [last / first - 1 for first, last in zip(early, late, strict=True)]
     print(f"{len(talk.turns)} honest turns, {len(talk.wrong)} of them without exactly one marker")
-    print(f"{talk.unanswered} of them were turned away while the assistant was overloaded")
     for wrong in talk.wrong[:10]:
         print(f"  {wrong}")
-    print(f"{sum(done.values())} attacks of {len(done)} kinds, {len(failed)} of which saw a promise broken")
+    print(f"{talk.unanswered} of them were turned away while the assistant was overloaded")
+    kinds = len({attempt.name for attempt in attempts})
+    print(f"{len(attempts)} attacks of {kinds} kinds, {len(failed)} of which saw a promise broken")
     for one in failed[:10]:
         print(f"  {one}")
-    print(
-        f"honest p50 {statistics.median(quiet) * 1000:.1f} ms quiet, {statistics.median(busy) * 1000:.1f} ms attacked"
-    )
+    medians = [statistics.median(times) * 1000 for times in (quiet, busy)]
+    print("honest p50 {:.1f} ms quiet, {:.1f} ms attacked".format(*medians))
     print(f"honest p99 {before * 1000:.1f} ms quiet, {after * 1000:.1f} ms attacked: {after / before:.1f} times")
     print(f"slowest honest turn {max(busy) * 1000:.0f} ms attacked, {max(quiet) * 1000:.0f} ms quiet")
-    for during, seconds in sorted(talk.slowest.items(), key=lambda item: -item[1])[:5]:
-        print(f"  {seconds * 1000:6.0f} ms during {during}")
+    for at, seconds in sorted(talk.turns, key=lambda turn: -turn[1])[:5]:
+        during = [one.name for one in attempts if one.began < at + seconds and at < one.ended]
+        print(f"  {seconds * 1000:6.0f} ms during {' + '.join(during) or 'nothing'}")
     print(f"memory {early[0]:.1f} MB, then {late[0]:.1f} MB: {growth[0]:+.1%}")
     print(f"descriptors {early[1]:.0f}, then {late[1]:.0f}: {growth[1]:+.1%}")
     broken = {
@@ -180,7 +198,7 @@ def main() -> int:
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)  # the attackers write to connections that are gone
     with running() as target:
-        return asyncio.run(soak(target, options.minutes))
+        return soak(target, options.minutes)
 
 
 if __name__ == "__main__":

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from contextlib import suppress
 
 from attacks.target import Attack, Target, promise
 
 
 async def _open(target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    return await asyncio.open_unix_connection(str(target.state / "control.sock"), limit=4_000_000)
+    channel = socket.socket(socket.AF_UNIX)
+    channel.settimeout(10)
+    try:
+        await asyncio.to_thread(channel.connect, str(target.state / "control.sock"))  # waits while the queue is full
+    except BaseException:
+        channel.close()
+        raise
+    return await asyncio.open_unix_connection(sock=channel, limit=4_000_000)
 
 
 async def _ask(target: Target, request: bytes, within: float = 10.0) -> bytes:
