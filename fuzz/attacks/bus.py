@@ -187,15 +187,20 @@ async def context_flood(target: Target) -> str:
 
 async def utterance_flood(target: Target) -> str:
     """2,000 utterances at once from one client: each has one marker."""
+    return await utterances_at_once(target, 2_000)
+
+
+async def utterances_at_once(target: Target, number: int) -> str:
+    """So many utterances from one client, of which each has to have one marker."""
     async with HonestClient(target.url) as flood, HonestClient(target.url) as honest:
-        sessions = [flood.say("say hi") for _ in range(2_000)]
+        sessions = [flood.say("say hi") for _ in range(number)]
         _, seconds = await honest.ask("say hello", 20)
         for session_id in sessions:
             await flood.ended(session_id, 30)
         await asyncio.sleep(0.2)
         wrong = [count for count in flood.markers.values() if count != 1]
-        promise(not wrong, f"{len(wrong)} of 2000 turns had not one marker")
-    return f"2000 markers; an honest turn meanwhile {seconds * 1000:.0f} ms"
+        promise(not wrong, f"{len(wrong)} of {number} turns had not one marker")
+    return f"{number} markers; an honest turn meanwhile {seconds * 1000:.0f} ms"
 
 
 async def foreign_ends(target: Target) -> str:

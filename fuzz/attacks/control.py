@@ -12,12 +12,13 @@ from attacks.target import Attack, Target, promise
 
 async def _open(target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     channel = socket.socket(socket.AF_UNIX)
-    channel.settimeout(10)
-    try:
-        await asyncio.to_thread(channel.connect, str(target.state / "control.sock"))  # waits while the queue is full
-    except BaseException:
-        channel.close()
-        raise
+    channel.setblocking(False)
+    for _ in range(200):
+        try:
+            channel.connect(str(target.state / "control.sock"))
+            break
+        except BlockingIOError:  # others wait to be accepted
+            await asyncio.sleep(0.05)
     return await asyncio.open_unix_connection(sock=channel, limit=4_000_000)
 
 
