@@ -42,6 +42,9 @@ def attacks() -> dict[str, Callable[[Target], Awaitable[object]]]:
     found = {name: _wire(name) for name in wire.ATTACKS if name != "bound token"}
     found |= {one.name: one.run for one in bus.ATTACKS if one.name not in found}
     found |= {one.name: one.run for one in control.ATTACKS}
+    # These look at the session of the device, which the attackers share here.
+    for name in ("languages that are none", "a pipeline that leads nowhere", "denying everything to the device"):
+        del found[name]
     # One client after the other has its turns; how 2,000 of one delay others is measured by itself.
     del found["2,000 utterances at once"]
     found["200 utterances at once"] = lambda target: bus.utterances_at_once(target, 200)
