@@ -73,6 +73,8 @@ class CallLimits(msgspec.Struct, frozen=True):
     seconds: float = 10.0
     failures_allowed: int = 5
     retry_after: float = 60.0
+    timeouts_only: bool = False
+    """Whether only timeouts count (ruling R19)."""
 
 
 class Registry(Generic[P]):
@@ -130,6 +132,7 @@ class Registry(Generic[P]):
             limit=limits.seconds if limit is None else limit,
             failures_allowed=limits.failures_allowed,
             retry_after=limits.retry_after,
+            timeouts_only=limits.timeouts_only,
         )
 
     def register(self, entry: Loaded[P]) -> None:

@@ -1,6 +1,7 @@
 """Everything a plugin author imports."""
 
 from hark.model import Audio, Clock, ContextEntry, Match, Message, Session
+from hark.plugins.audio_tap import AudioTap, SoundContext
 from hark.plugins.handlers import Answer, answers, fallback, handles
 from hark.plugins.pipeline import Declined, Later, PipelinePlugin, Round
 from hark.plugins.plugin import Host, Plugin
@@ -19,6 +20,7 @@ from hark.plugins.turn import Turn
 __all__ = [
     "Answer",
     "Audio",
+    "AudioTap",
     "AudioTransformer",
     "Clock",
     "ContextEntry",
@@ -35,6 +37,7 @@ __all__ = [
     "Plugin",
     "Round",
     "Session",
+    "SoundContext",
     "TTSTransformer",
     "Transformer",
     "Turn",

@@ -37,9 +37,14 @@ CAPTURE_ID: Final = "hark_capture"
 AGAIN: Final = "hark_again"
 """Hark's own: this dispatch was emitted before, and may not have reached its handler."""
 
+FOR_TURN: Final = "hark_for_turn"
+"""Hark's own: the session fields an audio transformer set for one turn, each with its lasting value, or null."""
+RESPONSE_ID: Final = "hark_response"
+"""Hark's own: the id of a response, on every Message that is derived from it."""
+
 STAMP_KEYS: Final[Mapping[TransformerType, str]] = {kind: f"{kind}_transformer_ids" for kind in TRANSFORMER_TYPES}
 
-RUNTIME_KEYS: Final = frozenset({SESSION, UTTERANCE_ID, *CANCEL_KEYS, *STAMP_KEYS.values()})
+RUNTIME_KEYS: Final = frozenset({SESSION, UTTERANCE_ID, FOR_TURN, RESPONSE_ID, *CANCEL_KEYS, *STAMP_KEYS.values()})
 """Context keys that only Hark writes; `Ctx` refuses them to transformers."""
 
 # Session fields by role (SESSION-1 §3.4, ruling R5).

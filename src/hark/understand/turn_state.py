@@ -27,7 +27,7 @@ from hark.model.session_merge import (
     size_of,
     three_way_merge,
 )
-from hark.spec.names import CANCEL_KEYS, DENYLISTS, UTTERANCE_ID
+from hark.spec.names import CANCEL_KEYS, DENYLISTS, FOR_TURN, SESSION_ID, UTTERANCE_ID
 from hark.trace import TraceStore, TurnTrace
 from hark.understand.ovos_entries import is_ovos_name, ovos_entry
 
@@ -179,6 +179,7 @@ class TurnState:
         "ended",
         "is_applied",
         "lang",
+        "lasting",
         "message",
         "pruned",
         "session",
@@ -203,6 +204,8 @@ class TurnState:
         """The intent context every matcher of this round sees."""
         self.synced = session
         """The session as it was last brought to the store of the default session."""
+        self.lasting: Frozen = EMPTY
+        """The session fields that hold for this turn alone, each with the value it has afterwards, or None."""
         self.base = session
         """The session the handler's changes are counted from: as it was called with, or as it last showed."""
         self.dispatch: Message | None = None
@@ -228,7 +231,17 @@ class TurnState:
         self.base = session
         if writes is not None:
             self.session = writes.applied_to(self.session)
+            if self.lasting:  # what the handler writes lasts
+                written = {*writes.fields, *writes.removed}
+                self.lasting = Frozen({name: value for name, value in self.lasting.items() if name not in written})
         return writes
+
+    def after(self, session: Session) -> Session:
+        """`session` as it is when the turn is over: without what holds for this turn alone."""
+        if not self.lasting:
+            return session
+        kept = {name: value for name, value in self.lasting.items() if value is not None}
+        return session.without(*(name for name in self.lasting if name not in kept)).trusted(**kept)
 
     def answered(self) -> None:
         """The question that was open in this session is answered: this turn must not open it again."""
@@ -245,8 +258,13 @@ class TurnState:
     def take(self, flow: Flow) -> None:
         """What comes out of a chain: context, session and denylists as its transformers left them."""
         self.message = self.message.within(flow.context, None)
-        self.session = flow.session
+        if self.session is flow.base or flow.session.session_id != flow.base.session_id:
+            self.session = flow.session
+        else:  # a Message on `ovos.context.*` came while the chain ran
+            self.session = three_way_merge(self.session, flow.base, flow.session)
         self.denials = flow.denials
+        if flow.for_turn:
+            self.lasting = Frozen(flow.for_turn, **self.lasting)
 
 
 _CANCEL_KEYS: Final = frozenset(CANCEL_KEYS)
@@ -270,16 +288,34 @@ def open_turn(
     if session is not carrier:
         log.warning("an utterance came with a session of more than %d bytes: not all of it is used", LARGEST_SESSION)
     is_applied = session.is_default and store.has_applied(utterance_id)
+    for_turn, lasting = session, EMPTY
+    if FOR_TURN in context:
+        session, for_turn, lasting = _for_turn(session, context[FOR_TURN])
+        context = Frozen({key: value for key, value in context.items() if key != FOR_TURN})
     if session.is_default and entry.malformed_session is None:
         if options.is_stranger(session):
             session = of_a_stranger(session)
         session = store.working(session) if is_applied else store.open(session)
+    if lasting:
+        lasting = Frozen({name: session.get(name) for name in lasting}) if session.is_default else lasting
+        session = session.taking(for_turn, lasting)
     utterances = _texts(entry, options)
     trace = traces.begin(utterance_id, session.session_id, utterances)
     message = entry.within(context, None)
     turn = TurnState(message, utterances, session, options.denials_for(session), trace)
     turn.is_applied = is_applied
+    turn.lasting = lasting
     return turn
+
+
+def _for_turn(carrier: Session, told: object) -> tuple[Session, Session, Frozen]:
+    """A carrier with the lasting values of what an audio transformer set for this turn, the carrier, and the values."""
+    if not isinstance(told, Frozen) or SESSION_ID in told:
+        return carrier, carrier, EMPTY
+    before = Session.read(Frozen({name: value for name, value in told.items() if value is not None}))
+    lasting = Frozen({name: before.get(name) for name in told})
+    kept = carrier.without(*told) if carrier.is_default else carrier.taking(before, told)
+    return kept, carrier, lasting
 
 
 def _texts(entry: Message, options: TurnOptions) -> tuple[str, ...]:
