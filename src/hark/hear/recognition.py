@@ -20,7 +20,7 @@ from hark.model.resample import resample_mono
 from hark.model.session_merge import Denials
 from hark.plugins.engines import SAMPLE_RATE, STTEngine, Transcript
 from hark.spec import topics
-from hark.spec.names import CANCEL_BY, CANCEL_REASON, CAPTURE_ID, stamp_key
+from hark.spec.names import CANCEL_BY, CANCEL_REASON, CAPTURE_ID, WAKE_WORD, stamp_key
 
 log = logging.getLogger("hark.hear")
 
@@ -87,7 +87,10 @@ class Recogniser:
 
     def _flow(self, capture: Capture) -> Flow:
         sound = Audio(capture.recording.samples, SAMPLE_RATE)
-        origin = Message(topics.UTTERANCE_HANDLE, {}, {**self._options.context, CAPTURE_ID: capture.id})
+        context = {**self._options.context, CAPTURE_ID: capture.id}
+        if capture.wake_word:
+            context[WAKE_WORD] = capture.wake_word
+        origin = Message(topics.UTTERANCE_HANDLE, {}, context)
         return Flow(sound, None, origin, capture.session, self._denials_for(capture.session))
 
     async def _recognised(self, flow: Flow, capture: Capture) -> Message:

@@ -16,7 +16,7 @@ from hark.model import Audio, Clock, Message, Session
 from hark.model.session_merge import Denials
 from hark.speak.session_queue import ItemOutcome, QueueItem, SessionQueue
 from hark.spec import topics
-from hark.spec.names import CANCEL_BY, CANCEL_KEYS, CANCEL_REASON
+from hark.spec.names import CANCEL_BY, CANCEL_KEYS, CANCEL_REASON, TRACE_KEEP
 from hark.trace import TraceStore, TurnTrace, summarize
 
 if TYPE_CHECKING:  # a speaker that only shows text does not import it
@@ -91,6 +91,8 @@ class SpeechChains:
         stated = message.data.get("lang")
         flow = Flow(text, stated if isinstance(stated, str) else None, message, session, self._denials_for(session))
         trace = self.trace_of(message)
+        if TRACE_KEEP in message.context:
+            trace.limit(message.context[TRACE_KEEP])
         await self._run(self._dialog, flow, trace)
         return DialogResult(flow, trace)
 

@@ -34,6 +34,10 @@ CANCEL_BY: Final = "cancel_by"
 CANCEL_KEYS: Final = (CANCELED, CANCEL_REASON, CANCEL_BY)
 CAPTURE_ID: Final = "hark_capture"
 """Hark's own: the id of the recording an utterance was recognised from."""
+TRACE_KEEP: Final = "hark_trace"
+"""Hark's own: what traces may keep of a turn, `no-text` or `none`; without it, everything."""
+WAKE_WORD: Final = "wake_word"
+"""The phrase of the wake word that opened the microphone, on utterances that began with one."""
 AGAIN: Final = "hark_again"
 """Hark's own: this dispatch was emitted before, and may not have reached its handler."""
 

@@ -43,7 +43,9 @@ class TraceStore:
     def ended(self, trace: TurnTrace, outcome: str) -> None:
         """End a trace."""
         trace.end(outcome)
-        if self._on_end is not None:
+        if trace.keep == "none":
+            self._turns.pop(trace.utterance_id, None)
+        elif self._on_end is not None:
             self._on_end(trace)
 
     def _keep(self, trace: TurnTrace) -> None:
@@ -94,7 +96,7 @@ class SliceTrace(TurnTrace):
 
     def step(self, *step: Any, **more: Any) -> None:
         super().step(*step, **more)
-        if self._on_growth is not None and not self._reported:
+        if self._on_growth is not None and not self._reported and self.keep != "none":
             self._reported = True
             self._on_growth(self)
 

@@ -8,10 +8,9 @@ from datetime import UTC, datetime, time, tzinfo
 from typing import Final
 
 from hark.plugins import Clock, Ctx, Session
+from hark.spec.names import SOURCE, WAKE_WORD
 
 _HOURS: Final = re.compile(r"([01]?\d|2[0-4])(?::([0-5]\d))?\s*-\s*([01]?\d|2[0-4])(?::([0-5]\d))?")
-WAKE_WORD: Final = "wake_word"
-"""The context key with the wake word that opened the microphone."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Conditions:
 
 def device_names(ctx: Ctx) -> tuple[str, ...]:
     """The names under which rules may mean the device of this turn."""
-    session, source = ctx.session, ctx.get("source")
+    session, source = ctx.session, ctx.get(SOURCE)
     found = (session.session_id, session.site_id, source)
     return tuple(name for name in found if isinstance(name, str))
 

@@ -53,6 +53,7 @@ class SoundPrivacy(AudioTransformer):
     id = "privacy"
     priority = 5
     quick = True
+    chunked = True
     Settings = PrivacySettings
     settings: PrivacySettings
 

@@ -58,6 +58,6 @@ class Router(MetadataTransformer):
             if route.deny_skills:
                 changes["blacklisted_skills"] = tuple({*(session.blacklisted_skills or ()), *route.deny_skills})
             if changes:
-                ctx.session = session.replace(**changes)
+                ctx.for_this_turn(**changes)
             ctx.set("router.route", number)
             return

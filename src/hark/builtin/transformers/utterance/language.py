@@ -43,8 +43,8 @@ class WrittenLanguage(UtteranceTransformer):
                 'name others in [assistant] langs, or in its setting langs, such as ["en-US", "de-DE"]',
             )
         langid: Any = need("py3langid.langid", "language")
-        self._identifier = langid.LanguageIdentifier.from_pickled_model(langid.MODEL_FILE, norm_probs=True)
-        unknown = [code for code in self._tags if code not in set(map(str, self._identifier.nb_classes))]
+        self._identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+        unknown = [code for code in self._tags if code not in self._identifier.labels]
         if unknown:
             raise Unavailable(f"py3langid does not know {', '.join(unknown)}", "leave it out of langs")
         self._identifier.set_languages(list(self._tags))
