@@ -152,11 +152,11 @@ class Runtime:
         self.pipeline = self.plugin_set.pipeline
         self.skills = self.plugin_set.skills
         self.chains = {
-            kind: Chain(kind, registry, self.runner, bus.emit, settings.transformers.order(kind))
-            for kind, registry in self.transformers.items()
+            kind: Chain(kind, registry, self.runner, bus.emit) for kind, registry in self.transformers.items()
         }
         for plugin in plugins:
             self.plugin_set.add(plugin)
+        self._set_up_chains()
         self._listing = ChainListing(bus, self.chains.values(), None if shared is None else "understand")
         self._gate = Gate()
         self._settled = settled or bus.settled
@@ -296,9 +296,14 @@ class Runtime:
         self.settings = settings
         for service in self.services.values():
             service.adopt(settings)
-        for kind, chain in self.chains.items():
-            chain.reorder(settings.transformers.order(kind))
         self.plugin_set.adopt(settings)
+        self._set_up_chains()
+
+    def _set_up_chains(self) -> None:
+        for kind, chain in self.chains.items():
+            chain.reorder(self.settings.transformers.order(kind))
+            chain.require(self.settings.essential(kind))
+            chain.context_topics = self.settings.assistant.context_topics
 
     @asynccontextmanager
     async def quiesce(self, plugin_ids: Collection[str]) -> AsyncIterator[None]:

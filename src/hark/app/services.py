@@ -98,6 +98,7 @@ class Hear:
                 self._denials_for,
                 context.gate,
                 voice.on_level,
+                context.plugin_set.taps,
             )
 
     @property

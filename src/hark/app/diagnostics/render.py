@@ -23,9 +23,14 @@ def _lines(report: DoctorReport) -> Iterator[str]:
     for chain in report.chains:
         yield f"Chain {chain.kind}, {chain.order}:" if chain.members else f"Chain {chain.kind}: empty"
         for number, member in enumerate(chain.members, 1):
-            yield from _member(f"{number}. {member.id:<20} {member.runs:<7} priority {member.priority}", member)
+            place = f"priority {member.priority}{', essential' if member.essential else ''}"
+            yield from _member(f"{number}. {member.id:<20} {member.runs:<7} {place}", member)
         for name in chain.left_out:
             yield f"  -  {name}: loaded, but not listed in [transformers] {chain.kind}"
+    if report.taps:
+        yield "Audio taps:"
+        for member in report.taps:
+            yield from _member(f"{member.id:<20} {member.runs:<7}", member)
     yield ""
     yield "Pipeline, in order:" if report.pipeline else "Pipeline: empty"
     for number, entry in enumerate(report.pipeline, 1):

@@ -18,6 +18,7 @@ Flag = Annotated[bool, Meta(description="true or false")]
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 or more")]
 Seconds = Annotated[float, Meta(gt=0, description="a number of seconds above 0", examples=[20.0])]
 Pause = Annotated[float, Meta(ge=0, description="a number of seconds, 0 or more")]
+Place = Annotated[int, Meta(description="a whole number")]
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1", examples=[0.5])]
 Lang = Annotated[str, Meta(description='a language tag such as "en-US"', extra={"fits": is_tag})]
 Langs = Annotated[tuple[Lang, ...], Meta(description='a list of language tags such as ["de-DE", "fr"]')]
@@ -252,6 +253,19 @@ class TransformersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
         return named
 
 
+class TransformerTable(msgspec.Struct, frozen=True):
+    """A single transformer, by its chain and its id. Its other keys are settings of the transformer itself, for this
+    chain; they come before those of [plugins.<id>], which two transformers of the same id share.
+    """
+
+    priority: Place | None = None
+    """Its place in the chain instead of its own: 1 runs first, 100 last."""
+    essential: Flag = False
+    """Whether what it has not accepted goes no further: when it fails, is late or is not loaded, the utterance, or the
+    answer, is cancelled.
+    """
+
+
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long plugins may take, how often they may fail, and how many turns may be open."""
 
@@ -332,6 +346,8 @@ class Settings(msgspec.Struct, frozen=True):
 
     assistant: AssistantTable = AssistantTable()
     transformers: TransformersTable = TransformersTable()
+    transformer: dict[TransformerType, dict[str, dict[str, Any]]] = {}
+    """`[transformer.<kind>.<id>]`: single transformers."""
     limits: LimitsTable = LimitsTable()
     trace: TraceTable = TraceTable()
     deny: DenyTable = DenyTable()
@@ -355,11 +371,23 @@ class Settings(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, assistant=table)
 
     def table_for(self, plugin_id: str, plugin: type) -> dict[str, Any] | None:
-        """The settings of a plugin: its own table, and `protect_skills` where it has that setting."""
+        """The settings of a plugin: its own tables, and `protect_skills` where it has that setting."""
         table = self.plugins.get(plugin_id)
+        single = self.transformer.get(_class_value(plugin, "type"), {}).get(plugin_id) if self.transformer else None
+        if single is not None:
+            table = {**(table or {}), **{key: value for key, value in single.items() if key not in TRANSFORMER_KEYS}}
         if self.assistant.protect_skills or "protect_skills" not in _fields(plugin):
             return table
         return {"protect_skills": False, **(table or {})}
+
+    def transformer_table(self, kind: TransformerType, transformer_id: str) -> TransformerTable:
+        """What the settings say about a transformer, beside its own settings."""
+        table = self.transformer.get(kind, {}).get(transformer_id, {})
+        return TransformerTable(**{key: table[key] for key in TRANSFORMER_KEYS if key in table})
+
+    def essential(self, kind: TransformerType) -> tuple[str, ...]:
+        """The ids of the essential transformers of one chain."""
+        return tuple(name for name in self.transformer.get(kind, {}) if self.transformer_table(kind, name).essential)
 
     def understanding(self) -> TurnOptions:
         """The options of the service understand."""
@@ -382,9 +410,13 @@ class Settings(msgspec.Struct, frozen=True):
         )
 
 
-def _fields(plugin: type) -> Collection[str]:
+def _class_value(plugin: type, name: str) -> Any:
     # Looked up in the class dictionaries: the plugin is not checked yet, and attribute access could run its code.
-    shape = next((vars(owner)["Settings"] for owner in plugin.__mro__ if "Settings" in vars(owner)), None)
+    return next((vars(owner)[name] for owner in plugin.__mro__ if name in vars(owner)), None)
+
+
+def _fields(plugin: type) -> Collection[str]:
+    shape = _class_value(plugin, "Settings")
     return vars(shape).get("__dataclass_fields__", ()) if isinstance(shape, type) else ()
 
 
@@ -400,6 +432,9 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "nats": NatsTable,
 }
 """The tables whose keys are fixed, in the order in which they are documented."""
+
+TRANSFORMER_KEYS: frozenset[str] = frozenset(TransformerTable.__struct_fields__)
+"""The keys of a `[transformer.<kind>.<id>]` table that are not settings of the transformer itself."""
 
 OLD_NAMES: dict[str, str] = {"rooms": "services"}
 """Tables that had another name, which is still read."""
