@@ -68,13 +68,17 @@ def _list(options: argparse.Namespace) -> int:
     for chain in wanted:
         print(f"{chain.kind}, {chain.order}:" if chain.members else f"{chain.kind}: empty")
         for number, one in enumerate(chain.members, 1):
-            print(f"  {number}. {one.id:<18} {one.priority:>3}  {one.about}")
+            print(f"  {number}. {one.id:<18} {_place(one.priority)}  {one.about}")
         for one in chain.off:
-            print(f"  -  {one.id:<18} {one.priority:>3}  {one.about}" + (f"  [{one.missing}]" if one.missing else ""))
+            print(f"  -  {one.id:<18} {_place(one.priority)}  {one.about}" + (f"  [{one.missing}]" if one.missing else ""))
         for one in chain.refused:
             print(f"  !  {one.id:<18}      {one.about}" + (f"; {one.missing}" if one.missing else ""))
     print('\nThose with "-" come with Hark and are off: [transformers] enable = ["ID", ...] turns them on.')
     return OK
+
+
+def _place(priority: int | None) -> str:
+    return f"{priority:>3}" if priority is not None else "   "
 
 
 def _settings(options: argparse.Namespace) -> tuple[Any, Path]:

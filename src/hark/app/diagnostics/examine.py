@@ -85,7 +85,7 @@ def _enable_advice(settings: Settings) -> Iterator[str]:
             known = {one.id for one in SHIPPED}
             yield f"[transformers] enable names {name!r}, which does not come with Hark{_meant(name, known)}"
         for one in shipped:
-            order = settings.transformers.order(one.kind)
+            order = None if one.kind == "audio_tap" else settings.transformers.order(one.kind)
             if order is not None and one.id not in order:
                 yield f"[transformers] enable has no effect on {one.name}: [transformers] {one.kind} does not name it"
 

@@ -51,7 +51,7 @@ async def listed(settings: Settings, settings_file: Path, *, installed: bool) ->
 
 
 def _chains(runtime: Runtime, settings: Settings) -> list[ListedChain]:
-    chains = []
+    chains = [_taps(runtime)]
     for kind in TRANSFORMER_TYPES:
         chain, shipped = runtime.chains[kind], {one.id: one for one in SHIPPED if one.kind == kind}
         running = [entry for entry in chain.deployed() if entry.id in chain.registry]
@@ -60,7 +60,7 @@ def _chains(runtime: Runtime, settings: Settings) -> list[ListedChain]:
         off = [
             ListedTransformer(id=entry.id, about=about(entry.plugin), priority=entry.priority) for entry in others
         ] + [
-            ListedTransformer(id=one.id, about=one.about, priority=one.load().priority, missing=one.missing)
+            ListedTransformer(id=one.id, about=one.about, priority=getattr(one.load(), "priority", None), missing=one.missing)
             for one in shipped.values()
             if one.id not in chain.registry
         ]
@@ -81,6 +81,22 @@ def _chains(runtime: Runtime, settings: Settings) -> list[ListedChain]:
             )
         )
     return chains
+
+
+def _taps(runtime: Runtime) -> ListedChain:
+    """What hears sound before it is recorded. All of them hear everything: there is no order."""
+    taps = runtime.plugin_set.taps
+    return ListedChain(
+        kind="audio_tap",
+        order="all of them",
+        members=[ListedTransformer(id=entry.id, about=about(entry.plugin)) for entry in taps],
+        off=[
+            ListedTransformer(id=one.id, about=one.about, missing=one.missing)
+            for one in SHIPPED
+            if one.kind == "audio_tap" and one.id not in taps
+        ],
+        refused=[ListedTransformer(id=one.name, about=one.reason, missing=one.remedy) for one in taps.refusals],
+    )
 
 
 def about(plugin: Plugin) -> str:

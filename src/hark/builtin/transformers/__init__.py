@@ -8,18 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
-from hark.plugins import Transformer
+from hark.plugins import AudioTap, Transformer
 from hark.spec import TransformerType
+
+ChainName = TransformerType | Literal["audio_tap"]
+"""A chain, or the taps that hear sound before it is recorded."""
 
 
 class ShippedTransformer(msgspec.Struct, frozen=True):
     """A transformer that comes with Hark: where its class is, and what it needs."""
 
-    kind: TransformerType
+    kind: ChainName
     id: str
     place: str
     """Module and class, the module relative to this package."""
@@ -41,20 +44,25 @@ class ShippedTransformer(msgspec.Struct, frozen=True):
         lacking = [module for module in self.modules if find_spec(module) is None]
         return f"pip install 'hark[{self.extra}]'" if lacking else ""
 
-    def load(self) -> type[Transformer]:
+    def load(self) -> type[Transformer] | type[AudioTap]:
         """Its class."""
         module, _, name = self.place.partition(":")
-        found: type[Transformer] = getattr(import_module(f"{__name__}.{module}"), name)
+        found: type[Transformer] | type[AudioTap] = getattr(import_module(f"{__name__}.{module}"), name)
         return found
 
 
-def _shipped(kind: TransformerType, *rows: tuple[str, ...]) -> Iterator[ShippedTransformer]:
+def _shipped(kind: ChainName, *rows: tuple[str, ...]) -> Iterator[ShippedTransformer]:
     for plugin_id, place, about, *needs in rows:
         extra, *modules = needs or [""]
         yield ShippedTransformer(kind, plugin_id, place, about, extra, tuple(modules))
 
 
 SHIPPED: Final[tuple[ShippedTransformer, ...]] = (
+    *_shipped(
+        "audio_tap",
+        ("sound-data", "audio.data_over_sound:DataOverSound", "receives texts that other devices send over sound",
+         "sound-data", "ggwave"),
+    ),
     *_shipped(
         "audio",
         ("privacy", "metadata.privacy:SoundPrivacy", "what the trace may keep of a command, before it is recognised"),

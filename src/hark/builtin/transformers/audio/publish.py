@@ -37,9 +37,12 @@ class NatsSound:
 
     async def send(self, subject: str, sound: bytes, session_id: str) -> None:
         if self._client is None:
-            self._client = await self._library.connect(
-                self._url, allow_reconnect=False, connect_timeout=2, error_cb=_ignore
-            )
+            # The library tries for two minutes; here a later copy tries again.
+            connecting = self._library.connect(self._url, allow_reconnect=False, connect_timeout=2, error_cb=_ignore)
+            try:
+                self._client = await asyncio.wait_for(connecting, 2)
+            except TimeoutError:
+                raise ConnectionError(f"{self._url} does not answer") from None
         headers = {"Session": session_id, "Content-Type": "audio/wav"}
         await self._client.publish(subject, sound, headers=headers)
         await self._client.flush(2)
