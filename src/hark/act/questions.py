@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from itertools import count
 from typing import Final
 
 from hark.bus import Answers, Bus
-from hark.model import Clock, Frozen, Message, ResponseMode, Session
+from hark.model import Clock, Message, ResponseMode, Session
 from hark.model.session_merge import three_way_merge
 from hark.plugins import Turn
 from hark.spec import topics
+from hark.spec.names import RESPONSE_ID
 
 Key = tuple[str, str]
 """A skill and a session: the one that asked last in a session gets the answer."""
@@ -31,6 +33,9 @@ class Questions:
         self._waiting: dict[Key, asyncio.Future[Answer]] = {}
         self._ends: Answers | None = None
         """Of the turns that were answers."""
+        self._rendered: Answers | None = None
+        """How the speech of each question ended."""
+        self._id = os.urandom(6).hex()
         self._asked = count()
 
     def __len__(self) -> int:
@@ -49,10 +54,16 @@ class Questions:
         key = (turn.skill_id, turn.session.session_id)
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[key] = answer
-        asked = turn.session = turn.session.trusted(response_mode=self._mode(turn.skill_id, timeout))
+        mode = self._mode(turn.skill_id, timeout)
+        asked = turn.session = turn.session.trusted(response_mode=mode)
+        withdrawn: ResponseMode | None = None
+        speech = f"question-{self._id}-{next(self._asked)}"
+        rendered = self._speech().expect(speech)
+        rendered.add_done_callback(lambda ended: _withdraw(answer, ended))
         try:
-            await turn.speak(question, lang=lang, listen=True)
-            self._tell(turn.message, waits=True)
+            data = {"utterance": question, "lang": lang or turn.lang, "listen": True}
+            self._bus.post(turn.derive(topics.UTTERANCE_SPEAK, data).carrying(**{RESPONSE_ID: speech}))
+            self._tell(turn, waits=True)
             async with self._clock.timeout(timeout):
                 said, session = await answer
             # The conversation went on meanwhile: what the handler sends next must not take it back.
@@ -60,12 +71,16 @@ class Questions:
             return said
         except TimeoutError:
             return None
+        except QuestionCancelled:
+            withdrawn = mode
+            return None
         finally:
+            self._speech().forget(speech)
             if self._waiting.get(key) is answer:
                 del self._waiting[key]
             # What the handler sends from now on must not open the question again.
             turn.session = turn.session.without("response_mode")
-            self._tell(turn.message, waits=False)
+            self._tell(turn, waits=False, withdrawn=withdrawn)
 
     async def answered(self, turn: Turn) -> None:
         """The handler of `<skill_id>:response`: hand the answer to the handler that waits for it."""
@@ -76,8 +91,16 @@ class Questions:
 
     def close(self) -> None:
         """Listen no longer."""
-        if self._ends is not None:
-            self._ends.close()
+        for answers in (self._ends, self._rendered):
+            if answers is not None:
+                answers.close()
+
+    def _speech(self) -> Answers:
+        if self._rendered is None:
+            self._rendered = Answers(
+                self._bus, topics.SPEECH_RENDERED, lambda message: message.context.get(RESPONSE_ID)
+            )
+        return self._rendered
 
     def _hand_over(self, utterance_id: str | None, answer: asyncio.Future[Answer], said: Answer) -> None:
         """Wake the handler that waits once the turn of the answer has ended.
@@ -101,5 +124,17 @@ class Questions:
         # Many may be asked at one moment, in as many sessions.
         return ResponseMode(skill_id, self._clock.wall() + timeout + next(self._asked) % 10_000 * 1e-6)
 
-    def _tell(self, dispatch: Message, waits: bool) -> None:
-        self._bus.emit(dispatch.forward(topics.HANDLER_WAITING, Frozen(topic=dispatch.type, waits=waits)))
+    def _tell(self, turn: Turn, *, waits: bool, withdrawn: ResponseMode | None = None) -> None:
+        data: dict[str, object] = {"topic": turn.message.type, "waits": waits}
+        if withdrawn is not None:
+            data["withdrawn"] = withdrawn
+        self._bus.emit(turn.derive(topics.HANDLER_WAITING, data))
+
+
+class QuestionCancelled(Exception):
+    """A transformer cancelled the speech of a question (ruling R23)."""
+
+
+def _withdraw(answer: asyncio.Future[Answer], rendered: asyncio.Future[Message]) -> None:
+    if not rendered.cancelled() and rendered.result().data.get("outcome") == "cancelled" and not answer.done():
+        answer.set_exception(QuestionCancelled())

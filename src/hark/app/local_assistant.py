@@ -21,7 +21,6 @@ from hark.bus import LocalBus
 from hark.hosting import Refusal
 from hark.model import Clock, Session
 from hark.plugins import Plugin
-from hark.speak import SpokenResponse
 from hark.trace import TraceRecord
 
 if TYPE_CHECKING:
@@ -69,8 +68,8 @@ class LocalAssistant:
             bus,
             self._clock,
             self._plugins,
-            render=self._render,
-            serves=self._serves,
+            render=lambda spoken: self.client.render(spoken),
+            serves=self.client.serves,
             storage=state.storage if state is not None else NOTHING_STORED,
             voice=self._voice,
         )
@@ -93,15 +92,6 @@ class LocalAssistant:
             await self._control.start()
         if self._server is not None:
             self._server.start(self.runtime, self._report)
-
-    def _serves(self, session_id: str) -> bool:
-        return self.client.serves(session_id) or (self._server is not None and self._server.serves(session_id))
-
-    def _render(self, spoken: SpokenResponse) -> None:
-        if self._server is not None and self._server.serves(spoken.message.session_id):
-            self._server.render(spoken)
-        else:
-            self.client.render(spoken)
 
     def open_client(self) -> AbstractAsyncContextManager[Client]:
         return nullcontext(self.client)

@@ -12,7 +12,7 @@ from hark.chains.kinds import KINDS, MalformedResult
 from hark.hosting import Job, Late, Loaded, Outcome, Registry, Runner, plugins_may_emit, with_stamp
 from hark.model import Frozen, Message, Session, context_topics
 from hark.model.frozen import EMPTY
-from hark.model.session_merge import Denials
+from hark.model.session_merge import Denials, restored
 from hark.plugins import Ctx, Transformer
 from hark.plugins.transformers import WHOLE, ArtifactPart
 from hark.spec.names import CANCEL_BY, CANCEL_REASON, CANCELED, TRACE_KEEP, TransformerType, stamp_key
@@ -61,6 +61,11 @@ class Flow:
         """Cancel the flow; `by` is the id of the transformer."""
         self.cancelled = True
         self.context = Frozen({**self.context, CANCELED: True, CANCEL_REASON: reason, CANCEL_BY: by})
+
+    @property
+    def lasting_session(self) -> Session:
+        """The session without what holds for this turn alone."""
+        return restored(self.session, self.for_turn)
 
     def message(self) -> Message:
         """The original Message with the present context and session."""

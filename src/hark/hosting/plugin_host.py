@@ -31,6 +31,8 @@ RUNTIME_TOPICS: Final = frozenset(
         topics.HANDLER_WAITING,
         topics.HOST_ALIVE,
         topics.SPEECH_RENDERED,
+        topics.SESSION_CHANGED,
+        topics.SPEECH_SHOWN,
     }
 )
 """Topics that only Hark emits: a plugin that could emit them could end the turns of others."""

@@ -22,7 +22,13 @@ from hark.understand.endings import Endings
 from hark.understand.intent_registry import IntentRegistry
 from hark.understand.introspection import Introspection
 from hark.understand.match_round import MatchRound
-from hark.understand.session_topics import ActiveListQuery, ContextTopics, HandlerSessions
+from hark.understand.session_topics import (
+    ActiveListQuery,
+    ContextTopics,
+    HandlerSessions,
+    SpeechSessionChanges,
+    WithdrawnQuestions,
+)
 from hark.understand.turn_source import TurnSource
 from hark.understand.turn_state import TurnOptions, TurnState, open_turn
 
@@ -67,7 +73,10 @@ class Orchestrator:
         is_shared = group is not None
         self._handler_sessions = HandlerSessions(bus, self._open, self._endings.sync, store, is_shared=is_shared)
         self._introspection = Introspection(bus, self.manifest, group)
+        self._withdrawn = WithdrawnQuestions(bus, clock)
         self._listeners = (
+            self._withdrawn,
+            SpeechSessionChanges(bus, store),
             self._handler_sessions,
             self._introspection,
             ActiveListQuery(bus, clock, store, self._current_options),
@@ -111,6 +120,7 @@ class Orchestrator:
             log.exception("an utterance could not be taken in")
             self._endings.without_turn(entry, utterance_id)
             return
+        turn.session = self._withdrawn.removed_from(turn.session)
         self._open[turn.utterance_id] = turn
         try:
             self._source.opened(turn.current())

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from hark.bus import Bus, Subscription
-from hark.model import Clock, Message, Session, context_topics, converse
-from hark.model.session_merge import SessionChanges
+from hark.model import Clock, Message, ResponseMode, Session, context_topics, converse
+from hark.model.session_merge import SessionChanges, SessionDifference
 from hark.spec import split_dispatch, topics
 from hark.understand.turn_state import DefaultSession, TurnOptions, TurnState
 
@@ -87,6 +87,59 @@ class ContextTopics:
                 turn.session = turn.synced = now
 
 
+class SpeechSessionChanges:
+    """Applies what dialog and tts transformers changed in the device's session, as differences (ruling R22)."""
+
+    def __init__(self, bus: Bus, store: DefaultSession) -> None:
+        self._store = store
+        self._subscription = bus.on(topics.SESSION_CHANGED, self._change, name="understand: session changed")
+
+    def close(self) -> None:
+        """Listen no longer."""
+        self._subscription.close()
+
+    def _change(self, message: Message) -> None:
+        changed, removed = message.session, message.data.get("removed", ())
+        if changed is None or not changed.is_default or not self._store.owned or not isinstance(removed, tuple):
+            return
+        before = self._store.current
+        names = tuple(name for name in removed if isinstance(name, str))
+        self._store.bring(before, SessionDifference(changed, names).applied_to(before))
+        self._store.saved()
+
+
+class WithdrawnQuestions:
+    """Questions that were never asked, because their speech was cancelled (ruling R23).
+
+    A client may have the session in which such a question is open: what it says next is no answer.
+    """
+
+    def __init__(self, bus: Bus, clock: Clock) -> None:
+        self._clock = clock
+        self._modes: dict[tuple[str, ResponseMode], None] = {}
+        self._subscription = bus.on(topics.HANDLER_WAITING, self._heard, name="understand: questions")
+
+    def close(self) -> None:
+        """Listen no longer."""
+        self._subscription.close()
+
+    def removed_from(self, session: Session) -> Session:
+        """`session`, without a question that was withdrawn."""
+        mode = session.response_mode if self._modes else None
+        is_withdrawn = mode is not None and (session.session_id, mode) in self._modes
+        return session.without("response_mode") if is_withdrawn else session
+
+    def _heard(self, message: Message) -> None:
+        told = message.data.get("withdrawn")
+        if not isinstance(told, Mapping):
+            return
+        now = self._clock.wall()
+        self._modes = {known: None for known in self._modes if known[1].expires_at > now}
+        mode = Session.read({"response_mode": told}).response_mode
+        if mode is not None:
+            self._modes[message.session_id, mode] = None
+
+
 _OTHERS: Final = 1_000
 """Turns of other workers that are followed at once."""
 
@@ -117,7 +170,9 @@ class HandlerSessions:
         self._store = store
         self._others: dict[str, tuple[Session, str]] = {}
         """Turns of named sessions at other workers: the session their handlers last showed, and the skill."""
-        self._subscriptions: list[Subscription] = [bus.on(topics.UTTERANCE_SPEAK, self._said, name="overheard")]
+        self._subscriptions: list[Subscription] = [
+            bus.on((topics.UTTERANCE_SPEAK, topics.HANDLER_WAITING), self._said, name="overheard")
+        ]
         if is_shared:
             self._subscriptions += [
                 bus.on(topics.HANDLER_START, self._started, name="overheard: start"),

@@ -24,6 +24,7 @@ from hark.model.session_merge import (
     known_fields,
     lasting,
     of_a_stranger,
+    restored,
     size_of,
     three_way_merge,
 )
@@ -238,10 +239,7 @@ class TurnState:
 
     def after(self, session: Session) -> Session:
         """`session` as it is when the turn is over: without what holds for this turn alone."""
-        if not self.lasting:
-            return session
-        kept = {name: value for name, value in self.lasting.items() if value is not None}
-        return session.without(*(name for name in self.lasting if name not in kept)).trusted(**kept)
+        return restored(session, self.lasting)
 
     def answered(self) -> None:
         """The question that was open in this session is answered: this turn must not open it again."""

@@ -12,7 +12,6 @@ from hark.app.diagnostics.examine import examine
 from hark.app.processes.claims import PingResponder, ProcessInfo, Settlement, this_process
 from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.queries import ReportResponder, TraceResponder
-from hark.app.processes.remote_talk import RemoteListeners
 from hark.app.processes.remote_view import RemoteView
 from hark.app.runtime import NOTHING_STORED, Runtime
 from hark.app.service_names import ServiceName
@@ -21,7 +20,7 @@ from hark.app.state.store import State
 from hark.hosting import Refusal
 from hark.model import Clock
 from hark.plugins import Plugin
-from hark.speak import SpokenResponse
+from hark.spec import DEFAULT_SESSION_ID
 from hark.understand import end_lost
 
 if TYPE_CHECKING:  # a process that deals in text does not import engines
@@ -67,7 +66,6 @@ class ServiceProcess:
         info = this_process(services, clock.wall(), is_worker=worker is not None)
         self.claim = connection.claim(info, clock, lost, worker or "")
         self._settlement = Settlement(self._bus, connection.members, info.id)
-        self._listeners = RemoteListeners(self._bus) if "speak" in services else None
         self._responders: list[PingResponder | TraceResponder | ReportResponder] = [
             PingResponder(self._bus, self.claim)
         ]
@@ -109,12 +107,13 @@ class ServiceProcess:
             self._plugins,
             services=self._services,
             settled=self._settlement.reached,
-            render=self._listeners.render if self._listeners is not None else _no_speech_here,
-            serves=self._listeners.serves if self._listeners is not None else _no_listener_here,
+            serves=_no_listener_here,
             streams=self._connection.streams,
             storage=self._state.storage if self._state is not None else NOTHING_STORED,
             voice=self._voice,
         )
+        if "speak" in self._services:  # at the device itself a client always listens, in whatever process
+            self.runtime.speaker.remote.include(DEFAULT_SESSION_ID)
 
     def _end_lost(self) -> None:
         """End the turns that the last process of this service had open when it died: no other process knows them."""
@@ -144,13 +143,7 @@ class ServiceProcess:
         self._settlement.close()
         for responder in self._responders:
             responder.close()
-        if self._listeners is not None:
-            self._listeners.close()
         await self._connection.close()
-
-
-def _no_speech_here(_spoken: SpokenResponse) -> None:
-    """This process does not have the service `speak`."""
 
 
 def _no_listener_here(_session_id: str) -> bool:
