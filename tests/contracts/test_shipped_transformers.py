@@ -28,7 +28,13 @@ SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     "dialog.length": {"characters": 40},
     "tts.tempo": {"tempo": 1.25, "semitones": 2},
 }
-_ELSEWHERE: Final = ("audio_tap.sound-data", "audio.spoken-language", "dialog.tone", "utterance.translate", "dialog.translate")
+_ELSEWHERE: Final = (
+    "audio_tap.sound-data",
+    "audio.spoken-language",
+    "dialog.tone",
+    "utterance.translate",
+    "dialog.translate",
+)
 """Those that need a model or a server have their contract where there is one."""
 
 for one in SHIPPED:

@@ -70,7 +70,9 @@ def _list(options: argparse.Namespace) -> int:
         for number, one in enumerate(chain.members, 1):
             print(f"  {number}. {one.id:<18} {_place(one.priority)}  {one.about}")
         for one in chain.off:
-            print(f"  -  {one.id:<18} {_place(one.priority)}  {one.about}" + (f"  [{one.missing}]" if one.missing else ""))
+            print(
+                f"  -  {one.id:<18} {_place(one.priority)}  {one.about}" + (f"  [{one.missing}]" if one.missing else "")
+            )
         for one in chain.refused:
             print(f"  !  {one.id:<18}      {one.about}" + (f"; {one.missing}" if one.missing else ""))
     print('\nThose with "-" come with Hark and are off: [transformers] enable = ["ID", ...] turns them on.')
@@ -107,7 +109,9 @@ def _try(options: argparse.Namespace) -> int:
         _pairs(options.settings_of),
         {name: str(text) for name, text in _pairs(options.slots, plain=True).items()},
     )
-    result = asyncio.run(try_transformer(trial, settings, path, state_path(options) / "plugins", installed=options.plugins))
+    result = asyncio.run(
+        try_transformer(trial, settings, path, state_path(options) / "plugins", installed=options.plugins)
+    )
     print("\n".join(_lines(result)))
     if options.out is not None and result.audio is not None:
         from hark.model.wav import write_wav

@@ -189,9 +189,7 @@ def _problem(entry: Loaded[Any], runner: Runner) -> str:
     return result.failure or sendable_text(str(result.value))
 
 
-def _member(
-    entry: Loaded[Any], priority: int | None = None, suspended: str = "", problem: str = ""
-) -> PluginReport:
+def _member(entry: Loaded[Any], priority: int | None = None, suspended: str = "", problem: str = "") -> PluginReport:
     notes = [problem] if problem else []
     if entry.unloaded:
         notes.append(f"unloaded: {entry.unloaded}")

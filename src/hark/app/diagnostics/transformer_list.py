@@ -60,7 +60,9 @@ def _chains(runtime: Runtime, settings: Settings) -> list[ListedChain]:
         off = [
             ListedTransformer(id=entry.id, about=about(entry.plugin), priority=entry.priority) for entry in others
         ] + [
-            ListedTransformer(id=one.id, about=one.about, priority=getattr(one.load(), "priority", None), missing=one.missing)
+            ListedTransformer(
+                id=one.id, about=one.about, priority=getattr(one.load(), "priority", None), missing=one.missing
+            )
             for one in shipped.values()
             if one.id not in chain.registry
         ]

@@ -63,7 +63,9 @@ class PolicyGuard(UtteranceTransformer):
         for rule, found in self._rules:
             if (found is None or any(map(found.search, utterances))) and rule.fits(ctx, self.host.clock):
                 if rule.say:
-                    ctx.emit("ovos.utterance.speak", {"utterance": rule.say, **({"lang": ctx.lang} if ctx.lang else {})})
+                    ctx.emit(
+                        "ovos.utterance.speak", {"utterance": rule.say, **({"lang": ctx.lang} if ctx.lang else {})}
+                    )
                 ctx.cancel(rule.reason)
                 break
         return utterances
@@ -102,7 +104,7 @@ class ContentGuard(DialogTransformer):
                 return text
             if rule.action == "replace":
                 return rule.say
-            text = " ".join(found.sub(lambda _found, say=rule.say: say, text).split())
+            text = " ".join(found.sub(rule.say.replace("\\", "\\\\"), text).split())
         return text
 
 

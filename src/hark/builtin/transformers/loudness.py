@@ -46,10 +46,10 @@ def loudness(samples: Any, rate: int) -> float:
         spectrum = numpy.fft.rfft(samples[:, start : start + block])
         power = (spectrum.real**2 + spectrum.imag**2) * weights
         energies.append(float(power.sum()) / block**2)
-    return _gated(numpy, numpy.asarray(energies))
+    return _gated(numpy.asarray(energies))
 
 
-def _gated(numpy: Any, energies: Any) -> float:
+def _gated(energies: Any) -> float:
     heard = energies[energies > _energy(_ABSOLUTE_GATE)]
     if not len(heard):
         return SILENT

@@ -139,8 +139,12 @@ class UtteranceTranslation(UtteranceTransformer):
 
     id = "translate"
     priority = 30
-    Settings = TranslationSettings
-    settings: TranslationSettings
+
+    @dataclass(frozen=True)
+    class Settings(TranslationSettings):
+        """Those of both halves."""
+
+    settings: Settings
 
     async def start(self) -> None:
         self._halves = _Halves(self.settings, self.host.clock, tuple(self.host.langs))
@@ -165,8 +169,12 @@ class DialogTranslation(DialogTransformer):
 
     id = "translate"
     priority = 50
-    Settings = TranslationSettings
-    settings: TranslationSettings
+
+    @dataclass(frozen=True)
+    class Settings(TranslationSettings):
+        """Those of both halves."""
+
+    settings: Settings
 
     async def start(self) -> None:
         self._halves = _Halves(self.settings, self.host.clock, tuple(self.host.langs))

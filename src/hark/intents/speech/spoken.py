@@ -42,7 +42,9 @@ def _needs_words(text: str) -> bool:
 
 @lru_cache(maxsize=32)
 def _spoken_form(code: str, lang: str) -> _SpokenForm:
-    return _SpokenForm(code, spoken_words(code), _number_rules(code, lang), code == "en" and lang not in ("en", "en-us"))
+    return _SpokenForm(
+        code, spoken_words(code), _number_rules(code, lang), code == "en" and lang not in ("en", "en-us")
+    )
 
 
 def _number_rules(code: str, lang: str) -> str:
@@ -66,9 +68,11 @@ class _SpokenForm:
         self._group = re.compile(group)
         number = rf"(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{point}\d+)?"
         start, end = r"(?<![\w.,:/-])", r"(?![\w]|[.,:/-]\d)"
-        signed = rf"(?P<sign>(?<!\S)[-−])?(?P<number>(?<![\w.,:/]){number})"
+        signed = rf"(?P<sign>(?<!\S)[-\u2212])?(?P<number>(?<![\w.,:/]){number})"
         coins, units = _any(words.currencies), _any(words.units)
-        self._abbreviation = re.compile(rf"(?<!\w)(?:{_any(words.abbreviations)})(?!\w)") if words.abbreviations else None
+        self._abbreviation = (
+            re.compile(rf"(?<!\w)(?:{_any(words.abbreviations)})(?!\w)") if words.abbreviations else None
+        )
         self._iso_date = re.compile(rf"{start}(\d{{4}})-(\d\d)-(\d\d){end}")
         self._local_date = re.compile(rf"{start}(\d{{1,2}})([/.-])(\d{{1,2}})\2(\d{{4}}){end}")
         self._time = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?![\d:])")
@@ -77,7 +81,7 @@ class _SpokenForm:
         self._unit = re.compile(rf"{signed}[ {_NARROW}]?({units})(?![\w/])")
         endings = _any(words.ordinals)
         self._ordinal = re.compile(rf"{start}(\d{{1,6}})({endings})(?!\w)") if words.ordinals else None
-        self._range = re.compile(r"(?<![\w.,:/-])(\d{1,6})[ ]?[–-][ ]?(\d{1,6})(?![\w]|[.,:/–-]\d)")
+        self._range = re.compile("(?<![\\w.,:/-])(\\d{1,6})[ ]?[\u2013-][ ]?(\\d{1,6})(?![\\w]|[.,:/\u2013-]\\d)")
         self._number = re.compile(rf"{signed}{end}")
         self._symbol = re.compile(rf"(?<=\s)({_any(words.symbols)})(?=\s)") if words.symbols else None
 

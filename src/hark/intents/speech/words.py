@@ -111,4 +111,3 @@ def spelled_by(number: int, rules: str, rule_set: str) -> str | None:
 
 def _readable(words: str) -> str:
     return words.replace("\u00ad", "").replace("\u200b", "")
-

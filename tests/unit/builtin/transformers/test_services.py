@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from unit.builtin.transformers.http_services import LocalService, chat, libretranslate, serving
 
 from hark.builtin import ParrotSkill
 from hark.builtin.transformers.dialog.tone import ModelTone
@@ -16,6 +15,7 @@ from hark.plugins import Turn
 from hark.skills import Skill, intent
 from hark.testing import Assistant
 from hark.testing.contracts import transformer_contract
+from unit.builtin.transformers.http_services import LocalService, chat, libretranslate, serving
 
 
 class PizzaSkill(Skill):
@@ -83,7 +83,9 @@ async def test_a_model_translates_as_well() -> None:
 
     with serving(chat(reply)) as service:
         settings = {"plugins": {"translate": {"service": "openai", "url": f"{service.url}/v1", "model": "m"}}}
-        async with Assistant(UtteranceTranslation(), DialogTranslation(), ParrotSkill(), settings=settings) as assistant:
+        async with Assistant(
+            UtteranceTranslation(), DialogTranslation(), ParrotSkill(), settings=settings
+        ) as assistant:
             assert await assistant.hears("di hola", lang="es-ES") == ["hola"]
 
 

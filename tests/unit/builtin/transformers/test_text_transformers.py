@@ -151,7 +151,9 @@ async def test_slots_that_were_left_out_come_from_the_session() -> None:
     settings = {"plugins": {"defaults": {"slots": slots, "values": {"location.city": "Lisbon"}}}}
     async with Assistant(Classifier(), SessionDefaults(), Player(), settings=settings) as assistant:
         session = Session("s", location={"tz": "Europe/Lisbon"}, system_unit="metric")
-        assert await assistant.hears("play", session=session) == ["city = Lisbon, timezone = Europe/Lisbon, unit = metric"]
+        assert await assistant.hears("play", session=session) == [
+            "city = Lisbon, timezone = Europe/Lisbon, unit = metric"
+        ]
 
 
 async def test_personal_data_is_hidden_from_handlers_that_are_not_trusted() -> None:

@@ -37,7 +37,7 @@ class NoiseSuppression(AudioTransformer):
     async def start(self) -> None:
         self._library: Any = need("webrtc_noise_gain", "denoise")
 
-    def transform(self, audio: Audio, ctx: Ctx) -> Audio:
+    def transform(self, audio: Audio, ctx: Ctx) -> Audio:  # noqa: ARG002
         samples = resample_mono(audio).samples
         if len(samples) < _PIECE:
             return audio

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from hark.plugins import Ctx, DialogTransformer
 
-_END: Final = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*(?=\s|$)")
+_END: Final = re.compile("(?<=[.!?\u2026\u3002\uff01\uff1f])[\"'\u201d\u2019)\\]]*(?=\\s|$)")
 
 
 class LengthCap(DialogTransformer):

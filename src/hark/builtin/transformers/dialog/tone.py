@@ -53,8 +53,9 @@ class ModelTone(DialogTransformer):
         if len(text) < self.settings.shortest or len(text) > 2_000:
             return text
         instruction = (
-            f"Reword what a voice assistant says so that it sounds {self.settings.style}. Keep its meaning, its language"
-            f"{f' ({ctx.lang})' if ctx.lang else ''}, and every number and name. Answer with the reworded text alone."
+            f"Reword what a voice assistant says so that it sounds {self.settings.style}. Keep its meaning, its "
+            f"language{f' ({ctx.lang})' if ctx.lang else ''}, and every number and name. "
+            "Answer with the reworded text alone."
         )
         reworded = self._model.answer(instruction, text, longest=len(text)).strip('"“” \n')
         if Counter(_NUMBER.findall(reworded)) != Counter(_NUMBER.findall(text)):

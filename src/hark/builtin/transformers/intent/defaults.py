@@ -63,8 +63,5 @@ class SessionDefaults(IntentTransformer):
 def _read(session: Session, place: str) -> str:
     value: Any = session
     for name in place.split("."):
-        if isinstance(value, (Session, Mapping)):
-            value = value.get(name)
-        else:
-            value = getattr(value, name, None)
+        value = value.get(name) if isinstance(value, (Session, Mapping)) else getattr(value, name, None)
     return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import unicodedata
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
 from hark.builtin.engines.extras import need
+from hark.builtin.transformers.files import plugin_path
 from hark.plugins import Ctx, IntentTransformer, Match
 from hark.plugins.engines import Unavailable
 
@@ -96,9 +96,7 @@ class EntityLookup(IntentTransformer):
 
     async def start(self) -> None:
         library = need("ahocorasick_rs", "entities")
-        self._folder = Path(self.settings.folder).expanduser()
-        if not self._folder.is_absolute():
-            self._folder = self.host.data_dir / self._folder
+        self._folder = plugin_path(self.settings.folder, self.host)
         self._index = await asyncio.to_thread(self._read, library)
         self.host.log.info("%d names in %s", len(self._index), self._folder)
 
@@ -111,7 +109,7 @@ class EntityLookup(IntentTransformer):
             raise Unavailable(f"{self._folder} cannot be read: {error}", "it has text files in UTF-8") from None
         return EntityIndex(library, names)
 
-    def transform(self, match: Match, ctx: Ctx) -> Match:
+    def transform(self, match: Match, ctx: Ctx) -> Match:  # noqa: ARG002
         if self.settings.skills and match.skill_id not in self.settings.skills:
             return match
         added: dict[str, str] = {}

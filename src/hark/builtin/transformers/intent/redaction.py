@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Literal
 
 from hark.plugins import Ctx, IntentTransformer, Match
@@ -46,7 +47,9 @@ class SlotRedaction(IntentTransformer):
     settings: Settings
 
     async def start(self) -> None:
-        self._patterns = [(name, re.compile(_PATTERNS[name])) for name in self.settings.kinds]
+        self._patterns: list[tuple[str, re.Pattern[str]]] = [
+            (name, re.compile(_PATTERNS[name])) for name in self.settings.kinds
+        ]
         for name, pattern in self.settings.patterns.items():
             try:
                 self._patterns.append((name, re.compile(pattern)))
@@ -73,8 +76,12 @@ class SlotRedaction(IntentTransformer):
         if not any(character.isdigit() or character == "@" for character in text) and not self.settings.patterns:
             return text
         for name, pattern in self._patterns:
-            text = pattern.sub(lambda found, name=name: f"[{name}]" if _is(name, found[0]) else found[0], text)
+            text = pattern.sub(partial(_hidden, name), text)
         return text
+
+
+def _hidden(kind: str, found: re.Match[str]) -> str:
+    return f"[{kind}]" if _is(kind, found[0]) else found[0]
 
 
 def _is(kind: str, text: str) -> bool:

@@ -40,8 +40,12 @@ class TurnPrivacy(MetadataTransformer):
     id = "privacy"
     priority = 5
     quick = True
-    Settings = PrivacySettings
-    settings: PrivacySettings
+
+    @dataclass(frozen=True)
+    class Settings(PrivacySettings):
+        """Those of both halves."""
+
+    settings: Settings
 
     def transform(self, ctx: Ctx) -> None:
         _decide(self.settings, ctx, self.host.clock)
@@ -54,8 +58,12 @@ class SoundPrivacy(AudioTransformer):
     priority = 5
     quick = True
     chunked = True
-    Settings = PrivacySettings
-    settings: PrivacySettings
+
+    @dataclass(frozen=True)
+    class Settings(PrivacySettings):
+        """Those of both halves."""
+
+    settings: Settings
 
     def transform(self, audio: Audio, ctx: Ctx) -> Audio:
         _decide(self.settings, ctx, self.host.clock)

@@ -6,11 +6,11 @@ from array import array
 from dataclasses import dataclass
 from functools import lru_cache
 from math import pi, sin
-from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta
 
+from hark.builtin.transformers.files import plugin_path
 from hark.model.audio import as_16_bits, as_mono, int16_bytes, int16_samples
 from hark.model.resample import resample_mono
 from hark.model.wav import read_wav
@@ -29,7 +29,7 @@ class AnswerEarcon(TTSTransformer):
         """Which sound."""
 
         file: str = ""
-        """A WAV file; empty: two soft tones."""
+        """A WAV file, a relative path in the plugin's data folder; empty: two soft tones."""
         volume: Annotated[float, Meta(gt=0, le=1)] = 0.25
         """How loud the tones are."""
         sessions: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class AnswerEarcon(TTSTransformer):
     async def start(self) -> None:
         self._file: Audio | None = None
         if self.settings.file:
-            path = Path(self.settings.file).expanduser()
+            path = plugin_path(self.settings.file, self.host)
             try:
                 self._file = as_mono(read_wav(path.read_bytes()))
             except (OSError, ValueError) as error:

@@ -35,7 +35,7 @@ class TempoAndPitch(TTSTransformer):
     async def start(self) -> None:
         self._library: Any = need("python_stretch", "tempo").Signalsmith
 
-    def transform(self, audio: Audio, ctx: Ctx) -> Audio:
+    def transform(self, audio: Audio, ctx: Ctx) -> Audio:  # noqa: ARG002
         settings = self.settings
         if (settings.tempo == 1.0 and settings.semitones == 0.0) or not 0.05 <= audio.seconds <= _LONGEST:
             return audio

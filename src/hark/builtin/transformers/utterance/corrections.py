@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Final
 
 from msgspec import Meta
 
+from hark.builtin.transformers.files import plugin_path
 from hark.plugins import Ctx, UtteranceTransformer
 
-_WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
+_WORD: Final = re.compile(r"\w+(?:['\u2019]\w+)*")
 _SECTION: Final = re.compile(r"\[([A-Za-z0-9-]+)\]")
 _ANY: Final = ""
 
@@ -103,9 +103,7 @@ class Corrections(UtteranceTransformer):
     settings: Settings
 
     async def start(self) -> None:
-        self._path = Path(self.settings.file).expanduser()
-        if not self._path.is_absolute():
-            self._path = self.host.data_dir / self._path
+        self._path = plugin_path(self.settings.file, self.host)
         self._seen: tuple[int, int] | None = None
         self._problem = ""
         self._corrections = CorrectionsFile("")

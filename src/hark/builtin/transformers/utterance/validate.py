@@ -24,7 +24,7 @@ _INVENTED: Final = (
 )
 """What recognisers trained on subtitles write for silence and noise."""
 _MARK: Final = re.compile(r"[\[(*♪][^\])*♪]{0,40}[\])*♪]")
-_WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
+_WORD: Final = re.compile(r"\w+(?:['\u2019]\w+)*")
 _AGAIN: Final[Mapping[str, str]] = {
     "en": "Sorry, could you say that again?",
     "de": "Wie bitte? Sag das bitte noch einmal.",
