@@ -68,7 +68,7 @@ class _SpokenForm:
         self._group = re.compile(group)
         number = rf"(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{point}\d+)?"
         start, end = r"(?<![\w.,:/-])", r"(?![\w]|[.,:/-]\d)"
-        signed = rf"(?P<sign>(?<!\S)[-\u2212])?(?P<number>(?<![\w.,:/]){number})"
+        signed = rf"(?P<sign>(?<!\S)[-\u2212])?(?P<number>(?<![\w.,:/])(?<!\w-){number})"
         coins, units = _any(words.currencies), _any(words.units)
         self._abbreviation = (
             re.compile(rf"(?<!\w)(?:{_any(words.abbreviations)})(?!\w)") if words.abbreviations else None
