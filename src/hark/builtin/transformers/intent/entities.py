@@ -74,7 +74,7 @@ def read_names(text: str) -> list[tuple[str, str]]:
 class EntityLookup(IntentTransformer):
     """Adds a slot for each kind of name it finds: `artist`, and `artist.id` where the list gives another value.
 
-    Slots that the match has already are left alone. Each list is a file `<kind>.txt`: a line `name` or `name = value`.
+    Slots that the match has already are left alone; only the value is added to one with the same text. Each list is a file `<kind>.txt`: a line `name` or `name = value`.
     """
 
     id = "entities"
@@ -114,10 +114,15 @@ class EntityLookup(IntentTransformer):
             return match
         added: dict[str, str] = {}
         for kind, text, value in self._index.find(match.utterance):
-            if kind not in match.slots and kind not in added and len(added) < self.settings.most:
+            if kind in added or len(added) >= self.settings.most:
+                continue
+            filled = match.slots.get(kind)
+            if filled is not None and filled.casefold() != text.casefold():
+                continue
+            if filled is None:
                 added[kind] = text
-                if value.casefold() != text.casefold():
-                    added[f"{kind}.id"] = value
+            if value.casefold() != text.casefold() and f"{kind}.id" not in match.slots:
+                added[f"{kind}.id"] = value
         return match.with_slots(**added) if added else match
 
     def problem(self) -> str:
