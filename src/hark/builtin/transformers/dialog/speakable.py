@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 from hark.intents.speech import can_spell_numbers, plain_text, speakable
@@ -30,8 +31,12 @@ class Speakable(DialogTransformer):
     settings: Settings
 
     async def start(self) -> None:
+        await asyncio.to_thread(self._load)
+
+    def _load(self) -> None:
+        """Read the words of the assistant's languages: the first call is to be as quick as the next."""
         for lang in self.host.langs:
-            speakable("1 km, 2026-01-01", lang)  # loads the words of the language
+            speakable("1 km, 2026-01-01", lang)
 
     def transform(self, text: str, ctx: Ctx) -> str:
         if not self.settings.words:

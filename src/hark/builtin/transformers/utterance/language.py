@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -42,6 +43,9 @@ class WrittenLanguage(UtteranceTransformer):
                 f"there is only one language to detect: {', '.join(self._tags.values())}",
                 'name others in [assistant] langs, or in its setting langs, such as ["en-US", "de-DE"]',
             )
+        await asyncio.to_thread(self._load)
+
+    def _load(self) -> None:
         langid: Any = need("py3langid.langid", "language")
         self._identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
         unknown = [code for code in self._tags if code not in self._identifier.labels]
