@@ -171,7 +171,10 @@ async def denoise() -> None:
         "put milk and eggs on my shopping list", "tell me a joke", "what time is it in Tokyo",
         "play some quiet music", "how much is five miles in kilometers",
     ]  # fmt: skip
-    for engine_id, options in (("pocketsphinx", {"phrases": tuple(sentences)}), ("faster-whisper", {"model": whisper_tiny(), "threads": 1})):
+    for engine_id, options in (
+        ("pocketsphinx", {"phrases": tuple(sentences)}),
+        ("faster-whisper", {"model": whisper_tiny(), "threads": 1}),
+    ):
         engine: Any = engine_class("stt", engine_id)()
         engine.settings = engine.Settings(**options)
         engine.load()

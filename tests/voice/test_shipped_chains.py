@@ -90,7 +90,6 @@ async def test_six_full_chains_in_one_spoken_turn(real: Real, model: LocalServic
         assert not house.runtime.refusals, house.runtime.refusals
         answer = await house.hears(faint)
         why = house.why()
-    Path("/tmp/l2_trace.txt").write_text(why)
     ran = re.findall(r"^ +[\d.]+ ms +(\w+) +(\S+) +(changed|unchanged)\b", why, re.MULTILINE)
     chains = {kind: [who for stage, who, _how in ran if stage == kind] for kind in ("audio", "utterance", "metadata")}
     assert chains["audio"] == ["privacy", "publish", "denoise", "level"]

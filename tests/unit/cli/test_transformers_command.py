@@ -59,7 +59,7 @@ def test_try_shows_a_cancellation_and_what_is_emitted(capsys: pytest.CaptureFixt
 
 def test_try_takes_sound_and_writes_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     quiet, louder = tmp_path / "quiet.wav", tmp_path / "louder.wav"
-    samples = array("h", (round(300 * (1 if n % 40 < 20 else -1)) for n in range(32_000)))
+    samples = array("h", ((300 * (1 if n % 40 < 20 else -1)) for n in range(32_000)))
     quiet.write_bytes(write_wav(Audio(int16_bytes(samples), 16_000)))
     status, text = said(capsys, "try", "audio", "level", str(quiet), "--out", str(louder))
     assert status == 0
