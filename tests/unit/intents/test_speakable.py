@@ -14,7 +14,7 @@ GOLDEN = [
     ("en-US", "3/4/2026 at 9:05", "March fourth, twenty twenty-six at nine oh five"),
     ("en-GB", "3/4/2026", "April third, twenty twenty-six"),
     ("en-US", "$12.50, £1 & 0.5%", "twelve dollars and fifty cents, one pound and zero point five percent"),
-    ("en-US", "the 22nd, Dr. Smith, e.g. 5-10 km", "the twenty-second, Doctor Smith, for example five to ten kilometers"),
+    ("en-US", "the 22nd, Dr. Lee, e.g. 5-10 km", "the twenty-second, Doctor Lee, for example five to ten kilometers"),
     ("en-US", "1,234.5 or 007", "one thousand two hundred thirty-four point five or zero zero seven"),
     ("de-DE", "Es ist 17:30, 1 h und 2,50 €", "Es ist siebzehn Uhr dreißig, eine Stunde und zwei Euro fünfzig"),
     ("de-DE", "am 18.11.2026 z. B. 1.234 km", "am achtzehnten November zweitausendsechsundzwanzig zum Beispiel "

@@ -10,6 +10,7 @@ from typing import Literal
 from hark.builtin.transformers.conditions import Conditions
 from hark.plugins import Ctx, DialogTransformer, UtteranceTransformer
 from hark.plugins.engines import Unavailable
+from hark.spec import topics
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,8 @@ class PolicyGuard(UtteranceTransformer):
         for rule, found in self._rules:
             if (found is None or any(map(found.search, utterances))) and rule.fits(ctx, self.host.clock):
                 if rule.say:
-                    ctx.emit(
-                        "ovos.utterance.speak", {"utterance": rule.say, **({"lang": ctx.lang} if ctx.lang else {})}
+                    ctx.reply(
+                        topics.UTTERANCE_SPEAK, {"utterance": rule.say, **({"lang": ctx.lang} if ctx.lang else {})}
                     )
                 ctx.cancel(rule.reason)
                 break

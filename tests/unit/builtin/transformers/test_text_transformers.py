@@ -66,12 +66,13 @@ def test_what_people_say_is_valid(text: str) -> None:
 
 async def test_the_device_that_heard_nonsense_asks_again_in_its_language() -> None:
     async with Assistant(TranscriptValidator(), ParrotSkill()) as assistant:
-        spoken = {CAPTURE_ID: "capture-1"}
+        spoken = {CAPTURE_ID: "capture-1", "source": "kitchen-speaker"}
         answers = await assistant.hears("[Musik]", lang="de-DE", session="kitchen", context=spoken)
         assert answers == ["Wie bitte? Sag das bitte noch einmal."]
         [asked] = assistant.of("ovos.utterance.speak")
         assert asked.session_id == "kitchen"
         assert asked.data["listen"] is True
+        assert asked.context["destination"] == "kitchen-speaker"
         [cancelled] = assistant.of("ovos.utterance.cancelled")
         assert cancelled.data["cancel_reason"] == "transcription_invalid"
         assert len(assistant.of("ovos.utterance.handled")) == 1

@@ -74,7 +74,8 @@ def read_names(text: str) -> list[tuple[str, str]]:
 class EntityLookup(IntentTransformer):
     """Adds a slot for each kind of name it finds: `artist`, and `artist.id` where the list gives another value.
 
-    Slots that the match has already are left alone; only the value is added to one with the same text. Each list is a file `<kind>.txt`: a line `name` or `name = value`.
+    Slots that the match has already are left alone; only the value is added to one with the same text. Each list is a
+    file `<kind>.txt`: a line `name` or `name = value`.
     """
 
     id = "entities"

@@ -104,7 +104,7 @@ class TranscriptValidator(UtteranceTransformer):
         if self.settings.reprompt:
             lang = ctx.lang or ctx.session.lang or "en"
             again = self.settings.again or _AGAIN.get(lang.partition("-")[0].lower(), _AGAIN["en"])
-            ctx.emit(topics.UTTERANCE_SPEAK, {"utterance": again, "lang": lang, "listen": True})
+            ctx.reply(topics.UTTERANCE_SPEAK, {"utterance": again, "lang": lang, "listen": True})
         ctx.cancel("transcription_invalid")
         return utterances
 
