@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import sys
 from collections import Counter
@@ -140,10 +141,13 @@ _SESSIONS: Final[tuple[Any, ...]] = (
 
 def main() -> None:
     turns = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    logging.disable()  # each failure is a line
     report = asyncio.run(random_failures(turns))
-    print(f"{report.turns} turns: {report.spoken} accepted and said, {report.cancelled} cancelled")
-    print(", ".join(f"{count} x {name}" for name, count in sorted(report.failures.items())))
-    print(f"sentences past a broken guard: {len(report.passed_a_broken_guard)}")
+    failures = ", ".join(f"{count} x {name}" for name, count in sorted(report.failures.items()))
+    sys.stdout.write(
+        f"{report.turns} turns: {report.spoken} accepted and said, {report.cancelled} cancelled\n{failures}\n"
+        f"sentences past a broken guard: {len(report.passed_a_broken_guard)}\n"
+    )
     sys.exit(bool(report.passed_a_broken_guard))
 
 

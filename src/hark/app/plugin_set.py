@@ -122,8 +122,8 @@ class PluginSet:
         """Register and start a checked plugin. Return a refusal, with everything undone, if it fails to start."""
         registry, plugin = self.registry_for(entry.plugin), entry.plugin
         registry.register(entry)
-        langs = self._settings.understanding().langs
-        host = PluginHost(plugin, self._bus, self._runner, self._data_root, langs)
+        options, home = self._settings.understanding(), self._settings.home.value()
+        host = PluginHost(plugin, self._bus, self._runner, self._data_root, options.langs, options.lang, home)
         plugin.host = self._hosts[id(plugin)] = host
         if _has_handlers(plugin):
             self._handlers.attach(plugin)

@@ -9,11 +9,11 @@ from hark.hosting import Refusal
 from hark.plugins import AudioTap, PipelinePlugin, Plugin, Transformer
 from hark.spec import TRANSFORMER_TYPES, TransformerType
 
-ServiceName = Literal["understand", "act", "hear", "speak"]
+ServiceName = Literal["understand", "act", "hear", "speak", "schedule"]
 Kind = TransformerType | Literal["audio_tap", "pipeline", "skill"]
 """The kinds of plugins."""
 
-ALL_SERVICES: Final[tuple[ServiceName, ...]] = ("hear", "understand", "act", "speak")
+ALL_SERVICES: Final[tuple[ServiceName, ...]] = ("schedule", "hear", "understand", "act", "speak")
 """In the order in which they are stopped, so that what is under way comes to its end."""
 
 SERVICE_OF: Final[Mapping[Kind, ServiceName]] = {

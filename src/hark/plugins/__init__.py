@@ -3,8 +3,10 @@
 from hark.model import Audio, Clock, ContextEntry, Match, Message, Session
 from hark.plugins.audio_tap import AudioTap, SoundContext
 from hark.plugins.handlers import Answer, answers, fallback, handles
+from hark.plugins.home import Home
 from hark.plugins.pipeline import Declined, Later, PipelinePlugin, Round
 from hark.plugins.plugin import Host, Plugin
+from hark.plugins.schedules import ScheduledCall, ScheduledTurn, ScheduleError, Schedules, scheduled
 from hark.plugins.transformers import (
     AudioTransformer,
     Ctx,
@@ -27,6 +29,7 @@ __all__ = [
     "Ctx",
     "Declined",
     "DialogTransformer",
+    "Home",
     "Host",
     "IntentTransformer",
     "Later",
@@ -36,6 +39,10 @@ __all__ = [
     "PipelinePlugin",
     "Plugin",
     "Round",
+    "ScheduleError",
+    "ScheduledCall",
+    "ScheduledTurn",
+    "Schedules",
     "Session",
     "SoundContext",
     "TTSTransformer",
@@ -45,4 +52,5 @@ __all__ = [
     "answers",
     "fallback",
     "handles",
+    "scheduled",
 ]

@@ -42,7 +42,7 @@ class RemoteListeners:
             data["lang"] = spoken.lang
         if spoken.message.data.get("listen") is True:
             data["listen"] = True
-        self._bus.emit(spoken.message.forward(topics.SPEECH_SHOWN, data))
+        self._bus.emit(spoken.message.signal(topics.SPEECH_SHOWN, data))
 
     def close(self) -> None:
         self._subscription.close()

@@ -15,6 +15,9 @@ _LONGEST: Final = 2_000
 _MOST_TEXTS: Final = 20
 _KEEPS: Final = ("all", "no-text", "none")
 """What a trace may keep, from the most to the least."""
+_MOST_STEPS: Final = 1_000
+_STEP_BYTES: Final = 300
+"""What a step takes without its texts."""
 
 
 class TraceStep(msgspec.Struct, frozen=True):
@@ -82,7 +85,9 @@ class TurnTrace:
         before: Any = None,
         after: Any = None,
     ) -> None:
-        """Add a step that ends now."""
+        """Add a step that ends now. Of more than a thousand in one turn, the rest is left out."""
+        if len(self.steps) >= _MOST_STEPS:
+            return
         if self.keep != "all":
             detail, before, after = "", None, None
         self.steps.append(TraceStep(stage, who, outcome, self._now() - self._began, seconds, detail, before, after))
@@ -111,6 +116,17 @@ class TurnTrace:
         """Record how the turn ended; steps may still follow, such as the speech it caused."""
         self.outcome = outcome
         self.seconds = self._now() - self._began
+
+    def weight(self) -> int:
+        """The bytes that it holds, roughly."""
+        total = _STEP_BYTES + sum(map(len, self.utterances))
+        for step in self.steps:
+            total += _STEP_BYTES + len(step.detail)
+            if step.before is not None:
+                total += _length(step.before)
+            if step.after is not None:
+                total += _length(step.after)
+        return total
 
     def record(self) -> TraceRecord:
         """A copy as plain data."""
@@ -148,6 +164,13 @@ class TraceRecord(msgspec.Struct):
 def _wordless(step: TraceStep) -> TraceStep:
     """A step without anything that was said."""
     return msgspec.structs.replace(step, detail="", before=None, after=None)
+
+
+def _length(artifact: Any) -> int:
+    kind = type(artifact)
+    if kind is str:
+        return len(artifact)
+    return sum(map(len, artifact)) if kind is tuple else 0
 
 
 def _plain(value: Any) -> Any:

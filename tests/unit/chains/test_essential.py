@@ -9,7 +9,7 @@ import pytest
 
 from flow.chain_rig import SIX, Rig, link
 from flow.essential_guard import random_failures
-from flow.stage import MakeAssistant, claims, transformer
+from flow.stage import claims, transformer
 from hark.hosting import CallLimits
 from hark.model import Message, Session
 from hark.plugins import Ctx
@@ -74,18 +74,16 @@ async def test_an_essential_transformer_that_is_not_loaded_cancels(kind: Transfo
     assert rig.trace.steps[0].detail == "it is not loaded"
 
 
-async def test_one_that_was_unloaded_cancels_and_is_not_listed_as_loaded(assistant: MakeAssistant) -> None:
+async def test_one_that_was_unloaded_cancels() -> None:
     settings = {"transformer": {"utterance": {"guard": {"essential": True}}}}
-    async with assistant(transformer("utterance", "guard", lambda t, ctx: t), claims(), settings=settings) as hark:
+    async with Assistant(transformer("utterance", "guard", lambda t, ctx: t), claims(), settings=settings) as hark:
         assert await hark.hears("hello") == ["hello"]
-        for runtime in getattr(hark.runtime, "runtimes", [hark.runtime]):
-            if "utterance" in runtime.transformers:
-                entry = runtime.transformers["utterance"].get("guard")
-                entry.unloaded = "3 of its calls have not returned"
+        hark.runtime.transformers["utterance"].remove("guard")
         assert await hark.hears("hello") == []
-        assert hark.of(topics.UTTERANCE_CANCELLED)[-1].data["cancel_reason"] == "policy_block"
+        assert hark.of(topics.UTTERANCE_CANCELLED)[-1].data == {"cancel_reason": "policy_block", "cancel_by": "guard"}
 
 
+@pytest.mark.spec("TRANSFORM-1/6.c")
 async def test_an_unloaded_transformer_is_no_longer_listed() -> None:
     async with Assistant(transformer("dialog", "a", lambda t, ctx: t)) as hark:
         entry = hark.runtime.transformers["dialog"].get("a")

@@ -19,6 +19,8 @@ _FOLLOWED: Final = (
     topics.UTTERANCE_HANDLED,
     topics.SPEECH_RENDERED,
     topics.HANDLER_WAITING,
+    topics.QUESTION_WITHDRAWN,
+    topics.REMARK_NONE,
     *OUTCOMES,
 )
 

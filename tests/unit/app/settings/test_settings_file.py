@@ -25,7 +25,8 @@ def mistakes(file: Path, text: str | bytes) -> list[str]:
 
 
 TABLES = (
-    "The tables are: assistant, bus, deny, engine, limits, nats, pipeline, plugins, services, trace, transformer, "
+    "The tables are: assistant, bus, deny, engine, home, limits, nats, pipeline, plugins, schedule, services, trace, "
+    "transformer, "
     "transformers, voice, wake"
 )
 DENIES = (
