@@ -59,11 +59,13 @@ class TraceStore:
     def ended(self, trace: TurnTrace, outcome: str) -> None:
         """End a trace."""
         trace.end(outcome)
-        if trace.keep == "none":
-            self._turns.pop(trace.utterance_id, None)
-        elif self._on_end is not None:
-            self._on_end(trace)
         known = trace.utterance_id
+        if trace.keep == "none":
+            if known in self._turns:
+                self._drop(known)
+            return
+        if self._on_end is not None:
+            self._on_end(trace)
         if known in self._turns:
             weight = trace.weight()
             self._bytes += weight - self._weights.get(known, 0)
