@@ -14,7 +14,7 @@ from hark.intents.template.features import STEM, asking, content_stems, denying,
 from hark.intents.template.pool import TemplateIndex
 from hark.intents.template.profile import Profile
 from hark.intents.template.query import Found, TemplateQuery
-from hark.intents.template.tagger import Known
+from hark.intents.template.tagger import Known, Tagger
 
 _MIDDLE: Final = 0.17
 """The clearness that scores 0.5. It was chosen on training samples so that one in twenty strangers is claimed. See
@@ -26,8 +26,6 @@ _FEW: Final = 2
 """The number of words that the utterance and the intent have to share."""
 _INCOMPLETE: Final = 0.85
 """A factor when a word was not said that all of the intent's sentences have."""
-_LEAST: Final = 0.3
-"""The least share that counts as explained, before caution."""
 _TOO_LONG: Final = 64
 """Utterances with more words are only compared as written."""
 _NAMED: Final = 4
@@ -139,11 +137,16 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
         elif taken is None and profile.slots and (similarity.is_value(word) or not similarity.count(word)):
             continue
         telling += 1
-    if own < _FEW or (said[0] in asking(lang) and not has(profile, said[0])):
+    if own < _FEW or (not profile.is_broad and said[0] in asking(lang) and not has(profile, said[0])):
         return candidate.lowered(0.0)
-    left = 1.0
-    if telling > explained:
-        left = max(_LEAST, explained / telling) ** profile.caution
+    if not explained:
+        if telling:
+            return candidate.lowered(0.0)
+        explained, telling = own, len(said)
+    left = explained / telling
+    if not profile.is_broad:
+        left *= profile.covered([*said, *meant])
+    left **= profile.caution
     if profile.core and not profile.core <= content_stems([*said, *meant]):
         left *= _INCOMPLETE
     return candidate.lowered(left)
@@ -163,7 +166,9 @@ def resolve(candidate: Candidate, query: TemplateQuery, floor: float) -> Found |
         for name in (*intent.required_slots, *candidate.profile.always):
             if name not in spans:
                 spans = tagger.tag(query.said, known, wanted=name)
-        spans = {name: span for name, span in spans.items() if _suits(name, span, query, known, candidate.profile)}
+        spans = {
+            name: span for name, span in spans.items() if _suits(name, span, query, known, candidate.profile, tagger)
+        }
         slots = query.text(intent, spans)
         candidate = rescored(candidate, query.said, {place for span in spans.values() for place in range(*span)})
         if candidate.score < floor:
@@ -179,13 +184,18 @@ def resolve(candidate: Candidate, query: TemplateQuery, floor: float) -> Found |
     return Found(intent, slots, candidate.score)
 
 
-def _suits(name: str, span: Span, query: TemplateQuery, known: Known, profile: Profile) -> bool:
-    """Whether a slot may take these words: a number where it takes numbers, a known value where values are known."""
+def _suits(
+    name: str, span: Span, query: TemplateQuery, known: Known, profile: Profile, tagger: Tagger
+) -> bool:
+    """Whether a slot may take these words: a number where it takes numbers; a known value; or words in the place where
+    the sentences have the slot, if values are not known or the intent is said in many ways."""
     words = query.said[span[0] : span[1]]
     if name in profile.numbers:
         return can_be_number(words, profile.intent.lang)
     lists = known.get(name, ())
-    return not lists or name in profile.open or any(" ".join(words) in values for values in lists)
+    if any(" ".join(words) in values for values in lists):
+        return True
+    return (not lists or name in profile.open or profile.is_broad) and tagger.has_place(name, query.said, span)
 
 
 def _too_different(query: TemplateQuery, best: Candidate, floor: float) -> str:
