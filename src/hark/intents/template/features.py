@@ -90,15 +90,15 @@ FILLERS: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) f
 
 _LIGHT: Final = {
     "en": "in at of from with by about into onto as if but then than its his her their these those what which "
-    "today tonight right really very much many more most all every each outside inside going gonna",
+    "today tonight right really very much many more most all every each another other outside inside going gonna",
     "de": "in im ins am bei beim mit nach zum zur vom über unter wenn aber als dann was welche welcher "
-    "welches heute sehr viel viele mehr alle jede jeden draußen drinnen",
-    "es": "en con sin sobre desde hasta al del si pero como que qué cual cuál hoy muy mucho más todo todos todas fuera dentro",
+    "welches heute sehr viel viele mehr alle jede jeden andere anderen draußen drinnen",
+    "es": "en con sin sobre desde hasta al del si pero como que qué cual cuál hoy muy mucho más todo todos todas otro otra fuera dentro",
     "fr": "en dans sur avec chez par au aux que quoi quel quelle ce cette ces hui aujourd'hui très plus tout tous toutes "
-    "dehors dedans si mais comme y",
-    "it": "in su con da dal nel nella sul al alla che cosa quale oggi molto più tutto tutti tutte fuori dentro se ma come",
-    "pt": "em no na nos nas com sem sobre ao à que qual hoje muito mais tudo todos todas fora dentro se mas como",
-    "nl": "in met bij naar over als maar dan wat welke vandaag heel veel meer alle buiten binnen",
+    "autre autres dehors dedans si mais comme y",
+    "it": "in su con da dal nel nella sul al alla che cosa quale oggi molto più tutto tutti tutte altro altra fuori dentro se ma come",
+    "pt": "em no na nos nas com sem sobre ao à que qual hoje muito mais tudo todos todas outro outra fora dentro se mas como",
+    "nl": "in met bij naar over als maar dan wat welke vandaag heel veel meer alle andere buiten binnen",
 }
 LIGHT: Final[Mapping[str, frozenset[str]]] = {
     lang: FILLERS[lang] | frozenset(words.split()) for lang, words in _LIGHT.items()

@@ -33,8 +33,9 @@ _PATIENCE: Final = 2
 CAUTION: Final = 0.25
 BROAD: Final = 30
 """An intent with so many different words, or more, is said in many ways."""
-_A_LINE: Final = 3
-"""How many different words a template of its own is worth."""
+_A_LINE: Final = 4
+_USUAL: Final = 2
+"""How many different words a template is worth, and the number of templates that say nothing about variety."""
 _NARROW: Final = 1.5
 _WARY: Final = 0.4
 
@@ -61,7 +62,7 @@ class Profile:
         self.core = frozenset.intersection(*map(content_stems, taken)) if len(taken) >= _ENOUGH else frozenset()
         """The beginnings of the content words that every sentence has."""
         known = {term[:STEM] for sentence in taken for term in sentence if not is_slot(term) and not is_light(term, intent.lang)}
-        variety = max(1, len(known), _A_LINE * len(intent.patterns))
+        variety = max(1, len(known), _A_LINE * (len(intent.patterns) - _USUAL))
         self.caution = CAUTION * max(1.0, BROAD / variety) ** _NARROW
         """The exponent of the share of what was said that it explains: an intent whose sentences have few different
         words is not meant when others are said."""
@@ -88,7 +89,7 @@ class Profile:
                 frozenset([term[:STEM] for term in sentence if not is_slot(term) and not is_light(term, lang)])
                 for sentence in self.intent.samples
             }
-            self._about = tuple([row for row in rows if row])
+            self._about = () if frozenset() in rows else tuple(rows)
         stems = {word[:STEM] for word in said}
         return max([len(row & stems) / len(row) for row in self._about], default=1.0)
 

@@ -24,6 +24,8 @@ _SHARPNESS: Final = 5.0
 either."""
 _FEW: Final = 2
 """The number of words that the utterance and the intent have to share."""
+_ENOUGH: Final = 4
+"""The number of shared words that is enough where one of them is telling."""
 _INCOMPLETE: Final = 0.85
 """A factor when a word was not said that all of the intent's sentences have."""
 _TOO_LONG: Final = 64
@@ -122,6 +124,9 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
                 explained += 1
             continue
         if taken is not None and place in taken:
+            if similarity.is_value(word):
+                telling += 1
+                explained += 1
             continue
         if word in denies:
             return candidate.lowered(0.0)
@@ -135,6 +140,8 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
             explained += 1
             meant.append(slip)
         elif taken is None and profile.slots and (similarity.is_value(word) or not similarity.count(word)):
+            explained += similarity.is_value(word)
+            telling += similarity.is_value(word)
             continue
         telling += 1
     if own < _FEW or (not profile.is_broad and said[0] in asking(lang) and not has(profile, said[0])):
@@ -145,7 +152,11 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
         explained, telling = own, len(said)
     left = explained / telling
     if not profile.is_broad:
+        if explained * 2 <= telling:
+            return candidate.lowered(0.0)
         left *= profile.covered([*said, *meant])
+        if explained == 1 and own < _ENOUGH:
+            left *= own / len(said)  # one telling word, and what stands around it
     left **= profile.caution
     if profile.core and not profile.core <= content_stems([*said, *meant]):
         left *= _INCOMPLETE
