@@ -93,11 +93,14 @@ _LIGHT: Final = {
     "today tonight right really very much many more most all every each another other outside inside going gonna",
     "de": "in im ins am bei beim mit nach zum zur vom über unter wenn aber als dann was welche welcher "
     "welches heute sehr viel viele mehr alle jede jeden andere anderen draußen drinnen",
-    "es": "en con sin sobre desde hasta al del si pero como que qué cual cuál hoy muy mucho más todo todos todas otro otra fuera dentro",
-    "fr": "en dans sur avec chez par au aux que quoi quel quelle ce cette ces hui aujourd'hui très plus tout tous toutes "
-    "autre autres dehors dedans si mais comme y",
-    "it": "in su con da dal nel nella sul al alla che cosa quale oggi molto più tutto tutti tutte altro altra fuori dentro se ma come",
-    "pt": "em no na nos nas com sem sobre ao à que qual hoje muito mais tudo todos todas outro outra fora dentro se mas como",
+    "es": "en con sin sobre desde hasta al del si pero como que qué cual cuál hoy muy mucho más todo todos todas "
+    "otro otra fuera dentro",
+    "fr": "en dans sur avec chez par au aux que quoi quel quelle ce cette ces hui aujourd'hui très plus tout tous "
+    "toutes autre autres dehors dedans si mais comme y",
+    "it": "in su con da dal nel nella sul al alla che cosa quale oggi molto più tutto tutti tutte "
+    "altro altra fuori dentro se ma come",
+    "pt": "em no na nos nas com sem sobre ao à que qual hoje muito mais tudo todos todas "
+    "outro outra fora dentro se mas como",
     "nl": "in met bij naar over als maar dan wat welke vandaag heel veel meer alle andere buiten binnen",
 }
 LIGHT: Final[Mapping[str, frozenset[str]]] = {

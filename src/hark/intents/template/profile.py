@@ -43,7 +43,23 @@ _WARY: Final = 0.4
 class Profile:
     """One intent in a `SimilarityIndex`. Nothing in it depends on other intents."""
 
-    __slots__ = ("_about", "_cohesion", "_rows", "_square", "always", "breadth", "caution", "core", "intent", "is_broad", "numbers", "open", "scale", "slots", "tagger")
+    __slots__ = (
+        "_about",
+        "_cohesion",
+        "_rows",
+        "_square",
+        "always",
+        "breadth",
+        "caution",
+        "core",
+        "intent",
+        "is_broad",
+        "numbers",
+        "open",
+        "scale",
+        "slots",
+        "tagger",
+    )
 
     def __init__(self, intent: TemplateIntent, traits: Traits) -> None:
         self.intent = intent
@@ -61,7 +77,12 @@ class Profile:
         """One plus the average number of slots in a sentence: slots are filled with unknown words."""
         self.core = frozenset.intersection(*map(content_stems, taken)) if len(taken) >= _ENOUGH else frozenset()
         """The beginnings of the content words that every sentence has."""
-        known = {term[:STEM] for sentence in taken for term in sentence if not is_slot(term) and not is_light(term, intent.lang)}
+        known = {
+            term[:STEM]
+            for sentence in taken
+            for term in sentence
+            if not is_slot(term) and not is_light(term, intent.lang)
+        }
         variety = max(1, len(known), _A_LINE * (len(intent.patterns) - _USUAL))
         self.caution = CAUTION * max(1.0, BROAD / variety) ** _NARROW
         """The exponent of the share of what was said that it explains: an intent whose sentences have few different

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from operator import itemgetter
 from math import exp
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from hark.intents.numerals import can_be_number
@@ -64,7 +64,7 @@ def candidates(query: TemplateQuery, floor: float = 0.0, *, with_denied: bool = 
     said, least = query.said, _MIDDLE * floor / (1.0 - floor)
     indexes = query.indexes()
     # What is denied, or kept out by the context, is no rival either.
-    takes_part = with_denied or not (query.has_denials or any([index.similarity.gated for index in indexes]))
+    takes_part = with_denied or not (query.has_denials or any(index.similarity.gated for index in indexes))
     barred = None if takes_part else query.bars
     found = [
         (similarity, profile, index)
@@ -103,6 +103,58 @@ def find_similar(query: TemplateQuery, floor: float) -> Found | str:
     return reason or "too few of these words are in the sentences of any intent"
 
 
+class _Account:
+    """What an intent explains of what was said."""
+
+    __slots__ = ("denied", "explained", "meant", "own", "telling")
+
+    def __init__(self, candidate: Candidate, said: list[str], taken: Container[int] | None) -> None:
+        self.own = 0
+        """How many words its sentences have."""
+        self.telling = 0
+        """How many words tell what was meant."""
+        self.explained = 0
+        """How many of those are its own, or part of known values."""
+        self.denied = False
+        """Whether a word denies that is not its own."""
+        self.meant: list[str] = []
+        """Words of its sentences that were nearly said."""
+        lang = candidate.profile.intent.lang
+        denies = denying(lang)
+        for place, word in enumerate(said):
+            if candidate.home.similarity.has(candidate.profile, word):
+                self.own += 1
+                if not is_light(word, lang):
+                    self._count(True)
+            elif taken is not None and place in taken:
+                if candidate.home.similarity.is_value(word):
+                    self._count(True)
+            elif word in denies:
+                self.denied = True
+                return
+            elif not is_light(word, lang):
+                self._strange(candidate, word, taken is None)
+
+    def _strange(self, candidate: Candidate, word: str, is_open: bool) -> None:
+        """Count a telling word that its sentences do not have; `is_open` while slots may still take it."""
+        similarity, profile = candidate.home.similarity, candidate.profile
+        if len(word) > STEM and similarity.has(profile, "^" + word[:STEM]):
+            self.own += 1
+            self._count(True)
+        elif slip := similarity.correction_of(profile, word):
+            self.own += 1
+            self._count(True)
+            self.meant.append(slip)
+        elif is_open and profile.slots and similarity.is_value(word):
+            self._count(True)
+        elif not (is_open and profile.slots) or similarity.count(word):
+            self._count(False)
+
+    def _count(self, is_explained: bool) -> None:
+        self.telling += 1
+        self.explained += is_explained
+
+
 def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None = None) -> Candidate:
     """The candidate, its score lowered by words of the utterance that its intent does not explain.
 
@@ -111,54 +163,23 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
     unknown words and known values are expected of an intent with slots. A word that denies, and the word that a
     question begins with, have to be the intent's own: "is the light off" switches nothing off.
     """
-    similarity, profile = candidate.home.similarity, candidate.profile
-    lang, has = profile.intent.lang, similarity.has
-    denies = denying(lang)
-    own = telling = explained = 0
-    meant: list[str] = []
-    for place, word in enumerate(said):
-        if has(profile, word):
-            own += 1
-            if not is_light(word, lang):
-                telling += 1
-                explained += 1
-            continue
-        if taken is not None and place in taken:
-            if similarity.is_value(word):
-                telling += 1
-                explained += 1
-            continue
-        if word in denies:
-            return candidate.lowered(0.0)
-        if is_light(word, lang):
-            continue
-        if len(word) > STEM and has(profile, "^" + word[:STEM]):
-            own += 1
-            explained += 1
-        elif slip := similarity.correction_of(profile, word):
-            own += 1
-            explained += 1
-            meant.append(slip)
-        elif taken is None and profile.slots and (similarity.is_value(word) or not similarity.count(word)):
-            explained += similarity.is_value(word)
-            telling += similarity.is_value(word)
-            continue
-        telling += 1
-    if own < _FEW or (not profile.is_broad and said[0] in asking(lang) and not has(profile, said[0])):
+    profile = candidate.profile
+    account = _Account(candidate, said, taken)
+    own, telling, explained = account.own, account.telling, account.explained
+    if account.denied or own < _FEW or (telling and not explained):
         return candidate.lowered(0.0)
-    if not explained:
-        if telling:
-            return candidate.lowered(0.0)
+    if not telling:
         explained, telling = own, len(said)
     left = explained / telling
     if not profile.is_broad:
-        if explained * 2 <= telling:
+        asks = said[0] in asking(profile.intent.lang) and not candidate.home.similarity.has(profile, said[0])
+        if asks or explained * 2 <= telling:
             return candidate.lowered(0.0)
-        left *= profile.covered([*said, *meant])
+        left *= profile.covered([*said, *account.meant])
         if explained == 1 and own < _ENOUGH:
             left *= own / len(said)  # one telling word, and what stands around it
     left **= profile.caution
-    if profile.core and not profile.core <= content_stems([*said, *meant]):
+    if profile.core and not profile.core <= content_stems([*said, *account.meant]):
         left *= _INCOMPLETE
     return candidate.lowered(left)
 
@@ -195,9 +216,7 @@ def resolve(candidate: Candidate, query: TemplateQuery, floor: float) -> Found |
     return Found(intent, slots, candidate.score)
 
 
-def _suits(
-    name: str, span: Span, query: TemplateQuery, known: Known, profile: Profile, tagger: Tagger
-) -> bool:
+def _suits(name: str, span: Span, query: TemplateQuery, known: Known, profile: Profile, tagger: Tagger) -> bool:
     """Whether a slot may take these words: a number where it takes numbers; a known value; or words in the place where
     the sentences have the slot, if values are not known or the intent is said in many ways."""
     words = query.said[span[0] : span[1]]
