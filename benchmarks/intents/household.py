@@ -2,15 +2,12 @@
 
 `talk.txt` holds sentences that are no commands: none may be claimed. `near.txt` holds sentences one word away from a
 command: the command may not run, its opposite never. The assistant is the one that ships, with every matcher.
-
-    python benchmarks/intents/household.py [--all]
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,19 +102,19 @@ async def play() -> HouseholdResult:
     return result
 
 
-def main() -> int:
+def table() -> str:
+    """The figures as a table, and the sentences that were claimed."""
     logging.disable(logging.WARNING)
     result = asyncio.run(play())
-    if "--all" in sys.argv:
-        for name in ("claimed", "obeyed", "reversed", "others"):
-            for text, label in getattr(result, name):
-                print(f"{name:9} {text!r} {label}")
-    print(
-        f"talk: {len(result.claimed)} of {result.talk} claimed; near: {len(result.obeyed)} of {result.near} obeyed, "
-        f"{len(result.reversed)} with the opposite meaning, {len(result.others)} something else"
-    )
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+    logging.disable(logging.NOTSET)
+    lines = [
+        "| sentences | number | claimed | % |",
+        "|---|---|---|---|",
+        f"| no commands | {result.talk} | {len(result.claimed)} | {100 * len(result.claimed) / result.talk:.1f} |",
+        f"| near a command | {result.near} | {len(result.obeyed)} | {100 * len(result.obeyed) / result.near:.1f} |",
+        f"| near a command, the opposite | {result.near} | {len(result.reversed)} | "
+        f"{100 * len(result.reversed) / result.near:.1f} |",
+        "",
+        *[f"- {text!r}: {label}" for text, label in result.claimed + result.obeyed + result.reversed],
+    ]
+    return "\n".join(lines)

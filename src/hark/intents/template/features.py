@@ -120,6 +120,22 @@ _DENYING: Final = {
 DENYING: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _DENYING.items()}
 """Words that turn a sentence into its opposite."""
 
+_POLAR: Final = {
+    "en": "on off up down open opened close closed shut lock locked unlock unlocked raise lower louder quieter warmer "
+    "cooler colder hotter brighter darker increase decrease start stop enable disable mute unmute arm disarm pause "
+    "resume activate deactivate",
+    "de": "an aus ein auf zu hoch runter rauf öffne öffnen schließe schließen sperre aufsperren absperren lauter "
+    "leiser wärmer kälter heller dunkler starte stoppe aktiviere deaktiviere hoch herunter",
+    "es": "enciende apaga encender apagar sube baja abre cierra abrir cerrar bloquea desbloquea activa desactiva",
+    "fr": "allume éteins allumer éteindre monte baisse ouvre ferme ouvrir fermer verrouille "
+    "déverrouille active désactive",
+    "it": "accendi spegni accendere spegnere alza abbassa apri chiudi aprire chiudere blocca sblocca attiva disattiva",
+    "pt": "liga desliga acende apaga ligar desligar sobe baixa abre fecha abrir fechar tranca destranca ativa desativa",
+    "nl": "aan uit omhoog omlaag open dicht harder zachter warmer kouder start stop activeer deactiveer",
+}
+POLAR: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _POLAR.items()}
+"""Words of which one says the opposite of another."""
+
 _ASKING: Final = {
     "en": "is are was were am who whose when why where how what which did does do has have had should may might",
     "de": "ist sind war waren wer wessen wem wann warum wieso wo wohin woher wie was welche welcher welches hat habe "
@@ -145,6 +161,11 @@ def is_light(word: str, lang: str) -> bool:
 def denying(lang: str) -> frozenset[str]:
     """The words of a language that turn a sentence into its opposite."""
     return DENYING.get(lang.partition("-")[0].lower(), NO_FILLERS)
+
+
+def polar(lang: str) -> frozenset[str]:
+    """The words of a language of which one says the opposite of another."""
+    return POLAR.get(lang.partition("-")[0].lower(), NO_FILLERS)
 
 
 def asking(lang: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from hark.intents.numerals import can_be_number
 from hark.intents.patterns import Span
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.features import STEM, asking, content_stems, denying, is_light
+from hark.intents.template.features import STEM, asking, content_stems, denying, is_light, polar
 from hark.intents.template.pool import TemplateIndex
 from hark.intents.template.profile import Profile
 from hark.intents.template.query import Found, TemplateQuery
@@ -26,6 +26,8 @@ _FEW: Final = 2
 """The number of words that the utterance and the intent have to share."""
 _ENOUGH: Final = 4
 """The number of shared words that is enough where one of them is telling."""
+_MOST_OUT: Final = 0.9
+"""Candidates with such a share of the likelihood may be ruled out; what is left after that is no candidate."""
 _INCOMPLETE: Final = 0.85
 """A factor when a word was not said that all of the intent's sentences have."""
 _TOO_LONG: Final = 64
@@ -89,17 +91,28 @@ def find_similar(query: TemplateQuery, floor: float) -> Found | str:
     """The best intent that scores at least `floor` and is not refused in this session, or the reason there is none."""
     if len(query.said) > _TOO_LONG:
         return f"no template has these words, and {len(query.said)} words are too many to compare"
-    reason = ""
+    reason, out = "", 0.0
+    nearest: Candidate | None = None
     for candidate in candidates(query, floor):
+        share = candidate.clear / candidate.similarity
+        if out:
+            candidate = candidate.lowered(1.0 / (1.0 - out))  # it is a rival of those that are left
         if candidate.score >= floor:
             candidate = rescored(candidate, query.said)
+        nearest = nearest or candidate
+        if not candidate.score and out + share < _MOST_OUT:
+            # What it does not explain rules it out; another may.
+            out += share
+            continue
         if candidate.score < floor:
             # The next candidates are less similar still.
-            return reason or _too_different(query, candidate, floor)
+            return reason or _too_different(query, nearest, floor)
         found = resolve(candidate, query, floor)
         if type(found) is Found:
             return found
         reason = reason or str(found)
+    if nearest is not None and not reason:
+        return _too_different(query, nearest, floor)
     return reason or "too few of these words are in the sentences of any intent"
 
 
@@ -116,11 +129,12 @@ class _Account:
         self.explained = 0
         """How many of those are its own, or part of known values."""
         self.denied = False
-        """Whether a word denies that is not its own."""
+        """Whether a word that is not its own turns the meaning round."""
         self.meant: list[str] = []
         """Words of its sentences that were nearly said."""
         lang = candidate.profile.intent.lang
-        denies = denying(lang)
+        # An intent that is said in many ways may have a word for that too, which is just not among its sentences.
+        turning = denying(lang) if candidate.profile.is_broad else denying(lang) | polar(lang)
         for place, word in enumerate(said):
             if candidate.home.similarity.has(candidate.profile, word):
                 self.own += 1
@@ -129,7 +143,7 @@ class _Account:
             elif taken is not None and place in taken:
                 if candidate.home.similarity.is_value(word):
                     self._count(True)
-            elif word in denies:
+            elif word in turning:
                 self.denied = True
                 return
             elif not is_light(word, lang):
