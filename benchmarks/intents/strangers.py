@@ -1,7 +1,7 @@
 """How much Hark claims of what is meant, and of what is not, ten plain sentences an intent, as it ships.
 
-*far*: claims on CLINC150's out-of-scope sentences (those of the house for the house). *near*: claims on the sentences of
-a fifth of the intents, which are left out. *at 5 %*: accuracy where the floor lets 5 % of the far strangers in. Nothing
+*far*: claims on CLINC150's out-of-scope sentences (those of the house for the house). *near*: claims on the sentences
+of a fifth of the intents, which are left out. *at 5 %*: accuracy where the floor lets 5 % of the far strangers in. Nothing
 here is used to choose a weight or a floor: those come from the training files (docs/matching.md).
 """
 
@@ -52,6 +52,13 @@ class _Taught:
             }
             self._pool.apply(topics.REGISTER_TEMPLATE, data, DEFAULT_SESSION_ID)
 
+    def microseconds(self, rows: list[Row]) -> float:
+        """The processor time of a match as it ships."""
+        began = time.process_time()
+        for row in rows:
+            lookup(self._pool, row.text, "en", self._session, time.time)
+        return (time.process_time() - began) / len(rows) * 1e6
+
     def ask(self, rows: Iterable[Row]) -> list[tuple[str, float]]:
         """The best intent of each sentence with its score, whatever the floor."""
         found = [lookup(self._pool, row.text, "en", self._session, time.time, 0.0) for row in rows]
@@ -60,17 +67,15 @@ class _Taught:
 
 def measure_strangers(name: str, data: Path, seeds: int) -> StrangerResult:
     """The mean over some draws."""
-    return StrangerResult(
-        name, *[statistics.mean(figures) for figures in zip(*[_draw(name, data, seed) for seed in range(seeds)])]
-    )
+    draws = [_draw(name, data, seed) for seed in range(seeds)]
+    return StrangerResult(name, *[statistics.mean(figures) for figures in zip(*draws, strict=True)])
 
 
 def _draw(name: str, data: Path, seed: int) -> tuple[float, ...]:
     task = source(name, data).task(seed)
     taught = _Taught(task.drawn)
-    began = time.process_time()
+    micros = taught.microseconds(task.test)
     answers = taught.ask(task.test)
-    micros = (time.process_time() - began) / len(answers) * 1e6
     is_right = [label == row.intent for (label, _), row in zip(answers, task.test, strict=True)]
     scores = [score for _, score in answers]
     strangers = sorted([score for _, score in taught.ask(task.foreign)], reverse=True)
@@ -100,7 +105,7 @@ def _draw(name: str, data: Path, seed: int) -> tuple[float, ...]:
 def stranger_table(results: Iterable[StrangerResult]) -> str:
     """The results as a table."""
     lines = [
-        "| set | first choice | normal: right | wrong | far | near | loose: right | far | at 5 % far | near there | µs |",
+        "| set | first choice | normal: right | wrong | far | near | loose: right | far | at 5 % | near there | µs |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for one in results:
