@@ -1,8 +1,8 @@
 """How much Hark claims of what is meant, and of what is not, ten plain sentences an intent, as it ships.
 
 *far*: claims on CLINC150's out-of-scope sentences (those of the house for the house). *near*: claims on the sentences
-of a fifth of the intents, which are left out. *at 5 %*: accuracy where the floor lets 5 % of the far strangers in. Nothing
-here is used to choose a weight or a floor: those come from the training files (docs/matching.md).
+of a fifth of the intents, which are left out. *at 5 %*: accuracy where the floor lets 5 % of the far strangers in.
+Nothing here is used to choose a weight or a floor: those come from the training files (docs/matching.md).
 """
 
 from __future__ import annotations

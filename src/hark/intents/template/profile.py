@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from hark.intents.grammar import is_slot
 from hark.intents.patterns import is_always
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.features import STEM, content_stems, features, is_light
+from hark.intents.template.features import STEM, asking, content_stems, features, is_light
 
 if TYPE_CHECKING:
     from hark.intents.template.tagger import Tagger
@@ -49,6 +49,7 @@ class Profile:
         "_rows",
         "_square",
         "always",
+        "asks",
         "breadth",
         "caution",
         "core",
@@ -92,6 +93,9 @@ class Profile:
         """The slots that take numbers."""
         self.open = frozenset([name for of in kinds for name, types in of.items() if "text" in types])
         """The slots that take any words, though values may be known."""
+        questions = asking(intent.lang)
+        self.asks = any(sentence[0] in questions for sentence in taken)
+        """Whether some of its sentences are questions."""
         self.is_broad = self.caution < _WARY
         """Whether it is said in many ways."""
         self._square, self._cohesion, self._rows = traits.square, traits.cohesion, len(taken)

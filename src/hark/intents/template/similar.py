@@ -26,6 +26,8 @@ _FEW: Final = 2
 """The number of words that the utterance and the intent have to share."""
 _ENOUGH: Final = 4
 """The number of shared words that is enough where one of them is telling."""
+_SURE: Final = 0.5
+"""The least score of a candidate once a more similar one was ruled out, however low the floor is."""
 _MOST_OUT: Final = 0.9
 """Candidates with such a share of the likelihood may be ruled out; what is left after that is no candidate."""
 _INCOMPLETE: Final = 0.85
@@ -104,15 +106,15 @@ def find_similar(query: TemplateQuery, floor: float) -> Found | str:
             # What it does not explain rules it out; another may.
             out += share
             continue
-        if candidate.score < floor:
-            # The next candidates are less similar still.
-            return reason or _too_different(query, nearest, floor)
+        if candidate.score < (max(floor, _SURE) if out else floor):
+            break  # the next candidates are less similar still
         found = resolve(candidate, query, floor)
         if type(found) is Found:
             return found
         reason = reason or str(found)
     if nearest is not None and not reason:
-        return _too_different(query, nearest, floor)
+        found = resolve(nearest, query, floor) if nearest.score >= floor else ""
+        return found if type(found) is Found else _too_different(query, nearest, floor)
     return reason or "too few of these words are in the sentences of any intent"
 
 
@@ -186,7 +188,7 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
         explained, telling = own, len(said)
     left = explained / telling
     if not profile.is_broad:
-        asks = said[0] in asking(profile.intent.lang) and not candidate.home.similarity.has(profile, said[0])
+        asks = not profile.asks and said[0] in asking(profile.intent.lang)
         if asks or explained * 2 <= telling:
             return candidate.lowered(0.0)
         left *= profile.covered([*said, *account.meant])
@@ -239,7 +241,14 @@ def _suits(name: str, span: Span, query: TemplateQuery, known: Known, profile: P
     lists = known.get(name, ())
     if any(" ".join(words) in values for values in lists):
         return True
-    return (not lists or name in profile.open or profile.is_broad) and tagger.has_place(name, query.said, span)
+    if not tagger.has_place(name, query.said, span):
+        return False
+    if not lists or name in profile.open or profile.is_broad:
+        return True
+    # Strange words where there are more than twice as many telling ones.
+    lang = profile.intent.lang
+    telling = [word for word in query.said if not is_light(word, lang) and tagger.has_literal(word)]
+    return len(telling) > 2 * sum([not is_light(word, lang) for word in words])
 
 
 def _too_different(query: TemplateQuery, best: Candidate, floor: float) -> str:

@@ -200,6 +200,10 @@ class Tagger:
                 slot.take(reading, here, inside, values.get((here, slot.place.name), ()))
         return reading
 
+    def has_literal(self, word: str) -> bool:
+        """Whether some sentence has the word."""
+        return word in self._literals
+
     def has_place(self, slot: str, said: Sequence[str], span: Span) -> bool:
         """Whether some sentence has the slot behind the word that is before these words, or before the next one."""
         before = said[span[0] - 1] if span[0] else START
