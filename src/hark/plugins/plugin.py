@@ -12,6 +12,7 @@ from hark.model import Clock, Message, Session, Timer
 
 if TYPE_CHECKING:
     from hark.intents.locale import Renderer
+    from hark.plugins.home import Home
 
 
 class Plugin:
@@ -45,6 +46,13 @@ class Plugin:
     async def stop(self) -> None:
         """Called once, after the last use."""
 
+    def problem(self) -> str:
+        """What is wrong with it at the moment and what to do about it, for `hark doctor`; empty when all is well.
+
+        It is called on the event loop: answer from what is known, do not look into it now.
+        """
+        return ""
+
     async def begin(self) -> None:
         """Called by Hark to start the plugin; a kind of plugin that does more than `start` overrides it."""
         await self.start()
@@ -76,6 +84,14 @@ class Host(Protocol):
     @property
     def langs(self) -> Collection[str]:
         """The languages the assistant understands, as tags."""
+
+    @property
+    def lang(self) -> str:
+        """The default language of the assistant: that of an utterance that shows no other."""
+
+    @property
+    def home(self) -> Home:
+        """The place, units and clock of the settings; `turn.home` has them as they apply to a turn."""
 
     def on(
         self,

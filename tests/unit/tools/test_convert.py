@@ -405,3 +405,27 @@ def test_what_is_no_template_of_ours_is_not_exported(tmp_path: Path) -> None:
         (Verdict.LOST, "[x]"),
         (Verdict.LOST, "<Way>"),
     }
+
+
+BOMB = "language: en\nintents: {}\na0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (BOMB, "expand to"),
+        ("language: en\nintents: &a {A: *a}\n", "contains itself"),
+        ("language: en\nintents: " + "[" * 5_000 + "]" * 5_000, "nested too deep"),
+    ],
+)
+def test_a_file_that_would_take_all_memory_is_refused_by_name(
+    text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bomb.yaml").write_text(text)
+    assert main(["convert", "from-hassil", str(tmp_path / "bomb.yaml"), str(tmp_path / "locale")]) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert "bomb.yaml" in said
+    assert not (tmp_path / "locale").exists()
