@@ -29,6 +29,7 @@ _COMMANDS: Final = {
     "listen": "answer a recording by voice",
     "devices": "list microphones and loudspeakers",
     "why": "explain a turn",
+    "explain": "compare a sentence with all intents",
     "doctor": "report what is loaded, and what is not and why",
     "transformers": "list the transformers of each chain, or try one",
     "session": "show or reset the session of the device",
