@@ -16,6 +16,7 @@ from hark.builtin.skills.help import HelpSkill
 from hark.builtin.skills.jokes import JokesSkill
 from hark.builtin.skills.parrot import ParrotSkill
 from hark.builtin.skills.shopping import ShoppingSkill
+from hark.builtin.skills.timers import TimersSkill
 from hark.builtin.stop import Stop
 from hark.builtin.values import Values
 from hark.plugins import PipelinePlugin, Plugin
@@ -39,6 +40,7 @@ DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     *MATCHERS,
     Values,
     ClockSkill,
+    TimersSkill,
     ShoppingSkill,
     CalculatorSkill,
     JokesSkill,
@@ -67,5 +69,6 @@ __all__ = [
     "ShoppingSkill",
     "Stop",
     "TemplateMatcher",
+    "TimersSkill",
     "Values",
 ]
