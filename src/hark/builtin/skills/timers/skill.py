@@ -201,8 +201,7 @@ class TimersSkill(Skill):
     @_reported
     async def set_reminder(self, turn: Turn) -> None:
         """Remind the user of something at some time; ask for what is missing."""
-        said = as_said(f"{turn.slots.get('when', '')} {turn.slots.get('rest', '')}".strip(), turn.utterance)
-        when = await self._when(turn, said, soonest=True)
+        when = await self._when(turn, self._said(turn), soonest=True)
         name = self._bare(turn, as_said(when.rest, turn.utterance), "connector")
         if not name:
             answer = await turn.ask(turn.render("what"), retries=1)
@@ -503,6 +502,17 @@ class TimersSkill(Skill):
     def _now(self, turn: Turn) -> datetime:
         return local_now(turn, self.host.clock.wall())
 
+    def _said(self, turn: Turn) -> str:
+        """What a reminder is about and when, in the user's own words; the words between the two belong to them."""
+        first, second = (
+            as_said(turn.slots.get("when", ""), turn.utterance),
+            as_said(turn.slots.get("rest", ""), turn.utterance),
+        )
+        between = turn.utterance.partition(first)[2].partition(second)[0] if first and second else ""
+        known = {word for phrase in self._phrases(turn)("connector") for word in phrase}
+        joins = {word.strip(",").casefold() for word in between.split()} <= known
+        return " ".join((first, between if joins else "", second)).strip()
+
     def _name(self, turn: Turn) -> str:
         """The name of a timer, if it was given one."""
         name = self._bare(turn, as_said(turn.slots.get("name", ""), turn.utterance), "article")
@@ -520,6 +530,9 @@ class TimersSkill(Skill):
                 size = len(phrase)
                 if tuple(folded[:size]) == phrase:
                     words, trimmed = words[size:], True
+                    break
+                if size == 1 and folded[0].startswith(f"{phrase[0]}'"):  # "d'appeler"
+                    words, trimmed = [words[0][len(phrase[0]) + 1 :], *words[1:]], True
                     break
         return " ".join(words).rstrip(",.!?")
 

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from hark.builtin.values import read
 from hark.plugins.schedules import Weekday
+from hark.plugins.values import Kind
 from hark.skills.spoken import weekday_name
 
 DAYS: Final[tuple[Weekday, ...]] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -21,6 +22,7 @@ Phrases = Callable[[str], frozenset[tuple[str, ...]]]
 
 _LONGEST: Final = 9
 """Words that a time has at most."""
+_A_WHILE: Final = timedelta(minutes=7)
 _EDGES: Final = ",.!?;:¿¡\"'"
 _REPEATS: Final[tuple[tuple[str, tuple[Weekday, ...]], ...]] = (
     ("weekdays", WEEKDAYS),
@@ -54,34 +56,42 @@ def find_when(
     """The time in a sentence. With `bare` a number at its end may be an hour: "six". With `soonest`, "at nine" is
     nine in the evening if that comes first.
     """
-    words = _words(text)
-    days, part, words = _repeat(words, lang, phrases)
-    first, rest = _longest(words, lambda phrase: read("when", phrase, lang, now, zone))
+
+    def value(kind: Kind) -> Callable[[str], object]:
+        return lambda phrase: read(kind, phrase, lang, now, zone)
+
+    days, part, words = _repeat(_words(text), lang, phrases)
+    first, said, rest = _longest(words, value("when"))
     if first is None and (bare or days):
-        first, rest = _last(words, lambda phrase: read("time", phrase, lang, now, zone))
+        first, said, rest = _last(words, value("time"))
     if isinstance(first, time) and not days:
         # "Tomorrow remind me to call mum at nine": the day is elsewhere.
-        second, other = _longest(rest, lambda phrase: read("date", phrase, lang, now, zone))
+        second, _, other = _longest(rest, value("date"))
         if type(second) is date:
             return When(at=datetime.combine(second, first, zone), rest=" ".join(other))
     elif type(first) is date:
-        second, other = _longest(rest, lambda phrase: read("when", phrase, lang, now, zone))
+        second, _, other = _longest(rest, value("when"))
         if isinstance(second, time):
             first, rest = datetime.combine(first, second, zone), other
-    said = " ".join(rest)
+    left = " ".join(rest)
     if days:
         moment = first.timetz().replace(tzinfo=None) if isinstance(first, datetime) else first
-        return When(daily=_in_part(moment, part), days=days, rest=said)
+        return When(daily=_in_part(moment, part), days=days, rest=left)
     if isinstance(first, datetime):
-        return When(at=first, is_relative=first.second != 0 or _is_span(words, rest, lang, now), rest=said)
+        # What moves with the clock was said as a time from now.
+        moved = read("when", said, lang, now + _A_WHILE, zone)
+        return When(at=first, is_relative=moved == first + _A_WHILE, rest=left)
     if isinstance(first, time):
-        return When(at=_next(first, words, rest, lang, now, zone, soonest=soonest), rest=said)
-    return When(day=first if isinstance(first, date) else None, rest=said)
+        moments = [first]
+        if soonest and lang.startswith("en") and isinstance(later := value("when")(f"{said} pm"), time):
+            moments.append(later)
+        return When(at=_next(moments, now, zone), rest=left)
+    return When(day=first if isinstance(first, date) else None, rest=left)
 
 
 def find_duration(text: str, lang: str, now: datetime) -> tuple[timedelta | None, str]:
     """The length of time in a sentence, and the sentence without it."""
-    found, rest = _longest(_words(text), lambda phrase: read("duration", phrase, lang, now))
+    found, _, rest = _longest(_words(text), lambda phrase: read("duration", phrase, lang, now))
     return (found, " ".join(rest)) if isinstance(found, timedelta) else (None, text)
 
 
@@ -107,21 +117,24 @@ def _spans(words: Sequence[str]) -> Iterator[tuple[int, int]]:
             yield start, start + size
 
 
-def _longest(words: list[str], value: Callable[[str], object]) -> tuple[object, list[str]]:
-    """The value of the longest run of words that has one, and the words around it."""
+def _longest(words: list[str], value: Callable[[str], object]) -> tuple[object, str, list[str]]:
+    """The value of the longest run of words that has one, that run, and the words around it."""
     for start, end in _spans(words):
-        found = value(" ".join(words[start:end]))
+        said = " ".join(words[start:end])
+        found = value(said)
         if found is not None:
-            return found, words[:start] + words[end:]
-    return None, words
+            return found, said, words[:start] + words[end:]
+    return None, "", words
 
 
-def _last(words: list[str], value: Callable[[str], object]) -> tuple[object, list[str]]:
+def _last(words: list[str], value: Callable[[str], object]) -> tuple[object, str, list[str]]:
+    """As `_longest`, for words at the end."""
     for start in range(max(len(words) - _LONGEST, 0), len(words)):
-        found = value(" ".join(words[start:]))
+        said = " ".join(words[start:])
+        found = value(said)
         if found is not None:
-            return found, words[:start]
-    return None, words
+            return found, said, words[:start]
+    return None, "", words
 
 
 def _repeat(words: list[str], lang: str, phrases: Phrases) -> tuple[tuple[Weekday, ...], str, list[str]]:
@@ -178,26 +191,11 @@ def _in_part(moment: object, part: str) -> time | None:
     return moment.replace(hour=moment.hour + 12) if part == "evening" and moment.hour < 12 else moment
 
 
-def _is_span(words: list[str], rest: list[str], lang: str, now: datetime) -> bool:
-    """Whether the words that were taken as a time hold a length of time."""
-    left = list(rest)
-    taken = [word for word in words if word not in left or left.remove(word)]  # type: ignore[func-returns-value]
-    return find_duration(" ".join(taken), lang, now)[0] is not None
-
-
-def _next(
-    moment: time, words: list[str], rest: list[str], lang: str, now: datetime, zone: tzinfo, *, soonest: bool
-) -> datetime:
-    """When clocks show this time next."""
-    candidates = [moment]
-    if soonest and lang.startswith("en"):
-        taken = " ".join(word for word in words if word not in rest)
-        later = read("when", f"{taken} pm", lang, now, zone)
-        if isinstance(later, time):
-            candidates.append(later)
+def _next(moments: Sequence[time], now: datetime, zone: tzinfo) -> datetime:
+    """When clocks show one of these times next."""
     here = now.astimezone(zone)
     dues = []
-    for one in candidates:
-        due = datetime.combine(here.date(), one, zone)
-        dues.append(due if due > here else datetime.combine(here.date() + timedelta(days=1), one, zone))
+    for moment in moments:
+        due = datetime.combine(here.date(), moment, zone)
+        dues.append(due if due > here else datetime.combine(here.date() + timedelta(days=1), moment, zone))
     return min(dues)
