@@ -31,7 +31,7 @@ from hark.spec import topics
 _AGAIN: Final = 30.0
 """Seconds from one ring to the next."""
 _ROUNDS: Final[Mapping[ItemKind, int]] = {"timer": 20, "alarm": 20, "reminder": 3}
-"""How often something rings at most: nobody may be there to stop it."""
+"""How often something rings at most: the user may be away."""
 _LATE: Final = timedelta(minutes=10)
 """What is later than this is reported, and does not ring any more."""
 _SNOOZE: Final = timedelta(minutes=9)
@@ -69,6 +69,8 @@ class TimersSkill(Skill):
     async def start(self) -> None:
         self._rings: dict[str, dict[str, Mapping[str, Any]]] = {}
         """What rings, or has just rung, by session and id."""
+        self._rung: dict[str, float] = {}
+        """When it rang last, on the monotonic clock."""
 
     # Timers.
 
@@ -251,8 +253,10 @@ class TimersSkill(Skill):
 
     @scheduled("again")
     async def again(self, turn: ScheduledTurn) -> None:
-        """It was due, and nobody has stopped it."""
-        await self._ring(turn, turn.id.removesuffix(".again"), turn.data)
+        """It was due, and the user has not stopped it."""
+        number = turn.id.removesuffix(".again")
+        if self.host.clock.monotonic() - self._rung.get(number, float("-inf")) > _AGAIN / 2:  # else it is catching up
+            await self._ring(turn, number, turn.data)
 
     def can_stop(self, session: Session) -> bool:
         """Whether something rings there."""
@@ -276,6 +280,7 @@ class TimersSkill(Skill):
             )
         session_id = turn.session.session_id
         self._rings.setdefault(session_id, {})[number] = data
+        self._rung[number] = self.host.clock.monotonic()
         turn.emit(topics.AUDIO_PLAY_SOUND, {"audio": chime(), "mime": "audio/wav"})
         self._tell_ring(turn, data, now)
         is_last = not rounds and turn.remaining == 0
@@ -303,12 +308,14 @@ class TimersSkill(Skill):
         """End what rings in a session, and return it."""
         ringing = self._rings.pop(session_id, {})
         for number in ringing:
+            self._rung.pop(number, None)
             await self.schedules.cancel(f"{number}.again")
         return ringing
 
     def _forget(self, session_id: str, number: str) -> None:
         ringing = self._rings.get(session_id, {})
         ringing.pop(number, None)
+        self._rung.pop(number, None)
         if not ringing:
             self._rings.pop(session_id, None)
 
