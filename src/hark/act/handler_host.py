@@ -23,6 +23,7 @@ from hark.plugins import Plugin, Turn
 from hark.plugins.handlers import converses, fallbacks_of, handlers_of
 from hark.plugins.schedules import ScheduledTurn, scheduled_of
 from hark.spec import dispatch_topic, topics
+from hark.spec.names import TRACE_KEEP
 from hark.trace import TraceStore
 
 log = logging.getLogger("hark.act")
@@ -177,7 +178,8 @@ class HandlerHost:
         topic, data = message.data.get("topic"), message.data.get("data")
         entry = self._entries.get(topic) if isinstance(topic, str) else None
         if entry is not None and isinstance(data, Frozen):
-            await self._handle(entry, True, message.forward(str(topic), data), is_repeated=True)
+            dispatch = message.forward(str(topic), data).carrying(destination=message.data.get("destination") or None)
+            await self._handle(entry, True, dispatch, is_repeated=True)
 
     def _is_sole(self, skill_id: str) -> bool:
         return skill_id in self._subscriptions and not (self._shared and self._shared.is_shared(skill_id))
@@ -194,7 +196,7 @@ class HandlerHost:
             task.set_name(dispatch.type)
             self._work.add(task, entry.id, dispatch.session_id)
         self._under_way.began(dispatch)
-        self._bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, Frozen(topic=dispatch.type, host=self._id)))
+        self._bus.emit(dispatch.signal(topics.HANDLER_ACCEPTED, Frozen(topic=dispatch.type, host=self._id)))
         turn = Turn(dispatch, self, entry.plugin)
         failure = "the handler was stopped"
         began = self._runner.clock.monotonic()
@@ -236,13 +238,14 @@ class HandlerHost:
     def _note(self, dispatch: Message, failure: str, seconds: float) -> None:
         trace = self._traces.of(dispatch.utterance_id)
         if trace is not None:
+            trace.limit(dispatch.context.get(TRACE_KEEP))
             trace.step("handler", dispatch.type, "raised" if failure else "returned", seconds, failure)
 
 
 def _done(dispatch: Message, turn: Turn, failure: str) -> Message:
     """The signal that a handler has ended, with its session. A handler may have assigned anything to its turn."""
     data = {"exception": failure} if failure else {}
-    done = dispatch.forward(topics.HANDLER_DONE, Frozen(data, topic=dispatch.type))
+    done = dispatch.signal(topics.HANDLER_DONE, Frozen(data, topic=dispatch.type))
     session = vars(turn).get("_session")
     if session is dispatch.session or type(session) is not Session or session.session_id != dispatch.session_id:
         return done

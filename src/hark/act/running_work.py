@@ -20,6 +20,7 @@ from hark.plugins import Plugin, Turn
 from hark.plugins.handlers import ConversationPlugin
 from hark.plugins.turn import TurnHost
 from hark.spec import dispatch_topic, topics
+from hark.spec.names import RESPONSE_ID
 
 
 class RunningWork:
@@ -280,7 +281,7 @@ class HandlerSpeech:
         self._bus = bus
         self._clock = clock
         self._marks = count(1)
-        self._rendered = Answers(bus, topics.SPEECH_RENDERED, lambda message: message.context.get("hark_speech"))
+        self._rendered = Answers(bus, topics.SPEECH_RENDERED, lambda message: message.context.get(RESPONSE_ID))
 
     async def say(self, message: Message, wait: bool) -> None:
         """Emit a speak Message and, if told to, wait until it was rendered."""
@@ -290,7 +291,7 @@ class HandlerSpeech:
         mark = f"{message.utterance_id}-{next(self._marks)}"
         rendered = self._rendered.expect(mark)
         try:
-            self._bus.post(message.carrying(hark_speech=mark))
+            self._bus.post(message.carrying(**{RESPONSE_ID: mark}))
             while not await self._in_time(rendered):
                 if not await self._is_heard(message):
                     return

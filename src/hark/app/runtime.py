@@ -33,6 +33,15 @@ if TYPE_CHECKING:
     from hark.understand.jetstream_turns import JetStreamTurns
 
 
+def makes_remarks(runtime: Runtime) -> bool:
+    """Whether the assistant says something about turns that end without an answer."""
+    return runtime.skills.get(_REMARKS) is not None
+
+
+_REMARKS: Final = "remarks"
+"""The id of the plugin that does."""
+
+
 class StoppableClock(Clock):
     """Another clock whose timers are all cancelled by `stop`: none fires in a runtime that has stopped."""
 
@@ -132,16 +141,24 @@ class Runtime:
         self.is_whole = set(services) == set(ALL_SERVICES)
         # A process without understand takes in no turns: it keeps slices of the turns of another process.
         traces = TraceStore if "understand" in services else SliceStore
-        self.traces = traces(clock, settings.trace.size, storage.on_trace)
+        self.traces = traces(
+            clock,
+            settings.trace.size,
+            storage.on_trace,
+            most_bytes=settings.trace.memory,
+            max_age=settings.trace.days * 86_400.0,
+        )
         self.watchdog = Watchdog(self.runner)
-        self.turns: TurnSource = LocalTurns(bus, DefaultSession(storage.restored, storage.save), storage.journal)
+        largest = settings.limits.session
+        store = DefaultSession(storage.restored, storage.save, largest)
+        self.turns: TurnSource = LocalTurns(bus, store, storage.journal)
         """Where utterances come from."""
         shared: JetStreamTurns | None = None
         if streams is not None and "understand" in services:
             # Only here: an assistant in one process does not pay for it.
             from hark.understand.jetstream_turns import JetStreamTurns
 
-            self.turns = shared = JetStreamTurns(streams, bus, storage.restored, hands_over=hands_over)
+            self.turns = shared = JetStreamTurns(streams, bus, storage.restored, hands_over=hands_over, largest=largest)
         self._shared = shared
         self.handlers = HandlerHost(
             bus,
@@ -156,11 +173,11 @@ class Runtime:
         self.pipeline = self.plugin_set.pipeline
         self.skills = self.plugin_set.skills
         self.chains = {
-            kind: Chain(kind, registry, self.runner, bus.emit, settings.transformers.order(kind))
-            for kind, registry in self.transformers.items()
+            kind: Chain(kind, registry, self.runner, bus.emit) for kind, registry in self.transformers.items()
         }
         for plugin in plugins:
             self.plugin_set.add(plugin)
+        self._set_up_chains()
         self._listing = ChainListing(bus, self.chains.values(), None if shared is None else "understand")
         self._gate = Gate()
         self._settled = settled or bus.settled
@@ -274,6 +291,7 @@ class Runtime:
             self._listing.announce()
         if to_matchers:
             self.bus.emit(Message(topics.READY, {"heard": list(heard)} if heard else {}))
+            self.bus.emit(Message(topics.INTENTS_READY))
         late = await self._settled()
         if late:
             log.warning("these have not handled the announcements in time: %s", ", ".join(late))
@@ -312,9 +330,14 @@ class Runtime:
         self.settings = settings
         for service in self.services.values():
             service.adopt(settings)
-        for kind, chain in self.chains.items():
-            chain.reorder(settings.transformers.order(kind))
         self.plugin_set.adopt(settings)
+        self._set_up_chains()
+
+    def _set_up_chains(self) -> None:
+        for kind, chain in self.chains.items():
+            chain.reorder(self.settings.transformers.order(kind))
+            chain.require(self.settings.essential(kind))
+            chain.context_topics = self.settings.assistant.context_topics
 
     @asynccontextmanager
     async def quiesce(self, plugin_ids: Collection[str]) -> AsyncIterator[None]:

@@ -99,6 +99,7 @@ class Hear:
                 self._denials_for,
                 context.gate,
                 voice.on_level,
+                context.plugin_set.taps,
             )
 
     @property

@@ -1,6 +1,7 @@
 """Everything a plugin author imports."""
 
 from hark.model import Audio, Clock, ContextEntry, Match, Message, Session
+from hark.plugins.audio_tap import AudioTap, SoundContext
 from hark.plugins.handlers import Answer, answers, fallback, handles
 from hark.plugins.home import Home
 from hark.plugins.pipeline import Declined, Later, PipelinePlugin, Round
@@ -21,6 +22,7 @@ from hark.plugins.turn import Turn
 __all__ = [
     "Answer",
     "Audio",
+    "AudioTap",
     "AudioTransformer",
     "Clock",
     "ContextEntry",
@@ -42,6 +44,7 @@ __all__ = [
     "ScheduledTurn",
     "Schedules",
     "Session",
+    "SoundContext",
     "TTSTransformer",
     "Transformer",
     "Turn",

@@ -13,6 +13,11 @@ from hark.model.audio import describe_audio
 _LONGEST: Final = 2_000
 """Characters up to which a text is kept unchanged."""
 _MOST_TEXTS: Final = 20
+_KEEPS: Final = ("all", "no-text", "none")
+"""What a trace may keep, from the most to the least."""
+_MOST_STEPS: Final = 1_000
+_STEP_BYTES: Final = 300
+"""What a step takes without its texts."""
 
 
 class TraceStep(msgspec.Struct, frozen=True):
@@ -42,6 +47,7 @@ class TurnTrace:
     __slots__ = (
         "_began",
         "_now",
+        "keep",
         "lang",
         "outcome",
         "seconds",
@@ -64,6 +70,8 @@ class TurnTrace:
         """How the turn ended; empty while it is open."""
         self.seconds = 0.0
         self.steps: list[TraceStep] = []
+        self.keep = "all"
+        """What it may keep: `all`, `no-text`, or `none`. Only `limit` changes it."""
         self._now = now
         self._began = now()
 
@@ -77,19 +85,48 @@ class TurnTrace:
         before: Any = None,
         after: Any = None,
     ) -> None:
-        """Add a step that ends now."""
+        """Add a step that ends now. Of more than a thousand in one turn, the rest is left out."""
+        if len(self.steps) >= _MOST_STEPS:
+            return
+        if self.keep != "all":
+            detail, before, after = "", None, None
         self.steps.append(TraceStep(stage, who, outcome, self._now() - self._began, seconds, detail, before, after))
+
+    def limit(self, keep: object) -> None:
+        """Keep no more than this from now on, and nothing more of what is here; more than before it never keeps.
+
+        Anything but `all`, `no-text` and `none` has no effect: it may come from outside.
+        """
+        if keep not in _KEEPS or _KEEPS.index(str(keep)) <= _KEEPS.index(self.keep):
+            return
+        self.keep = str(keep)
+        self.utterances = ()
+        self.steps = [_wordless(step) for step in self.steps]
 
     def follows(self, earlier: TurnTrace) -> None:
         """Put the steps of an earlier trace before those of this turn; their times are negative."""
         back = earlier._began - self._began
+        self.limit(earlier.keep)
         moved = [msgspec.structs.replace(step, at=step.at + back) for step in earlier.steps]
+        if self.keep != "all":
+            moved = [_wordless(step) for step in moved]
         self.steps = [*moved, *self.steps]  # another list: a reader may be iterating over this one
 
     def end(self, outcome: str) -> None:
         """Record how the turn ended; steps may still follow, such as the speech it caused."""
         self.outcome = outcome
         self.seconds = self._now() - self._began
+
+    def weight(self) -> int:
+        """The bytes that it holds, roughly."""
+        total = _STEP_BYTES + sum(map(len, self.utterances))
+        for step in self.steps:
+            total += _STEP_BYTES + len(step.detail)
+            if step.before is not None:
+                total += _length(step.before)
+            if step.after is not None:
+                total += _length(step.after)
+        return total
 
     def record(self) -> TraceRecord:
         """A copy as plain data."""
@@ -122,6 +159,18 @@ class TraceRecord(msgspec.Struct):
     outcome: str
     seconds: float
     steps: list[TraceStep]
+
+
+def _wordless(step: TraceStep) -> TraceStep:
+    """A step without anything that was said."""
+    return msgspec.structs.replace(step, detail="", before=None, after=None)
+
+
+def _length(artifact: Any) -> int:
+    kind = type(artifact)
+    if kind is str:
+        return len(artifact)
+    return sum(map(len, artifact)) if kind is tuple else 0
 
 
 def _plain(value: Any) -> Any:

@@ -24,6 +24,8 @@ from hark.app.control.protocol import (
     Examine,
     Examined,
     Explained,
+    Forget,
+    Forgotten,
     Ping,
     Pong,
     Request,
@@ -47,6 +49,8 @@ log = logging.getLogger("hark.app")
 
 _NEW: Final = f"{NAME}.new"
 _LONGEST_LINE: Final = 1_000_000
+_QUEUE: Final = 512
+"""Clients that may wait to be accepted; further ones try again."""
 
 
 def listening(directory: Path) -> socket.socket:
@@ -62,7 +66,7 @@ def listening(directory: Path) -> socket.socket:
             new.unlink(missing_ok=True)
             channel.bind(str(new))
             new.chmod(0o600)
-            channel.listen()
+            channel.listen(_QUEUE)
             new.replace(reachable / NAME)
     except OSError as error:
         channel.close()
@@ -89,8 +93,11 @@ class ControlledAssistant(Protocol):
     async def examine(self) -> DoctorReport:
         """The report of `hark doctor`."""
 
-    def device_session(self, *, reset: bool) -> Session:
-        """The session of the device, made empty first if wanted; raises `UserError` where it is not kept here."""
+    async def device_session(self, *, reset: bool) -> Session:
+        """The session of the device, made empty first if wanted; raises `UserError` where it cannot be reached."""
+
+    async def forget(self, what: Forget) -> int:
+        """Delete what is kept of turns; how many. Raises `UserError` or `OSError` where not all could be deleted."""
 
 
 class ControlServer:
@@ -105,7 +112,9 @@ class ControlServer:
         self._clients: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        self._server = await asyncio.start_unix_server(self._serve, sock=self._channel, limit=_LONGEST_LINE)
+        self._server = await asyncio.start_unix_server(
+            self._serve, sock=self._channel, limit=_LONGEST_LINE, backlog=_QUEUE
+        )
 
     async def close(self) -> None:
         (self._directory / NAME).unlink(missing_ok=True)
@@ -126,6 +135,7 @@ class ControlServer:
             while (request := await reader.readline()).endswith(b"\n"):
                 await self._answer(request, writer)
                 await writer.drain()
+                await asyncio.sleep(0)  # a client with many requests at once does not keep others waiting
         except ValueError:
             _send(writer, RequestRefused(f"a request has at most {_LONGEST_LINE} bytes"))
         except ConnectionError:
@@ -148,13 +158,21 @@ class ControlServer:
         elif isinstance(request, Examine):
             _send(writer, Examined(await self._assistant.examine()))
         elif isinstance(request, DeviceSession):
-            _send(writer, self._session(request))
+            _send(writer, await self._session(request))
+        elif isinstance(request, Forget):
+            _send(writer, await self._forget(request))
         else:
             await self._say(request, writer)
 
-    def _session(self, request: DeviceSession) -> Answer:
+    async def _forget(self, request: Forget) -> Answer:
         try:
-            session = self._assistant.device_session(reset=request.reset)
+            return Forgotten(await self._assistant.forget(request))
+        except (UserError, OSError) as error:  # a TimeoutError is an OSError
+            return RequestRefused(str(error))
+
+    async def _session(self, request: DeviceSession) -> Answer:
+        try:
+            session = await self._assistant.device_session(reset=request.reset)
         except UserError as error:
             return RequestRefused(str(error))
         return SessionShown(msgspec.Raw(msgspec.json.encode(session.wire())))
@@ -181,6 +199,7 @@ class ControlServer:
                     lambda text: _send(writer, SpokenText(text)),
                     lang=request.lang,
                     session_id=session_id,
+                    intent=request.intent,
                 )
         except UserError as error:
             _send(writer, RequestRefused(str(error)))

@@ -8,11 +8,15 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
+import msgspec
+
 from hark.app.client import Client
+from hark.app.control.protocol import Forget
 from hark.app.diagnostics.report import DoctorReport
 from hark.app.processes.claims import Members, until_ready
 from hark.app.processes.queries import ReportCollector, TraceCollector
 from hark.app.processes.remote_talk import RemoteTalk
+from hark.app.processes.stored_data import StoredData
 from hark.app.service_names import ServiceName
 from hark.app.settings import Settings
 from hark.bus import Bus
@@ -20,6 +24,10 @@ from hark.errors import UserError
 from hark.model import Clock, Session
 from hark.trace import TraceRecord
 
+FOREIGN_BUS: Final = (
+    "this bus is not Hark's own: any program on it can end, answer and speak in the turns of others; where that "
+    "matters, use hark bus in its place (docs/security.md)"
+)
 NEEDED: Final[tuple[ServiceName, ...]] = ("understand", "act", "speak")
 """The services without which nothing is answered; an assistant that deals in text does not hear."""
 REACH: Final = 3.0
@@ -55,6 +63,7 @@ class RemoteView:
         self._supervised = supervised
         self.traces = TraceCollector(bus, members)
         self.reports = ReportCollector(bus, members, settings, settings_file, services)
+        self.stored = StoredData(bus, members)
         self.session_prefix = f"say-{os.urandom(4).hex()}"
         """Sessions of other processes that talk to the same assistant begin otherwise."""
 
@@ -78,11 +87,18 @@ class RemoteView:
     def langs(self) -> frozenset[str]:
         return self._settings.understanding().langs
 
-    def device_session(self, *, reset: bool) -> Session:  # noqa: ARG002 - it is kept by understand
-        raise UserError("the assistant runs in several processes; stop it, then try again")
+    async def device_session(self, *, reset: bool) -> Session:
+        return await self.stored.device_session(reset=reset)
+
+    async def forget(self, what: Forget) -> int:
+        return await self.stored.forget(what)
 
     async def examine(self) -> DoctorReport:
-        return await self.reports.examine()
+        report = await self.reports.examine()
+        carrier = getattr(self._bus, "carrier", None)
+        if getattr(carrier, "speaks_hark", True):
+            return report
+        return msgspec.structs.replace(report, advice=[*report.advice, FOREIGN_BUS])
 
     async def _check_services(self) -> None:
         """Raises `UserError` that names the services which are missing."""

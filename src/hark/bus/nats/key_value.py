@@ -26,7 +26,7 @@ class KeyValue:
                 "name": self._stream,
                 "subjects": [f"$KV.{self.bucket}.>"],
                 "retention": "limits",
-                "storage": "file",
+                "storage": self._jetstream.connection.options.storage,
                 "max_msgs_per_subject": 1,
                 "max_bytes": self._size,
                 "max_age": int(self._ttl * SECOND),

@@ -287,13 +287,14 @@ class TurnStreams:
                 "name": self._turns,
                 "subjects": [f"{self._turns}.*"],
                 "retention": "workqueue",
-                "storage": "file",
+                "storage": self._connection.options.storage,
                 "discard": "new",  # the default deletes utterances that wait
                 "max_bytes": _BYTES,
                 "duplicate_window": 120 * _SECOND,
             }
         )
-        await asyncio.gather(*(self._ensure_queue(which) for which in ("named", "default")))
+        if self._connection.options.takes_turns:
+            await asyncio.gather(*(self._ensure_queue(which) for which in ("named", "default")))
 
     async def _ensure_queue(self, which: str) -> None:
         config: dict[str, Any] = {
@@ -312,7 +313,7 @@ class TurnStreams:
             "name": self._ends,
             "subjects": [f"{self._ends}.*.*"],
             "retention": "limits",
-            "storage": "file",
+            "storage": self._connection.options.storage,
             "discard": "old",
             "max_bytes": _BYTES,
             "max_age": _DAY,
