@@ -134,13 +134,29 @@ def wrong_volume(assistant: Assistant, wanted: str | int) -> str:
 
 
 async def schedules(assistant: Assistant) -> list[dict[str, Any]]:
-    """The timers, alarms and reminders that are pending."""
-    return []
+    """The timers, alarms and reminders that are pending, in the order in which they were asked for."""
+    return [
+        {**one.data, "due": due, "in_seconds": due - assistant.clock.wall(), "repeats": one.is_recurring}
+        for one in assistant.runtime.scheduler
+        if one.event.endswith(".ring") and one.next is not None
+        for due in [one.next / 1e6]
+    ]
 
 
 def wrong_schedule(pending: list[dict[str, Any]], wanted: dict[str, Any]) -> str:
     if len(pending) != wanted["pending"]:
         return f"{len(pending)} are pending"
+    if not pending:
+        return ""
+    newest = pending[-1]
+    for name in ("kind", "name", "repeats"):
+        if name in wanted and newest.get(name) != wanted[name]:
+            return f"its {name} is {newest.get(name)!r}"
+    if "in_seconds" in wanted and abs(newest["in_seconds"] - wanted["in_seconds"]) > 2:
+        return f"it is due in {newest['in_seconds']:.0f} s"
+    if "at" in wanted:
+        at = datetime.fromtimestamp(newest["due"], ZONE).strftime("%Y-%m-%dT%H:%M")
+        return "" if at == wanted["at"] else f"it is due at {at}"
     return ""
 
 

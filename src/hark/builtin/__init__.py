@@ -25,6 +25,7 @@ from hark.builtin.skills.repeat import RepeatSkill
 from hark.builtin.skills.shopping import ShoppingSkill
 from hark.builtin.skills.smalltalk import SmallTalkSkill
 from hark.builtin.skills.spelling import SpellingSkill
+from hark.builtin.skills.timers import TimersSkill
 from hark.builtin.skills.weather import WeatherSkill
 from hark.builtin.stop import Stop
 from hark.builtin.values import Values
@@ -64,6 +65,7 @@ DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     Remarks,
     HelpSkill,
     ClockSkill,
+    TimersSkill,
     DatesSkill,
     ShoppingSkill,
     CalculatorSkill,
@@ -107,6 +109,7 @@ __all__ = [
     "SpellingSkill",
     "Stop",
     "TemplateMatcher",
+    "TimersSkill",
     "Values",
     "WeatherSkill",
 ]
