@@ -109,7 +109,13 @@ async def wrong_effect(assistant: Assistant, folder: Path, effect: dict[str, Any
     return ""
 
 
-RINGING = ("ovos.utterance.speak", "ovos.audio.play_sound", "ovos.audio.queue", "ovos.audio.instant", "ovos.utterance.play_sound")  # noqa: E501
+RINGING = (
+    "ovos.utterance.speak",
+    "ovos.audio.play_sound",
+    "ovos.audio.queue",
+    "ovos.audio.instant",
+    "ovos.utterance.play_sound",
+)
 
 
 def wrong_list(folder: Path, wanted: dict[str, Any]) -> str:
@@ -124,7 +130,7 @@ def wrong_list(folder: Path, wanted: dict[str, Any]) -> str:
 
 
 def wrong_volume(assistant: Assistant, wanted: str | int) -> str:
-    levels = [one.data["level"] for one in assistant.of("hark.volume.changed")]
+    levels = [one.data["level"] for one in assistant.of("ovos.audio.volume")]
     if len(levels) < 2:
         return "the volume did not change"
     first, last = levels[0], levels[-1]

@@ -91,6 +91,9 @@ AUDIO_IS_SPEAKING: Final = "ovos.audio.is_speaking"
 AUDIO_OUTPUT_STARTED: Final = "ovos.audio.output.started"
 AUDIO_OUTPUT_ENDED: Final = "ovos.audio.output.ended"
 
+# The loudness of this device's playback, `level` from 0 to 100; no specification has one.
+AUDIO_VOLUME: Final = "ovos.audio.volume"
+
 # Hark's own, private topics: no other party may rely on them.
 HANDLER_ACCEPTED: Final = "hark.handler.accepted"
 HANDLER_DONE: Final = "hark.handler.done"

@@ -59,7 +59,9 @@ class DatesSkill(Skill):
         if asked is None or named is None:
             turn.say("unknown_day", day=turn.slots["weekday"] if asked else turn.slots["day"])
             return
-        turn.say("yes_it_is" if asked.weekday() == named else "no_it_is", weekday=weekday_name(asked.weekday(), turn.lang))
+        turn.say(
+            "yes_it_is" if asked.weekday() == named else "no_it_is", weekday=weekday_name(asked.weekday(), turn.lang)
+        )
 
     @intent(file="year")
     def year(self, turn: Turn) -> None:

@@ -66,7 +66,11 @@ def find_place(url: str, name: str, lang: str) -> WeatherPlace | None:
     answer = get_json(url, query)
     try:
         found = answer.get("results") or ()
-        return WeatherPlace(str(found[0]["name"]), float(found[0]["latitude"]), float(found[0]["longitude"])) if found else None
+        return (
+            WeatherPlace(str(found[0]["name"]), float(found[0]["latitude"]), float(found[0]["longitude"]))
+            if found
+            else None
+        )
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise Unreachable(f"{url}: an answer of another shape: {error!r}") from None
 
