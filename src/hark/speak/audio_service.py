@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -90,7 +91,7 @@ class AudioService:
         self._remote.add(response)
 
     def _set_volume(self, message: Message) -> None:
-        level = message.data.get("level")
+        level: Any = message.data.get("level")
         if type(level) in (int, float) and 0 <= level <= 100 and self._output.hears(message.session_id):
             self._loudspeaker.gain = gain_of(level)
 

@@ -68,7 +68,7 @@ class FactsSkill(Skill):
         wiktionary_url: str = "https://en.wiktionary.org"
         """Where Wiktionary is. Only the English one has definitions at this interface, of words of every language."""
         answers_questions: bool = True
-        """Whether questions such as "who was X" are looked up; else only "search Wikipedia for X" and "define X" are."""
+        """Whether questions such as "who was X" are looked up; else only "tell me about X" and "define X" are."""
 
     settings: Settings
 

@@ -23,12 +23,12 @@ def _wanted(_skill: LimitsSkill, utterances: Sequence[str], lang: str, _session:
 
 def subject_of(text: str, lang: str) -> str | None:
     """What kind of request this is, of those that nothing here can do; None for everything else."""
-    said = f" {plain(text)} "
+    said = f"^ {plain(text)} "
     return next((subject for subject, phrases in _phrases(lang) if _has(said, phrases)), None)
 
 
 def _has(said: str, phrases: Sequence[tuple[str, ...]]) -> bool:
-    return any(all(f" {part} " in said for part in phrase) for phrase in phrases)
+    return any(all(part in said for part in phrase) for phrase in phrases)
 
 
 @lru_cache(maxsize=8)
@@ -38,9 +38,9 @@ def _phrases(lang: str) -> tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]:
 
 
 def _alternatives(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Each form is parts that all have to be said: "turn on + light"."""
+    """Each form is parts that all have to be said: "send + message"; after `^` at the beginning."""
     for form in forms:
-        yield tuple(plain(part) for part in form.split("+"))
+        yield tuple(("^ " if part.strip().startswith("^") else " ") + plain(part) + " " for part in form.split("+"))
 
 
 class LimitsSkill(Skill):
