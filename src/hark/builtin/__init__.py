@@ -6,9 +6,13 @@ from typing import Final
 from hark.builtin.cancel import Cancel
 from hark.builtin.common_query import CommonQuery
 from hark.builtin.converse import Converse
+from hark.builtin.correction import Correction
 from hark.builtin.fallback import Fallback
 from hark.builtin.intent_matchers import KeywordMatcher, TemplateMatcher
+from hark.builtin.interrupt import Interrupt
 from hark.builtin.normalize import Normalize
+from hark.builtin.remarks import Remarks
+from hark.builtin.several import Several
 from hark.builtin.skills.calculator import CalculatorSkill
 from hark.builtin.skills.chance import ChanceSkill
 from hark.builtin.skills.clock import ClockSkill
@@ -37,7 +41,20 @@ MATCHERS: Final[tuple[type[PipelinePlugin], ...]] = (
     CommonQuery,
     Fallback,
 )
-"""The default pipeline, in its order."""
+"""The stages that the specifications describe, in their order."""
+
+PIPELINE: Final[tuple[type[PipelinePlugin], ...]] = (
+    Stop,
+    Interrupt,
+    Converse,
+    Several,
+    Correction,
+    TemplateMatcher,
+    KeywordMatcher,
+    CommonQuery,
+    Fallback,
+)
+"""The default pipeline, in its order: these, and Hark's own for what people say beyond one plain command."""
 
 OPTIONAL: Final[Mapping[str, str]] = {"hassil": "hark.builtin.hassil:HassilMatcher"}
 """Matchers that are loaded only where the pipeline names them: what they need is an extra."""
@@ -45,8 +62,9 @@ OPTIONAL: Final[Mapping[str, str]] = {"hassil": "hark.builtin.hassil:HassilMatch
 DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     Normalize,
     Cancel,
-    *MATCHERS,
+    *PIPELINE,
     Values,
+    Remarks,
     HelpSkill,
     ClockSkill,
     DatesSkill,
@@ -70,23 +88,28 @@ __all__ = [
     "DEFAULT_PLUGINS",
     "MATCHERS",
     "OPTIONAL",
+    "PIPELINE",
     "CalculatorSkill",
     "Cancel",
     "ChanceSkill",
     "ClockSkill",
     "CommonQuery",
     "Converse",
+    "Correction",
     "DatesSkill",
     "FactsSkill",
     "Fallback",
     "GuessingSkill",
     "HelpSkill",
+    "Interrupt",
     "JokesSkill",
     "KeywordMatcher",
     "LimitsSkill",
     "Normalize",
     "ParrotSkill",
+    "Remarks",
     "RepeatSkill",
+    "Several",
     "ShoppingSkill",
     "SmallTalkSkill",
     "SpellingSkill",

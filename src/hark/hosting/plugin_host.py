@@ -29,8 +29,11 @@ RUNTIME_TOPICS: Final = frozenset(
         topics.HANDLER_ACCEPTED,
         topics.HANDLER_DONE,
         topics.HANDLER_WAITING,
+        topics.QUESTION_WITHDRAWN,
         topics.HOST_ALIVE,
         topics.SPEECH_RENDERED,
+        topics.SESSION_CHANGED,
+        topics.SPEECH_SHOWN,
     }
 )
 """Topics that only Hark emits: a plugin that could emit them could end the turns of others."""
@@ -65,9 +68,11 @@ class PluginHost:
         runner: Runner,
         data_root: Path | None,
         langs: Collection[str] = ("en-US",),
+        lang: str = "en-US",
         home: Home = _UNKNOWN_HOME,
     ) -> None:
         self.langs = langs
+        self.lang = lang
         self.home = home
         self._plugin = plugin
         self._bus = bus

@@ -79,6 +79,10 @@ class Host(Protocol):
         """The languages the assistant understands, as tags."""
 
     @property
+    def lang(self) -> str:
+        """The default language of the assistant: that of an utterance that shows no other."""
+
+    @property
     def home(self) -> Home:
         """The place, units and clock of the settings; `turn.home` has them as they apply to a turn."""
 
