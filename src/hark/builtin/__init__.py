@@ -27,6 +27,7 @@ from hark.builtin.skills.repeat import RepeatSkill
 from hark.builtin.skills.shopping import ShoppingSkill
 from hark.builtin.skills.smalltalk import SmallTalkSkill
 from hark.builtin.skills.spelling import SpellingSkill
+from hark.builtin.skills.timers import TimersSkill
 from hark.builtin.skills.volume import VolumeSkill
 from hark.builtin.skills.weather import WeatherSkill
 from hark.builtin.stop import Stop
@@ -68,6 +69,7 @@ DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     HelpSkill,
     ClockSkill,
     DatesSkill,
+    TimersSkill,
     ShoppingSkill,
     CalculatorSkill,
     WeatherSkill,
@@ -115,6 +117,7 @@ __all__ = [
     "SpellingSkill",
     "Stop",
     "TemplateMatcher",
+    "TimersSkill",
     "Values",
     "VolumeSkill",
     "WeatherSkill",
