@@ -8,8 +8,10 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import count, islice
+from pathlib import Path
 from typing import Any, Final
 
+from hark.builtin.skills.tables import table
 from hark.intents import TemplateError
 from hark.intents.grammar import Choice, Literal, Node, Sequence, Slot, Template, parse
 from hark.plugins import Host, Message, Turn
@@ -148,6 +150,7 @@ _FIRST: Final = (
     *("reminders.skill", "reminder.skill", "calculator.skill", "facts.skill", "dates.skill", "jokes.skill"),
 )
 """The skills people use most, where they are loaded."""
+_NAMES: Final = Path(__file__).parent / "names"
 _MOST_VALUES: Final = 5_000
 
 
@@ -218,7 +221,9 @@ class HelpSkill(Skill):
         return next(filter(None, (example(one["definition"], one["method"], fill) for one in told)), "")
 
     def _value(self, skill_id: str, lang: str, slot: str) -> str | None:
-        return self._values.get((skill_id, slot, lang))
+        """A value of the skill's own, else one that usually goes with the name of the slot."""
+        known = self._values.get((skill_id, slot, lang))
+        return known or (table(_NAMES, "values", lang).get(slot) or (None,))[0]
 
     def _registered(self, message: Message) -> None:
         data = message.data
