@@ -6,20 +6,29 @@ from hark.builtin import (
     DEFAULT_PLUGINS,
     CalculatorSkill,
     Cancel,
+    ChanceSkill,
     ClockSkill,
     CommonQuery,
     Converse,
+    DatesSkill,
+    FactsSkill,
     Fallback,
     GuessingSkill,
     HelpSkill,
     JokesSkill,
     KeywordMatcher,
+    LimitsSkill,
     Normalize,
     ParrotSkill,
+    RepeatSkill,
     ShoppingSkill,
+    SmallTalkSkill,
+    SpellingSkill,
     Stop,
     TemplateMatcher,
     Values,
+    VolumeSkill,
+    WeatherSkill,
 )
 from hark.testing.contracts import contract, matcher_contract, skill_contract, transformer_contract
 
@@ -41,6 +50,15 @@ test_jokes = skill_contract(JokesSkill)
 test_guessing = skill_contract(GuessingSkill)
 test_parrot = skill_contract(ParrotSkill)
 test_help = contract(HelpSkill)
+test_chance = contract(ChanceSkill)
+test_dates = contract(DatesSkill)
+test_facts = contract(FactsSkill)
+test_limits = contract(LimitsSkill)
+test_repeat = contract(RepeatSkill)
+test_smalltalk = contract(SmallTalkSkill)
+test_spelling = contract(SpellingSkill)
+test_volume = contract(VolumeSkill)
+test_weather = contract(WeatherSkill)
 
 
 def test_nobody_is_left_out() -> None:
@@ -56,6 +74,15 @@ def test_nobody_is_left_out() -> None:
         ClockSkill,
         ShoppingSkill,
         CalculatorSkill,
+        ChanceSkill,
+        DatesSkill,
+        FactsSkill,
+        LimitsSkill,
+        RepeatSkill,
+        SmallTalkSkill,
+        SpellingSkill,
+        VolumeSkill,
+        WeatherSkill,
         JokesSkill,
         GuessingSkill,
         ParrotSkill,
