@@ -10,17 +10,21 @@ from hark.builtin import (
     ClockSkill,
     CommonQuery,
     Converse,
+    Correction,
     DatesSkill,
     FactsSkill,
     Fallback,
     GuessingSkill,
     HelpSkill,
+    Interrupt,
     JokesSkill,
     KeywordMatcher,
     LimitsSkill,
     Normalize,
     ParrotSkill,
+    Remarks,
     RepeatSkill,
+    Several,
     ShoppingSkill,
     SmallTalkSkill,
     SpellingSkill,
@@ -41,6 +45,9 @@ test_stop = matcher_contract(Stop, examples=["stop", "please stop everything"])
 test_converse = matcher_contract(Converse)
 test_common_query = matcher_contract(CommonQuery)
 test_common_query_without_a_gate = matcher_contract(CommonQuery, settings={"gate": False})
+test_interrupt = matcher_contract(Interrupt)
+test_several = matcher_contract(Several)
+test_correction = matcher_contract(Correction)
 test_fallback = matcher_contract(Fallback)
 test_values = transformer_contract(Values)
 test_clock = skill_contract(ClockSkill)
@@ -68,7 +75,11 @@ def test_nobody_is_left_out() -> None:
         TemplateMatcher,
         KeywordMatcher,
         Stop,
+        Interrupt,
         Converse,
+        Several,
+        Correction,
+        Remarks,
         CommonQuery,
         Fallback,
         ClockSkill,
