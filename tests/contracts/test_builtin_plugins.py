@@ -30,6 +30,7 @@ from hark.builtin import (
     SpellingSkill,
     Stop,
     TemplateMatcher,
+    TimersSkill,
     Values,
     VolumeSkill,
     WeatherSkill,
@@ -57,6 +58,7 @@ test_jokes = skill_contract(JokesSkill)
 test_guessing = skill_contract(GuessingSkill)
 test_parrot = skill_contract(ParrotSkill)
 test_help = contract(HelpSkill)
+test_timers = contract(TimersSkill)
 test_chance = contract(ChanceSkill)
 test_dates = contract(DatesSkill)
 test_facts = contract(FactsSkill)
@@ -73,6 +75,7 @@ def test_nobody_is_left_out() -> None:
         Normalize,
         Cancel,
         TemplateMatcher,
+        TimersSkill,
         KeywordMatcher,
         Stop,
         Interrupt,

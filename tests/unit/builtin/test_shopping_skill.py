@@ -63,7 +63,7 @@ async def test_a_list_that_cannot_be_read_is_renamed(tmp_path: Path) -> None:
     async with assistant(tmp_path) as hark:
         assert await hark.hears("what is on the list") == ["The shopping list is empty."]
         await hark.hears("put milk on the list")
-    assert path.with_name("list.json.broken").read_text() == "{"
+    assert path.with_name("lists.json.broken").read_text() == "{"
     assert json.loads(path.read_text()) == ["milk"]
 
 
@@ -85,7 +85,7 @@ async def test_what_was_added_meanwhile_stays_when_the_list_is_cleared() -> None
     async with assistant() as hark:
         await hark.hears("put milk on the list")
         assert await hark.hears("clear the list", session="kitchen") == [
-            "There is one thing on the list. Shall I delete it?"
+            "There is one thing on the shopping list. Shall I delete it?"
         ]
         await hark.hears("put eggs on the list")
         assert await hark.hears("yes", session="kitchen") == ["The shopping list is empty now."]

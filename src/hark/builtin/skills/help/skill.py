@@ -142,6 +142,15 @@ def _primary(lang: str) -> str:
     return lang.partition("-")[0].lower()
 
 
+_NAMES: Final = Path(__file__).parent / "names"
+
+
+def usual_value(intent_name: str, slot: str, lang: str) -> str | None:
+    """What is often said in the place of a slot of this name."""
+    usual = table(_NAMES, "values", lang)
+    return (usual.get(f"{intent_name}.{slot}") or usual.get(slot) or (None,))[0]
+
+
 _EXAMPLES: Final = 5
 _FOLLOWED: Final = 3
 """Turns for which "what else" is understood."""
@@ -150,7 +159,6 @@ _FIRST: Final = (
     *("reminders.skill", "reminder.skill", "calculator.skill", "facts.skill", "dates.skill", "jokes.skill"),
 )
 """The skills people use most, where they are loaded."""
-_NAMES: Final = Path(__file__).parent / "names"
 _MOST_VALUES: Final = 5_000
 
 
@@ -216,14 +224,13 @@ class HelpSkill(Skill):
     async def _example(self, turn: Turn, entry: Entry) -> str:
         wanted = {key: value for key, value in entry.items() if key != "enabled"}
         described = await self._manifest.ask(turn.derive(topics.INTENT_DESCRIBE, wanted))
-        fill = partial(self._value, entry["skill_id"], entry["lang"])
+        fill = partial(self._value, entry["skill_id"], entry["lang"], entry["intent_name"])
         told = described.data.get("definitions", ()) if described is not None else ()
         return next(filter(None, (example(one["definition"], one["method"], fill) for one in told)), "")
 
-    def _value(self, skill_id: str, lang: str, slot: str) -> str | None:
+    def _value(self, skill_id: str, lang: str, intent_name: str, slot: str) -> str | None:
         """A value of the skill's own, else one that usually goes with the name of the slot."""
-        known = self._values.get((skill_id, slot, lang))
-        return known or (table(_NAMES, "values", lang).get(slot) or (None,))[0]
+        return self._values.get((skill_id, slot, lang)) or usual_value(intent_name, slot, lang)
 
     def _registered(self, message: Message) -> None:
         data = message.data
@@ -234,6 +241,6 @@ class HelpSkill(Skill):
             and isinstance(samples, tuple)
             and len(self._values) < _MOST_VALUES
         ):
-            value = next((one for one in samples if isinstance(one, str) and one.strip()), None)
-            if value is not None:
+            value = _simplest(samples)
+            if value:
                 self._values.setdefault(key, value)  # type: ignore[arg-type]

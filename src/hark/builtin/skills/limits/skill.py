@@ -9,7 +9,7 @@ from typing import Final
 
 from hark.builtin.skills.tables import plain, table
 from hark.plugins import Session, Turn, fallback
-from hark.skills import Skill
+from hark.skills import Skill, intent
 
 _NAMES: Final = Path(__file__).parent / "names"
 _PRIORITY: Final = 96
@@ -48,6 +48,11 @@ class LimitsSkill(Skill):
 
     id = "limits.skill"
     reads_late = True
+
+    @intent(file="limits")
+    def limits(self, turn: Turn) -> None:
+        """What it cannot do, and why."""
+        turn.say("limits")
 
     @fallback(_PRIORITY, when=_wanted)
     def cannot(self, turn: Turn) -> None:

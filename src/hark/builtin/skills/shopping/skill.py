@@ -88,7 +88,7 @@ class ShoppingSkill(Skill):
         named = self._items(turn, as_said(turn.slots["items"], turn.utterance))
         self._tell_added(turn, _SHOPPING, named, self._put(_SHOPPING, named))
 
-    @intent(file="add_more", requires=("list",))
+    @intent(file="add_more", requires=("talked_about",))
     def add_more(self, turn: Turn) -> None:
         """Put more on the list, once it is talked about."""
         self.add(turn)
@@ -107,7 +107,7 @@ class ShoppingSkill(Skill):
         key = self._named(turn)
         named = self._items(turn, as_said(turn.slots["items"], turn.utterance))
         taken, missing = self._take(key, named)
-        turn.remember("list", key, turns=_FOLLOWED)
+        turn.remember("talked_about", key, turns=_FOLLOWED)
         if taken:
             turn.say("removed", items=_joined(turn, taken), list=_spoken(key, turn.lang))
         if missing or not named:
@@ -118,7 +118,7 @@ class ShoppingSkill(Skill):
         """Say what is on a list."""
         key = self._named(turn)
         items = self._all().get(key, ())
-        turn.remember("list", key, turns=_FOLLOWED)
+        turn.remember("talked_about", key, turns=_FOLLOWED)
         if items:
             turn.say("list", items=_joined(turn, items), list=_spoken(key, turn.lang))
         else:
@@ -128,7 +128,7 @@ class ShoppingSkill(Skill):
     def is_on(self, turn: Turn) -> None:
         """Whether something is on a list."""
         key = self._named(turn)
-        turn.remember("list", key, turns=_FOLLOWED)
+        turn.remember("talked_about", key, turns=_FOLLOWED)
         asked = self._items(turn, as_said(turn.slots["items"], turn.utterance)) or [turn.slots["items"]]
         _, found, missing = without(self._all().get(key, ()), asked)
         if found:
@@ -161,7 +161,7 @@ class ShoppingSkill(Skill):
     def create(self, turn: Turn) -> None:
         """Begin a list."""
         key = self._named(turn)
-        turn.remember("list", key, turns=_FOLLOWED)
+        turn.remember("talked_about", key, turns=_FOLLOWED)
         with self._lists.lock:
             lists = self._read()
             is_new = key not in lists
@@ -180,7 +180,7 @@ class ShoppingSkill(Skill):
 
     def _tell_added(self, turn: Turn, key: str, named: Sequence[str], put: tuple[list[str], bool]) -> None:
         fresh, is_new = put
-        turn.remember("list", key, turns=_FOLLOWED)
+        turn.remember("talked_about", key, turns=_FOLLOWED)
         if fresh:
             dialog = "added_new" if is_new and key not in _STANDING else "added"
             turn.say(dialog, items=_joined(turn, fresh), list=_spoken(key, turn.lang))
@@ -205,7 +205,7 @@ class ShoppingSkill(Skill):
         for key, forms in _known(turn.lang).items():
             if any(f" {plain(form)} " in said for form in forms):
                 return key
-        entry = turn.session.intent_context.get(f"{self.id}:list")
+        entry = turn.session.intent_context.get(f"{self.id}:talked_about")
         return entry.value if entry is not None and entry.value else _SHOPPING
 
     def _all(self) -> dict[str, list[str]]:
