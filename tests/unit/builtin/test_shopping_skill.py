@@ -64,7 +64,7 @@ async def test_a_list_that_cannot_be_read_is_renamed(tmp_path: Path) -> None:
         assert await hark.hears("what is on the list") == ["The shopping list is empty."]
         await hark.hears("put milk on the list")
     assert path.with_name("lists.json.broken").read_text() == "{"
-    assert json.loads(path.read_text()) == ["milk"]
+    assert json.loads(path.read_text()) == {"shopping": ["milk"]}
 
 
 async def test_without_a_disk_there_is_a_list_all_the_same() -> None:
@@ -78,7 +78,7 @@ async def test_two_sessions_at_once_lose_nothing(tmp_path: Path) -> None:
         hearings = [hark.say(f"put thing{n} on the list", session=f"s{n}") for n in range(30)]
         for hearing in hearings:
             await hearing.over.wait()
-    assert sorted(json.loads((tmp_path / KEPT).read_text())) == sorted(f"thing{n}" for n in range(30))
+    assert sorted(json.loads((tmp_path / KEPT).read_text())["shopping"]) == sorted(f"thing{n}" for n in range(30))
 
 
 async def test_what_was_added_meanwhile_stays_when_the_list_is_cleared() -> None:
