@@ -94,6 +94,8 @@ AUDIO_IS_SPEAKING: Final = "ovos.audio.is_speaking"
 AUDIO_OUTPUT_STARTED: Final = "ovos.audio.output.started"
 AUDIO_OUTPUT_ENDED: Final = "ovos.audio.output.ended"
 
+# The loudness of this device's playback, `level` from 0 to 100; no specification has one.
+AUDIO_VOLUME: Final = "ovos.audio.volume"
 # How a handler of an OVOS skill ends (ruling R18).
 LEGACY_HANDLER_START: Final = "mycroft.skill.handler.start"
 LEGACY_HANDLER_COMPLETE: Final = "mycroft.skill.handler.complete"
