@@ -9,15 +9,11 @@ help: ## what can be done here
 
 run: ## talk to the assistant; lines on standard input are answered one by one
 	@scripts/setup run </dev/null
-<<<<<<< ours
-	@.venv/bin/hark setup --first-run
-	@exec .venv/bin/hark run $(ARGS)
-=======
+	@$(VENV)/bin/hark setup --first-run
 	@exec $(VENV)/bin/hark run $(ARGS)
 
 install: ## put the command "hark" on the PATH, with uv or pipx, or in a venv of its own; EXTRAS=voice,values for others
 	@scripts/setup install </dev/null
->>>>>>> theirs
 
 voice: ## talk to it by microphone and loudspeaker
 	@scripts/setup voice </dev/null
