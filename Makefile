@@ -9,6 +9,7 @@ help: ## what can be done here
 
 run: ## talk to the assistant; lines on standard input are answered one by one
 	@scripts/setup run </dev/null
+	@$(VENV)/bin/hark setup --first-run
 	@exec $(VENV)/bin/hark run $(ARGS)
 
 install: ## put the command "hark" on the PATH, with uv or pipx, or in a venv of its own; EXTRAS=voice,values for others
