@@ -48,7 +48,7 @@ class RemoteResponse(QueueItem):
             flow = await self._context.chains.run_tts(result, await self._whole(spoken), self._synthesizer.tts)
             if flow.cancelled:
                 return self._cancelled(queue, flow)
-            self.message = flow.message()
+            self.message = flow.origin.within(flow.context, flow.lasting_session)
             if not queue.stopped:
                 self._send(flow.artifact)
         if self.listens and not queue.stopped:
@@ -81,4 +81,4 @@ class RemoteResponse(QueueItem):
             "speak", self.origin.session_id, outcome, 0.0, "to be heard elsewhere"
         )
         if self._reports:
-            self._context.bus.emit(self.message.forward(topics.SPEECH_RENDERED, {"outcome": outcome}))
+            self._context.bus.emit(self.message.signal(topics.SPEECH_RENDERED, {"outcome": outcome}))

@@ -46,6 +46,9 @@ REGISTRATION: Final = (
     SKILL_LOADED,
 )
 
+# The readiness announcement (INTENT-4 §10 leaves its name to the deployment): programs register again.
+INTENTS_READY: Final = "ovos.intents.ready"
+
 # Introspection (INTENT-4 §10); the answers come on `.response`.
 INTENT_LIST: Final = "ovos.intent.list"
 INTENT_DESCRIBE: Final = "ovos.intent.describe"
@@ -100,17 +103,36 @@ AUDIO_IS_SPEAKING: Final = "ovos.audio.is_speaking"
 AUDIO_OUTPUT_STARTED: Final = "ovos.audio.output.started"
 AUDIO_OUTPUT_ENDED: Final = "ovos.audio.output.ended"
 
+# How a handler of an OVOS skill ends (ruling R18).
+LEGACY_HANDLER_START: Final = "mycroft.skill.handler.start"
+LEGACY_HANDLER_COMPLETE: Final = "mycroft.skill.handler.complete"
+LEGACY_HANDLER_ERROR: Final = "mycroft.skill.handler.error"
+
+# Scheduled events (SCHEDULER-1 §4); the answers come on `.response`. The last one is the signal of §7.2.
+SCHEDULER_SCHEDULE: Final = "ovos.scheduler.schedule"
+SCHEDULER_CANCEL: Final = "ovos.scheduler.cancel"
+SCHEDULER_GET: Final = "ovos.scheduler.get"
+SCHEDULER_LIST: Final = "ovos.scheduler.list"
+SCHEDULER_MISSED: Final = "ovos.scheduler.missed"
+SCHEDULER_READY: Final = "ovos.scheduler.ready"
+CLOCK_SYNCED: Final = "system.clock.synced"
+
 # Hark's own, private topics: no other party may rely on them.
 HANDLER_ACCEPTED: Final = "hark.handler.accepted"
 HANDLER_DONE: Final = "hark.handler.done"
 HANDLER_WAITING: Final = "hark.handler.waiting"
+HANDLER_ACTIVE: Final = "hark.handler.active"
+QUESTION_WITHDRAWN: Final = "hark.question.withdrawn"
+REMARK_NONE: Final = "hark.remark.none"
 HOST_ALIVE: Final = "hark.host.alive"
 HANDLER_CALL: Final = "hark.handler.call"
 HOST_STATUS: Final = "hark.host.status"
 HOST_STATUS_RESPONSE: Final = "hark.host.status.response"
 SPEECH_RENDERED: Final = "hark.speech.rendered"
+SESSION_CHANGED: Final = "hark.session.changed"
 SKILL_ATTACHED: Final = "hark.skill.attached"
 SKILL_DETACHED: Final = "hark.skill.detached"
+SKILL_ASK: Final = "hark.skill.ask"
 READY: Final = "hark.ready"
 LISTENER_STATE: Final = "hark.listener.state"
 LISTENER_PARTIAL: Final = "hark.listener.partial"
@@ -125,6 +147,10 @@ TRACE_ASK: Final = "hark.trace.ask"
 TRACE_TOLD: Final = "hark.trace.told"
 EXAMINE_ASK: Final = "hark.examine.ask"
 EXAMINE_TOLD: Final = "hark.examine.told"
+FORGET_ASK: Final = "hark.forget.ask"
+FORGET_TOLD: Final = "hark.forget.told"
+SESSION_ASK: Final = "hark.session.ask"
+SESSION_TOLD: Final = "hark.session.told"
 PRESENCE: Final = "hark.presence"
 PRESENCE_ASK: Final = "hark.presence.ask"
 SPEECH_SHOWN: Final = "hark.speech.shown"

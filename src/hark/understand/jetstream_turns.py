@@ -17,8 +17,10 @@ from typing import Any, Final
 from hark.bus import Bus
 from hark.bus.nats import Delivery, JetStreamError, KeyValue, TurnStreams, WrongRevision
 from hark.model import Clock, MalformedMessage, Message, Session, decode, encode
+from hark.model.session_merge import LARGEST_SESSION
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.understand.dispatches import Dispatches
+from hark.understand.programs import Programs
 from hark.understand.remote_dispatches import RemoteDispatches
 from hark.understand.stored_session import KEY, StoredSession
 from hark.understand.turn_source import TurnTaker
@@ -41,7 +43,13 @@ class JetStreamTurns:
     """
 
     def __init__(
-        self, streams: TurnStreams, bus: Bus, restored: Session | None = None, *, hands_over: bool = True
+        self,
+        streams: TurnStreams,
+        bus: Bus,
+        restored: Session | None = None,
+        *,
+        hands_over: bool = True,
+        largest: int = LARGEST_SESSION,
     ) -> None:
         self.worker = os.urandom(6).hex()
         self._streams = streams
@@ -49,7 +57,7 @@ class JetStreamTurns:
         self.hands_over = hands_over
         """Whether open turns are left to other workers at the end; else they end here."""
         self._lease = Lease(streams.lease, self.worker)
-        self.store = StoredSession(streams.session, self.worker, restored, self._lease.look)
+        self.store = StoredSession(streams.session, self.worker, restored, self._lease.look, largest)
         self._open: dict[str, Delivery] = {}
         """The last delivery of each utterance that was not acknowledged, by key."""
         self._of_default: set[str] = set()
@@ -68,8 +76,8 @@ class JetStreamTurns:
     def attach(self, taker: TurnTaker) -> None:
         self._taker = taker
 
-    def dispatches(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions]) -> Dispatches:
-        self._dispatches = RemoteDispatches(bus, clock, options, self._streams)
+    def dispatches(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions], programs: Programs) -> Dispatches:
+        self._dispatches = RemoteDispatches(bus, clock, options, programs, self._streams)
         self._streams.on_back.append(self._dispatches.reconnected)
         return self._dispatches
 

@@ -26,6 +26,7 @@ from hark.bus.websocket.protocol import FENCE, MAX_FENCE, MAX_MESSAGE_HEADER, PR
 from hark.bus.websocket.skills import OF_SKILLS, SkillOwners
 from hark.model import Clock, MalformedMessage, Message, decode, encode_for_clients
 from hark.spec import DEFAULT_SESSION_ID, topics
+from hark.spec.names import CLIENT, UTTERANCE_ID
 
 log = logging.getLogger("hark.bus.websocket")
 
@@ -112,6 +113,7 @@ class WebSocketServer:
         self._watching.append(self._loop.create_task(self._watch_links()))
         if any(endpoint.credentials is not None for endpoint in self._endpoints):
             self._watching.append(self._loop.create_task(self._watch_tokens()))
+        self._skills.report(started=True)
         try:
             return [await self._listen(endpoint) for endpoint in self._endpoints]
         except EndpointError:
@@ -199,6 +201,11 @@ class WebSocketServer:
         if refusal is not None:
             self.log.warning("bus: dropped a Message of %s: %s (%s)", connection, refusal, message.type[:200])
             return
+        if not connection.permissions.private:
+            passed = self._from_program(connection, message)
+            if passed is None:
+                return
+            message = passed
         rejection = rejection_of(message, self.log.warning)
         if rejection is not None:
             message, raw = rejection, encode_for_clients(rejection)
@@ -213,6 +220,17 @@ class WebSocketServer:
             self.log.warning("bus: dropped a Message from %s: %s", connection, str(error)[:200])
         finally:
             self._incoming = None
+
+    def _from_program(self, connection: ClientConnection, message: Message) -> Message | None:
+        """A Message of a client that is not Hark's own, as it goes on; None where it ends a handler, which is all."""
+        if UTTERANCE_ID in message.context:
+            ending = self._skills.worked(connection, message)
+            if ending is not None:
+                self._bus.emit(ending)
+                return None
+        if message.type == topics.UTTERANCE_HANDLE:
+            return message.carrying(**{CLIENT: connection.usage.id})
+        return message
 
     def flush_bus(self, connection: ClientConnection, answer: bytes) -> None:
         """Send a client this frame once the bus has carried everything that the client sent before."""
@@ -242,6 +260,8 @@ class WebSocketServer:
                 connection, answer = self._fences.pop(key)
                 connection.passed(answer)
         elif self.exchange.is_followed(message.type) and (self._services or not topics.is_private(message.type)):
+            if message.type == topics.UTTERANCE_HANDLE and not is_ours and CLIENT in message.context:
+                message = message.carrying(**{CLIENT: None})  # it concerns no client
             # What a client sent is passed on as it came: writing it anew costs time, and drops keys we do not know.
             raw = incoming[1] if incoming is not None and is_ours else encode_for_clients(message)
             self.exchange.publish(message.type, text_frame(raw))
