@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: make run, make test. Both do all set-up first.
 .DEFAULT_GOAL := help
-.PHONY: help run voice listen test check unit interop format bench bench-intents bench-bus bench-voice fuzz clean
+.PHONY: help run voice listen test check unit interop format bench bench-intents bench-bus bench-voice fuzz attacks soak lock sbom clean
 export PYTHON
 
 help: ## what can be done here
@@ -63,6 +63,22 @@ fuzz: ## throw bytes at the codec and the session reader for a minute each, guid
 	@scripts/setup dev </dev/null
 	.venv/bin/pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	.venv/bin/python fuzz/run.py --seconds 60 $(ARGS)
+
+attacks: ## attack it by bus, broker, control socket, files and command line: some four minutes
+	@scripts/setup dev </dev/null
+	.venv/bin/python fuzz/run_attacks.py $(ARGS)
+
+soak: ## honest and hostile clients together: ten minutes; ARGS="--minutes 2" for less
+	@scripts/setup dev </dev/null
+	.venv/bin/python fuzz/soak.py $(ARGS)
+
+lock: ## write requirements.lock: what "make run" installs, with versions and hashes
+	@scripts/setup dev </dev/null
+	@scripts/supply lock
+
+sbom: ## write build/sbom.cdx.json: what "make run" installs, with licences, as CycloneDX
+	@scripts/setup dev </dev/null
+	@scripts/supply sbom
 
 clean: ## remove what set-up made
 	rm -rf .venv .interop .coverage* benchmarks/.venvs benchmarks/intents/.cache benchmarks/voice/.cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -9,13 +9,17 @@ from hark.builtin import (
     ClockSkill,
     CommonQuery,
     Converse,
+    Correction,
     Fallback,
     GuessingSkill,
     HelpSkill,
+    Interrupt,
     JokesSkill,
     KeywordMatcher,
     Normalize,
     ParrotSkill,
+    Remarks,
+    Several,
     ShoppingSkill,
     Stop,
     TemplateMatcher,
@@ -32,6 +36,9 @@ test_stop = matcher_contract(Stop, examples=["stop", "please stop everything"])
 test_converse = matcher_contract(Converse)
 test_common_query = matcher_contract(CommonQuery)
 test_common_query_without_a_gate = matcher_contract(CommonQuery, settings={"gate": False})
+test_interrupt = matcher_contract(Interrupt)
+test_several = matcher_contract(Several)
+test_correction = matcher_contract(Correction)
 test_fallback = matcher_contract(Fallback)
 test_values = transformer_contract(Values)
 test_clock = skill_contract(ClockSkill)
@@ -50,7 +57,11 @@ def test_nobody_is_left_out() -> None:
         TemplateMatcher,
         KeywordMatcher,
         Stop,
+        Interrupt,
         Converse,
+        Several,
+        Correction,
+        Remarks,
         CommonQuery,
         Fallback,
         ClockSkill,

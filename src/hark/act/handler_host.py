@@ -23,6 +23,7 @@ from hark.plugins import Plugin, Turn
 from hark.plugins.handlers import converses, fallbacks_of, handlers_of
 from hark.plugins.schedules import ScheduledTurn, scheduled_of
 from hark.spec import dispatch_topic, topics
+from hark.spec.names import TRACE_KEEP
 from hark.trace import TraceStore
 
 log = logging.getLogger("hark.act")
@@ -237,6 +238,7 @@ class HandlerHost:
     def _note(self, dispatch: Message, failure: str, seconds: float) -> None:
         trace = self._traces.of(dispatch.utterance_id)
         if trace is not None:
+            trace.limit(dispatch.context.get(TRACE_KEEP))
             trace.step("handler", dispatch.type, "raised" if failure else "returned", seconds, failure)
 
 

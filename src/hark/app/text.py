@@ -39,7 +39,7 @@ def remark(outcome: str, detail: str, command: str, *, answered: bool = False) -
     """
     if outcome == "complete":
         return None
-    if answered and outcome in ("unmatched", "error"):
+    if answered and outcome == "unmatched":
         return f"(Details: {command})"
     if outcome == "asked":
         return "This question stays open. To answer questions, start a conversation: hark run"

@@ -30,6 +30,7 @@ _COMMANDS: Final = {
     "devices": "list microphones and loudspeakers",
     "why": "explain a turn",
     "doctor": "report what is loaded, and what is not and why",
+    "transformers": "list the transformers of each chain, or try one",
     "session": "show or reset the session of the device",
     "forget": "delete what is kept of what people said",
     "new": "start a plugin package",

@@ -302,6 +302,10 @@ class TransformersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """On an answer, before it is spoken."""
     tts: Names | None = None
     """On synthesised speech, before playback."""
+    enable: Names = ()
+    """Transformers of Hark that are off otherwise, by id or as "chain.id"; "hark transformers" lists them. They run by
+    priority, or where the list of their chain names them.
+    """
 
     def order(self, kind: TransformerType) -> tuple[str, ...] | None:
         """The configured order of one chain, or None for the order by priority."""
