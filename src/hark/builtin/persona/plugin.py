@@ -85,7 +85,8 @@ class Persona(ConversationPlugin, PipelinePlugin):
             raise Unavailable("no endpoint is configured", 'set endpoint = "ollama" or a URL in [plugins.persona]')
         if find_spec("httpx") is None:
             raise Unavailable("httpx is not installed", "pip install 'hark[persona]'")
-        self._models = Models([ChatClient(endpoint) for endpoint in endpoints], self.host.clock)
+        clients = await asyncio.to_thread(lambda: [ChatClient(endpoint) for endpoint in endpoints])
+        self._models = Models(clients, self.host.clock)
         self._commands = self._read_commands()
         self.host.on(topics.PERSONA_QUERY, self._query, shared=True)
         self.host.on(topics.PERSONA_LIST, self._list_personas, shared=True)
