@@ -77,7 +77,7 @@ class Calls:
         if found == "started" and self._is_sole(split_dispatch(dispatch.type)[0]):
             # A skill has one host: this is the next life of the one that started it.
             failed = Frozen(topic=dispatch.type, exception=_MAY_HAVE_RUN)
-            self._bus.emit(dispatch.forward(topics.HANDLER_DONE, failed))
+            self._bus.emit(dispatch.signal(topics.HANDLER_DONE, failed))
         return False
 
     def ended(self, dispatch: Message, done: Message) -> None:
@@ -93,7 +93,7 @@ class Calls:
 
     def _answer(self, call: _Call) -> None:
         accepted = Frozen(topic=call.dispatch.type, host=self._host)
-        self._bus.emit(call.dispatch.forward(topics.HANDLER_ACCEPTED, accepted))
+        self._bus.emit(call.dispatch.signal(topics.HANDLER_ACCEPTED, accepted))
         if call.done is not None:
             self._bus.emit(call.done)
 

@@ -167,7 +167,8 @@ class HandlerHost:
         topic, data = message.data.get("topic"), message.data.get("data")
         entry = self._entries.get(topic) if isinstance(topic, str) else None
         if entry is not None and isinstance(data, Frozen):
-            await self._handle(entry, True, message.forward(str(topic), data), is_repeated=True)
+            dispatch = message.forward(str(topic), data).carrying(destination=message.data.get("destination") or None)
+            await self._handle(entry, True, dispatch, is_repeated=True)
 
     def _is_sole(self, skill_id: str) -> bool:
         return skill_id in self._subscriptions and not (self._shared and self._shared.is_shared(skill_id))
@@ -184,7 +185,7 @@ class HandlerHost:
             task.set_name(dispatch.type)
             self._work.add(task, entry.id, dispatch.session_id)
         self._under_way.began(dispatch)
-        self._bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, Frozen(topic=dispatch.type, host=self._id)))
+        self._bus.emit(dispatch.signal(topics.HANDLER_ACCEPTED, Frozen(topic=dispatch.type, host=self._id)))
         turn = Turn(dispatch, self, entry.plugin)
         failure = "the handler was stopped"
         began = self._runner.clock.monotonic()
@@ -210,7 +211,7 @@ class HandlerHost:
 def _done(dispatch: Message, turn: Turn, failure: str) -> Message:
     """The signal that a handler has ended, with its session. A handler may have assigned anything to its turn."""
     data = {"exception": failure} if failure else {}
-    done = dispatch.forward(topics.HANDLER_DONE, Frozen(data, topic=dispatch.type))
+    done = dispatch.signal(topics.HANDLER_DONE, Frozen(data, topic=dispatch.type))
     session = vars(turn).get("_session")
     if session is dispatch.session or type(session) is not Session or session.session_id != dispatch.session_id:
         return done

@@ -102,4 +102,4 @@ class Questions:
         return ResponseMode(skill_id, self._clock.wall() + timeout + next(self._asked) % 10_000 * 1e-6)
 
     def _tell(self, dispatch: Message, waits: bool) -> None:
-        self._bus.emit(dispatch.forward(topics.HANDLER_WAITING, Frozen(topic=dispatch.type, waits=waits)))
+        self._bus.emit(dispatch.signal(topics.HANDLER_WAITING, Frozen(topic=dispatch.type, waits=waits)))

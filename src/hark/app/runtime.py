@@ -258,6 +258,7 @@ class Runtime:
             self._listing.announce()
         if to_matchers:
             self.bus.emit(Message(topics.READY, {"heard": list(heard)} if heard else {}))
+            self.bus.emit(Message(topics.INTENTS_READY))
         late = await self._settled()
         if late:
             log.warning("these have not handled the announcements in time: %s", ", ".join(late))

@@ -133,6 +133,13 @@ class Message(_Draft):
         """The answer to a request, on its topic plus `.response` (MSG-1 §5.3)."""
         return self.reply(response_topic(self.type), data)
 
+    def signal(self, type: str, data: Mapping[str, Any] = EMPTY) -> Message:
+        """As `forward`, without a `destination`: for private topics, which are for no client (ruling R18)."""
+        context = self._context
+        if DESTINATION in context:
+            context = Frozen({key: value for key, value in self.context.items() if key != DESTINATION})
+        return _derive(self, type, data, context)
+
     def carrying(self, session: Session | None = _KEEP, /, **context: Any) -> Message:
         """The same Message with another session, or with context keys set; None removes a key, or the session."""
         if SESSION in context:

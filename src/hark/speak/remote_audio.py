@@ -81,4 +81,4 @@ class RemoteResponse(QueueItem):
             "speak", self.origin.session_id, outcome, 0.0, "to be heard elsewhere"
         )
         if self._reports:
-            self._context.bus.emit(self.message.forward(topics.SPEECH_RENDERED, {"outcome": outcome}))
+            self._context.bus.emit(self.message.signal(topics.SPEECH_RENDERED, {"outcome": outcome}))

@@ -223,7 +223,7 @@ class Response(QueueItem):
             trace.step("speak", self.origin.session_id, outcome, 0.0, "the user stopped it")
         elif outcome == "failed":
             trace.step("speak", self.origin.session_id, outcome, 0.0, "it could not be rendered")
-        self._context.bus.emit(self.message.forward(topics.SPEECH_RENDERED, {"outcome": outcome}))
+        self._context.bus.emit(self.message.signal(topics.SPEECH_RENDERED, {"outcome": outcome}))
 
     def _withdraw(self, queue: SessionQueue, flow: Flow) -> ItemOutcome:
         """A tts transformer cancelled the response: what was played was played, nothing more will be."""

@@ -46,6 +46,9 @@ REGISTRATION: Final = (
     SKILL_LOADED,
 )
 
+# The readiness announcement (INTENT-4 §10 leaves its name to the deployment): programs register again.
+INTENTS_READY: Final = "ovos.intents.ready"
+
 # Introspection (INTENT-4 §10); the answers come on `.response`.
 INTENT_LIST: Final = "ovos.intent.list"
 INTENT_DESCRIBE: Final = "ovos.intent.describe"
@@ -91,10 +94,16 @@ AUDIO_IS_SPEAKING: Final = "ovos.audio.is_speaking"
 AUDIO_OUTPUT_STARTED: Final = "ovos.audio.output.started"
 AUDIO_OUTPUT_ENDED: Final = "ovos.audio.output.ended"
 
+# How a handler of an OVOS skill ends (ruling R18).
+LEGACY_HANDLER_START: Final = "mycroft.skill.handler.start"
+LEGACY_HANDLER_COMPLETE: Final = "mycroft.skill.handler.complete"
+LEGACY_HANDLER_ERROR: Final = "mycroft.skill.handler.error"
+
 # Hark's own, private topics: no other party may rely on them.
 HANDLER_ACCEPTED: Final = "hark.handler.accepted"
 HANDLER_DONE: Final = "hark.handler.done"
 HANDLER_WAITING: Final = "hark.handler.waiting"
+HANDLER_ACTIVE: Final = "hark.handler.active"
 HOST_ALIVE: Final = "hark.host.alive"
 HANDLER_CALL: Final = "hark.handler.call"
 HOST_STATUS: Final = "hark.host.status"
@@ -102,6 +111,7 @@ HOST_STATUS_RESPONSE: Final = "hark.host.status.response"
 SPEECH_RENDERED: Final = "hark.speech.rendered"
 SKILL_ATTACHED: Final = "hark.skill.attached"
 SKILL_DETACHED: Final = "hark.skill.detached"
+SKILL_ASK: Final = "hark.skill.ask"
 READY: Final = "hark.ready"
 LISTENER_STATE: Final = "hark.listener.state"
 LISTENER_PARTIAL: Final = "hark.listener.partial"

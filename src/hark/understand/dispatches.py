@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Collection
+from typing import Final, Literal
 
 import msgspec
 
 from hark.bus import Bus, Subscription
 from hark.model import Clock, Message, Session
-from hark.spec import topics
+from hark.spec import split_dispatch, topics
+from hark.spec.names import SKILL_ID
+from hark.understand.programs import Programs
 from hark.understand.turn_state import TurnOptions
 
 Key = tuple[str | None, str]
 """An `utterance_id` and a dispatch topic: nested turns of one skill differ in the first."""
+
+
+_CHECK: Final = 10.0
+"""Seconds between two questions whether the programs whose handlers are under way are still connected."""
 
 
 class HandlerOutcome(msgspec.Struct, frozen=True):
@@ -45,22 +51,34 @@ class PendingCall(msgspec.Struct):
     """When its host last said that it runs, where hosts are asked."""
     closing: asyncio.Task[None] | None = None
     """Makes sure that it is not started any more."""
+    of_program: bool = False
+    """Whether it is the handler of a program outside, which has no host (ruling R18)."""
+    spoke: float | None = None
+    """When its program last sent a Message of this turn."""
+    waits_until: float = 0.0
+    """Until when its program waits for an answer of the user, in Unix seconds."""
 
 
 class Dispatches:
     """The handlers under way. Each ends by its done-signal, or by one of the ways in which none can come any more."""
 
-    def __init__(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions]) -> None:
+    def __init__(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions], programs: Programs) -> None:
         self._bus = bus
         self._clock = clock
         self._options = options
+        self._programs = programs
+        programs.listeners.append(self)
         self._waiting: dict[Key, PendingCall] = {}
+        self._of_programs: dict[str | None, PendingCall] = {}
+        """Those of programs outside, by utterance: a turn has one handler."""
         self._beats: dict[str, float] = {}
+        self._checked = 0.0
         self._sweeping = False
         self._subscriptions: tuple[Subscription, ...] = (
             bus.on(topics.HANDLER_ACCEPTED, self._accepted, name="dispatches: accepted"),
             bus.on(topics.HANDLER_DONE, self._done, name="dispatches: done"),
             bus.on(topics.HANDLER_WAITING, self._waits, name="dispatches: waiting"),
+            bus.on(topics.HANDLER_ACTIVE, self._active, name="dispatches: active"),
             bus.on(topics.HOST_ALIVE, self._alive, name="dispatches: alive"),
         )
 
@@ -70,7 +88,9 @@ class Dispatches:
     def expect(self, dispatch: Message, host: str = "") -> asyncio.Future[HandlerOutcome]:  # noqa: ARG002 - see RemoteDispatches
         """The end of the handler that `dispatch` is about to call, or that a host was seen to have started."""
         done: asyncio.Future[HandlerOutcome] = asyncio.get_running_loop().create_future()
-        self._waiting[self._key(dispatch)] = PendingCall(dispatch, self._clock.monotonic(), done)
+        call = self._waiting[self._key(dispatch)] = PendingCall(dispatch, self._clock.monotonic(), done)
+        if self._programs.is_any:
+            self._look_at_program(call)
         if not self._sweeping:
             self._sweep_later()
         return done
@@ -78,6 +98,8 @@ class Dispatches:
     def forget(self, dispatch: Message) -> None:
         """Wait for this one no longer."""
         self._waiting.pop(self._key(dispatch), None)
+        if self._of_programs:
+            self._of_programs.pop(dispatch.utterance_id, None)
 
     def give_up(self, why: str, *, asking: bool = False) -> None:
         """End every wait with an error, or only for handlers that wait for an answer: the process is about to end."""
@@ -119,7 +141,13 @@ class Dispatches:
         waiting.paused = now if message.data.get("waits") is True else None
 
     def _done(self, message: Message) -> None:
-        waiting = self._waiting.pop(self._key(message), None)
+        if SKILL_ID in message.data:  # the server of the bus puts it there: the handler is a program's
+            waiting = self._call_of_program(message)
+            if waiting is None:
+                return
+            self.forget(waiting.dispatch)
+        else:
+            waiting = self._waiting.pop(self._key(message), None)
         if waiting is None or waiting.done.done():
             return
         exception = message.data.get("exception")
@@ -151,6 +179,7 @@ class Dispatches:
         """Look for handlers from which nothing can come any more. One timer for all of them, none when none waits."""
         self._sweeping = False
         now = self._clock.monotonic()
+        self._check_programs(now)
         for waiting in list(self._waiting.values()):
             why = self._hopeless(waiting, now)
             if why is not None:
@@ -160,8 +189,81 @@ class Dispatches:
         else:
             self._beats.clear()
 
+    # Handlers of programs outside.
+
+    def programs_gone(self, skill_ids: Collection[str]) -> None:
+        """End what these were doing: nothing more can come of it."""
+        for waiting in list(self._of_programs.values()):
+            skill_id = split_dispatch(waiting.dispatch.type)[0]
+            if skill_id not in skill_ids:
+                continue
+            if waiting.spoke is None or self._programs.completes(skill_id) or self._asks(waiting):
+                give_up_on(waiting, f"the program of {skill_id} lost its connection")
+            elif not waiting.done.done():
+                waiting.done.set_result(HandlerOutcome("complete"))
+
+    def programs_changed(self) -> None:
+        """Nothing to do: no call is made to a program that is gone."""
+
+    def _look_at_program(self, call: PendingCall) -> None:
+        skill_id, intent_name = split_dispatch(call.dispatch.type)
+        if skill_id in self._programs.absent:
+            give_up_on(call, f"no handler: the program of {skill_id} is not connected")
+        elif skill_id in self._programs.attached:
+            self._is_of_program(call)
+            if intent_name == "response":
+                self._answered(skill_id, call)
+
+    def _is_of_program(self, call: PendingCall) -> None:
+        call.of_program, call.accepted = True, call.since
+        self._of_programs[call.dispatch.utterance_id] = call
+
+    def _answered(self, skill_id: str, answer: PendingCall) -> None:
+        """The user has answered: the handlers of this program that asked go on."""
+        for call in self._of_programs.values():
+            if call is not answer and self._asks(call):
+                same = call.dispatch.session_id == answer.dispatch.session_id
+                if same and split_dispatch(call.dispatch.type)[0] == skill_id:
+                    call.spoke, call.waits_until = answer.since, 0.0
+
+    def _call_of_program(self, message: Message) -> PendingCall | None:
+        """The call that a Message of a program belongs to: of its turn, and of its skill."""
+        skill_id, utterance_id = message.data.get(SKILL_ID), message.utterance_id
+        call = self._of_programs.get(utterance_id)
+        return call if call is not None and split_dispatch(call.dispatch.type)[0] == skill_id else None
+
+    def _active(self, message: Message) -> None:
+        call = self._call_of_program(message)
+        if call is not None:
+            until = message.data.get("waits_until")
+            call.spoke = self._clock.monotonic()
+            call.waits_until = float(until) if isinstance(until, (int, float)) else 0.0
+
+    def _check_programs(self, now: float) -> None:
+        """The server that programs are connected to may have died: it would say nothing."""
+        if self._of_programs and now - self._checked >= _CHECK:
+            self._checked = now
+            self._programs.check()
+
+    def _asks(self, call: PendingCall) -> bool:
+        return call.waits_until > self._clock.wall()
+
+    def _look_at_quiet(self, call: PendingCall, now: float) -> str | None:
+        """End the handler of a program that has been quiet for long enough; why it is hopeless, if it is."""
+        if call.waits_until:
+            if self._asks(call):
+                return None
+            call.spoke, call.waits_until = now, 0.0
+        skill_id = split_dispatch(call.dispatch.type)[0]
+        is_quiet = call.spoke is not None and now - call.spoke >= self._options().quiet
+        if is_quiet and not self._programs.completes(skill_id) and not call.done.done():
+            call.done.set_result(HandlerOutcome("complete"))
+        return self._overtime(call, now)
+
     def _hopeless(self, waiting: PendingCall, now: float) -> str | None:
         options = self._options()
+        if waiting.of_program:
+            return self._look_at_quiet(waiting, now)
         if waiting.accepted is None:
             late = now - waiting.since >= options.accept_within
             return f"no handler accepted the dispatch within {options.accept_within:g} s" if late else None

@@ -19,6 +19,7 @@ from hark.bus.nats import Delivery, JetStreamError, KeyValue, TurnStreams, Wrong
 from hark.model import Clock, MalformedMessage, Message, Session, decode, encode
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.understand.dispatches import Dispatches
+from hark.understand.programs import Programs
 from hark.understand.remote_dispatches import RemoteDispatches
 from hark.understand.stored_session import KEY, StoredSession
 from hark.understand.turn_source import TurnTaker
@@ -68,8 +69,8 @@ class JetStreamTurns:
     def attach(self, taker: TurnTaker) -> None:
         self._taker = taker
 
-    def dispatches(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions]) -> Dispatches:
-        self._dispatches = RemoteDispatches(bus, clock, options, self._streams)
+    def dispatches(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions], programs: Programs) -> Dispatches:
+        self._dispatches = RemoteDispatches(bus, clock, options, programs, self._streams)
         self._streams.on_back.append(self._dispatches.reconnected)
         return self._dispatches
 

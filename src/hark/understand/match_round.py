@@ -201,6 +201,8 @@ class MatchRound:
             return "malformed", defect
         if turn.denials:
             if turn.denials.deny("blacklisted_skills", match.skill_id):
+                if match.skill_id in self._options().absent:
+                    return "denied", f"the program of {match.skill_id} is not connected"
                 return "denied", f"the session's blacklisted_skills names {match.skill_id}"
             if turn.denials.deny("blacklisted_intents", match.topic):
                 return "denied", f"the session's blacklisted_intents names {match.topic}"

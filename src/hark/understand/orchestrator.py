@@ -22,6 +22,7 @@ from hark.understand.endings import Endings
 from hark.understand.intent_registry import IntentRegistry
 from hark.understand.introspection import Introspection
 from hark.understand.match_round import MatchRound
+from hark.understand.programs import Programs
 from hark.understand.session_topics import ActiveListQuery, ContextTopics, HandlerSessions
 from hark.understand.turn_source import TurnSource
 from hark.understand.turn_state import TurnOptions, TurnState, open_turn
@@ -52,7 +53,8 @@ class Orchestrator:
         self._bus = bus
         self._clock = clock = runner.clock
         self._chains = chains
-        self._options = options
+        self._adopted = self._options = options
+        """As the settings have them, and with the skills denied whose programs are gone."""
         self._source = source
         self._store = store = source.store
         self._traces = traces
@@ -62,7 +64,9 @@ class Orchestrator:
         self.manifest = IntentRegistry(bus, self._current_options)
         self._poll = Poll(bus, clock)
         self._round = MatchRound(pipeline, runner, self.manifest.registrations, self._poll, self._current_options)
-        self._dispatches = source.dispatches(bus, clock, self._current_options)
+        self._programs = Programs(bus, clock, self.manifest, lambda: store.owned)
+        self._programs.listeners.append(self)
+        self._dispatches = source.dispatches(bus, clock, self._current_options, self._programs)
         self._endings = Endings(source, traces)
         is_shared = group is not None
         self._handler_sessions = HandlerSessions(bus, self._open, self._endings.sync, store, is_shared=is_shared)
@@ -74,6 +78,7 @@ class Orchestrator:
             ContextTopics(bus, clock, self._open, store, self._current_options),
             self.manifest,
             self._poll,
+            self._programs,
             self._dispatches,
         )
         self._all_ended = asyncio.Event()
@@ -88,7 +93,23 @@ class Orchestrator:
 
     def adopt(self, options: TurnOptions) -> None:
         """Go by other options, from the next step of each turn on."""
-        self._options = options
+        self._adopted = options
+        self.programs_changed()
+
+    def programs_changed(self) -> None:
+        """Programs outside have come or gone: the skills of those that are not connected do not match."""
+        self._options = self._adopted.without(self._programs.absent)
+
+    def programs_gone(self, skill_ids: Collection[str]) -> None:
+        """Withdraw the questions of programs that are gone: no answer would reach them."""
+        for turn in self._open.values():
+            asked = turn.session.response_mode
+            if asked is not None and asked.skill_id in skill_ids:
+                turn.answered()
+                self._endings.sync(turn)
+        held = self._store.current
+        if self._store.owned and held.response_mode is not None and held.response_mode.skill_id in skill_ids:
+            self._store.bring(held, held.without("response_mode"))
 
     async def idle(self, plugin_ids: Collection[str]) -> None:
         """Wait until no turn is left that was dispatched to one of these."""

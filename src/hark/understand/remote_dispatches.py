@@ -8,10 +8,14 @@ from typing import Final, Protocol
 
 from hark.bus import Bus
 from hark.model import Clock, Frozen, Message, Timer
-from hark.spec import topics
+from hark.spec import split_dispatch, topics
+from hark.spec.names import DESTINATION
 from hark.understand.dispatches import Dispatches, HandlerOutcome, Key, PendingCall, give_up_on
+from hark.understand.programs import Programs
 from hark.understand.turn_state import TurnOptions
 
+PROGRAM: Final = "program"
+"""Noted as the host of a handler that a program outside has."""
 _LOOK: Final = 0.25
 """Seconds between two looks at all handlers that are waited for, and between two calls of one that was not accepted."""
 _NO_HANDLER: Final = 5.0
@@ -31,6 +35,9 @@ class CallLog(Protocol):
     def connected(self) -> bool:
         """Whether the broker can be reached: while it cannot, nothing is concluded."""
 
+    async def start(self, key: str, dispatch: Message, host: str) -> object:
+        """Note that the handler of a turn is started by `host`."""
+
     async def close_calls(self, key: str) -> str | None:
         """Make sure that no handler of a turn is started any more; the host that has started one, if so."""
 
@@ -42,12 +49,15 @@ class RemoteDispatches(Dispatches):
     the log has refused that any host starts it later.
     """
 
-    def __init__(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions], log: CallLog) -> None:
-        super().__init__(bus, clock, options)
+    def __init__(
+        self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions], programs: Programs, log: CallLog
+    ) -> None:
+        super().__init__(bus, clock, options, programs)
         self._log = log
         self._asked = 0.0
         self._timer: Timer | None = None
         self._due = 0.0
+        self._noting: set[asyncio.Task[object]] = set()
         status = bus.on(topics.HOST_STATUS_RESPONSE, self._status, name="dispatches: status")
         self._subscriptions = (*self._subscriptions, status)
 
@@ -55,11 +65,27 @@ class RemoteDispatches(Dispatches):
         done: asyncio.Future[HandlerOutcome] = asyncio.get_running_loop().create_future()
         now = self._clock.monotonic()
         waiting = self._waiting[self._key(dispatch)] = PendingCall(dispatch, now, done, called=now, heard=now)
-        if host:
+        if host == PROGRAM:
+            # What it has sent is not known here: it counts as having spoken, or its turn might never end.
+            self._is_of_program(waiting)
+            waiting.spoke = now
+            self._programs.attach([split_dispatch(dispatch.type)[0]])
+            self._programs.check()
+        elif host:
             waiting.accepted, waiting.host = now, host
             self._asked = now - _ASK
+        elif self._programs.is_any:
+            self._look_at_program(waiting)
+            if waiting.of_program:
+                self._note(dispatch)
         self._look_within(_LOOK)
         return done
+
+    def _note(self, dispatch: Message) -> None:
+        """Note that a program was called, so that another worker that takes over the turn does not call it again."""
+        task = asyncio.get_running_loop().create_task(self._log.start(dispatch.utterance_id or "", dispatch, PROGRAM))
+        self._noting.add(task)
+        task.add_done_callback(self._noting.discard)
 
     def reconnected(self) -> None:
         """The broker can be reached again, or this process has stood still: what was not heard says nothing."""
@@ -110,6 +136,7 @@ class RemoteDispatches(Dispatches):
         if now - self._due > _STALLED:
             self.reconnected()
         if self._log.connected:
+            self._check_programs(now)
             for waiting in list(self._waiting.values()):
                 if waiting.accepted is None:
                     self._call_again(waiting, now)
@@ -129,8 +156,9 @@ class RemoteDispatches(Dispatches):
             waiting.closing = asyncio.get_running_loop().create_task(self._close(waiting))
         elif now - waiting.called >= max(_LOOK, (now - waiting.since) / 4):  # less and less: all turns wait for it
             waiting.called = now
-            call = Frozen(topic=waiting.dispatch.type, data=waiting.dispatch.data)
-            self._bus.emit(waiting.dispatch.forward(topics.HANDLER_CALL, call))
+            dispatch = waiting.dispatch
+            call = Frozen(topic=dispatch.type, data=dispatch.data, destination=dispatch.context.get(DESTINATION, ""))
+            self._bus.emit(dispatch.signal(topics.HANDLER_CALL, call))
 
     async def _close(self, waiting: PendingCall) -> None:
         host = await self._log.close_calls(waiting.dispatch.utterance_id or "")
@@ -146,13 +174,15 @@ class RemoteDispatches(Dispatches):
         calls = [
             [waiting.dispatch.utterance_id, waiting.dispatch.type, waiting.host]
             for waiting in self._waiting.values()
-            if waiting.accepted is not None
+            if waiting.accepted is not None and not waiting.of_program
         ]
         if calls:
             self._asked = now
             self._bus.emit(Message(topics.HOST_STATUS, {"calls": calls}))
 
     def _hopeless(self, waiting: PendingCall, now: float) -> str | None:
+        if waiting.of_program:
+            return self._look_at_quiet(waiting, now)
         if now - waiting.heard >= _LOST:
             return f"handler host lost: no answer for {_LOST:g} s"
         return self._overtime(waiting, now)

@@ -11,6 +11,7 @@ from hark.model import Clock, Message
 from hark.spec import split_dispatch, topics
 from hark.spec.topics import is_dispatch_topic
 from hark.understand.dispatches import Dispatches
+from hark.understand.programs import Programs
 from hark.understand.turn_state import DefaultSession, TurnOptions
 
 log = logging.getLogger("hark.understand")
@@ -41,7 +42,7 @@ class TurnSource(Protocol):
     def attach(self, taker: TurnTaker) -> None:
         """Hand utterances to `taker`, from now on or from `start` on."""
 
-    def dispatches(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions]) -> Dispatches:
+    def dispatches(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions], programs: Programs) -> Dispatches:
         """What waits for the handlers of these turns."""
 
     async def start(self) -> None:
@@ -91,8 +92,8 @@ class LocalTurns:
     def attach(self, taker: TurnTaker) -> None:
         self._subscription = self._bus.on(topics.UTTERANCE_HANDLE, taker.handle, name="understand", eager=True)
 
-    def dispatches(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions]) -> Dispatches:
-        return Dispatches(bus, clock, options)
+    def dispatches(self, bus: Bus, clock: Clock, options: Callable[[], TurnOptions], programs: Programs) -> Dispatches:
+        return Dispatches(bus, clock, options, programs)
 
     async def start(self) -> None:
         """Utterances are taken from `attach` on: those that come early wait for the plugins."""

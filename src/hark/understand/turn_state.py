@@ -135,6 +135,10 @@ class TurnOptions(msgspec.Struct, frozen=True):
     """Seconds in which a handler must take a dispatch."""
     handler_limit: float | None = None
     """Seconds a handler may take; None leaves it all the time it wants."""
+    quiet: float = 10.0
+    """Seconds after the last Message of a program outside that never says when a handler has ended: it has then."""
+    absent: frozenset[str] = frozenset()
+    """Skills whose program is not connected; they are among the denied ones."""
     beat: float = 2.0
     """Seconds between two signs of life of a handler host; three missed ones and it is lost."""
     converse_cap: int = converse.CAP
@@ -153,6 +157,14 @@ class TurnOptions(msgspec.Struct, frozen=True):
             return named
         same = None if is_loaded is not None and is_loaded(name) else ovos_entry(name)
         return PipelineEntry(name) if same is None else PipelineEntry(same[0], Frozen(same[1]))
+
+    def without(self, absent: frozenset[str]) -> TurnOptions:
+        """The same, with these skills denied because their programs are not connected."""
+        if not absent:
+            return self
+        skills = (*self.denylists.get("blacklisted_skills", ()), *sorted(absent))
+        denylists = {**self.denylists, "blacklisted_skills": skills}
+        return msgspec.structs.replace(self, absent=absent, denylists=denylists)
 
     def is_stranger(self, carrier: Session) -> bool:
         """Whether a carrier is of an OVOS client, which has its configuration in every Message (ruling R16)."""

@@ -140,10 +140,13 @@ async def test_only_the_connection_of_a_skill_says_that_its_handler_is_done() ->
         assert await rig.said(program, template("cook")) == [topics.SKILL_ATTACHED, topics.REGISTER_TEMPLATE]
         assert rig.messages[0].data["skill_ids"] == ("cook",)
         assert await rig.said(other, done("cook"), done("unknown")) == []
-        assert await rig.said(program, done("cook"), done("other")) == [topics.HANDLER_DONE]
-        complete = wire("mycroft.skill.handler.complete", {}, skill_id="cook")
+        ended = await rig.said(program, done("cook"), done("other"))
+        assert ended == [topics.SKILL_ATTACHED, topics.HANDLER_DONE], "from now on it is known to say so"
+        complete = wire("mycroft.skill.handler.complete", {}, skill_id="cook", utterance_id="u1")
         assert await rig.said(other, complete) == []
-        assert await rig.said(program, complete) == ["mycroft.skill.handler.complete"]
+        assert await rig.said(program, complete) == [topics.HANDLER_DONE], "it is not relayed"
+        assert [m.data for m in rig.messages if m.type == topics.HANDLER_DONE][-1] == {"skill_id": "cook"}
+        assert await rig.said(program, wire("mycroft.skill.handler.complete", {}, skill_id="cook")) == []
         await program.end()
         await other.end()
     await bus.close()

@@ -14,6 +14,12 @@ from hark.spec import topics
 from hark.testing import FakeClock, settle
 from hark.understand import TurnOptions
 from hark.understand.dispatches import Dispatches, HandlerOutcome
+from hark.understand.intent_registry import IntentRegistry
+from hark.understand.programs import Programs
+
+
+def made(bus: LocalBus, clock: FakeClock, options: Callable[[], TurnOptions]) -> Dispatches:
+    return Dispatches(bus, clock, options, Programs(bus, clock, IntentRegistry(bus), lambda: True))
 
 
 class Waiting:
@@ -22,7 +28,7 @@ class Waiting:
     def __init__(self, bus: LocalBus, **options: Any) -> None:
         self.bus = bus
         self.clock = FakeClock()
-        self.dispatches = Dispatches(bus, self.clock, lambda: TurnOptions(**options))
+        self.dispatches = made(bus, self.clock, lambda: TurnOptions(**options))
 
     def dispatch(self, utterance_id: str = "u1", topic: str = "some.skill:go") -> Message:
         return Message(topic, {}, {"utterance_id": utterance_id}, Session("x"))
@@ -222,7 +228,7 @@ class CountingClock(FakeClock):
 
 async def test_one_timer_watches_over_all_handlers() -> None:
     clock = CountingClock()
-    dispatches = Dispatches(LocalBus(), clock, TurnOptions)
+    dispatches = made(LocalBus(), clock, TurnOptions)
     for number in range(100):
         dispatches.expect(Message("some.skill:go", {}, {"utterance_id": f"u{number}"}))
     await clock.advance(1.0)
@@ -231,7 +237,7 @@ async def test_one_timer_watches_over_all_handlers() -> None:
 
 async def test_a_host_is_given_its_three_beats_in_full() -> None:
     clock, bus = FakeClock(), LocalBus()
-    dispatches = Dispatches(bus, clock, lambda: TurnOptions(beat=2.0))
+    dispatches = made(bus, clock, lambda: TurnOptions(beat=2.0))
     dispatch = Message("some.skill:go", {}, {"utterance_id": "u"})
     ended = dispatches.expect(dispatch)
     bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, {"topic": dispatch.type, "host": "h"}))
@@ -243,7 +249,7 @@ async def test_a_host_is_given_its_three_beats_in_full() -> None:
 
 async def test_signs_of_life_of_other_hosts_do_not_count_for_one_that_is_lost() -> None:
     clock, bus = FakeClock(), LocalBus()
-    dispatches = Dispatches(bus, clock, TurnOptions)
+    dispatches = made(bus, clock, TurnOptions)
     dispatch = Message("some.skill:go", {}, {"utterance_id": "u"})
     ended = dispatches.expect(dispatch)
     bus.emit(dispatch.forward(topics.HANDLER_ACCEPTED, {"topic": dispatch.type, "host": "h"}))

@@ -12,6 +12,8 @@ from hark.model import Message, Session
 from hark.spec import topics
 from hark.testing import FakeClock
 from hark.understand import TurnOptions
+from hark.understand.intent_registry import IntentRegistry
+from hark.understand.programs import Programs
 from hark.understand.remote_dispatches import RemoteDispatches
 
 CALL = Message("a.skill:go", {"utterance": "go"}, {"utterance_id": "k1"}, Session("kitchen"))
@@ -25,6 +27,11 @@ class Log:
 
     def __init__(self) -> None:
         self.closed: list[str] = []
+        self.started: list[tuple[str, str]] = []
+
+    async def start(self, key: str, dispatch: Message, host: str) -> str:
+        self.started.append((key, host))
+        return "start"
 
     async def close_calls(self, key: str) -> str | None:
         self.closed.append(key)
@@ -38,7 +45,10 @@ class Waiting:
         self.clock, self.log, self.bus = FakeClock(), Log(), LocalBus()
         self.sent: list[Message] = []
         self.bus.tap(self.sent.append)
-        self.dispatches = RemoteDispatches(self.bus, self.clock, lambda: TurnOptions(**options), self.log)
+        self.programs = Programs(self.bus, self.clock, IntentRegistry(self.bus), lambda: True)
+        self.dispatches = RemoteDispatches(
+            self.bus, self.clock, lambda: TurnOptions(**options), self.programs, self.log
+        )
 
     def accepts(self, host: str = "h1", topic: str = CALL.type) -> None:
         self.bus.emit(CALL.forward(topics.HANDLER_ACCEPTED, {"topic": topic, "host": host}))
@@ -67,7 +77,7 @@ async def test_a_handler_is_called_again_until_a_host_accepts_it(waiting: Waitin
     await waiting.clock.advance(1.0)
     calls = waiting.of(topics.HANDLER_CALL)
     assert len(calls) == 4
-    assert calls[0].data == {"topic": "a.skill:go", "data": {"utterance": "go"}}
+    assert calls[0].data == {"topic": "a.skill:go", "data": {"utterance": "go"}, "destination": ""}
     assert (calls[0].utterance_id, calls[0].session_id) == ("k1", "kitchen")
     waiting.accepts()
     await waiting.clock.advance(1.0)

@@ -122,7 +122,7 @@ class RemoteListeners:
         data = Frozen(utterance=spoken.text)
         if spoken.lang is not None:
             data = Frozen(data, lang=spoken.lang)
-        self._bus.emit(spoken.message.forward(topics.SPEECH_SHOWN, data))
+        self._bus.emit(spoken.message.signal(topics.SPEECH_SHOWN, data))
 
     def close(self) -> None:
         self._subscription.close()

@@ -261,6 +261,10 @@ class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds a plugin may take to start, and to stop."""
     handler: Seconds | None = None
     """Seconds a handler may take; not limited if unset."""
+    quiet: Seconds = 10.0
+    """Seconds after which a program on the bus that does not say when its handler has ended counts as done, from its
+    last Message of the turn; docs/outside.md explains it.
+    """
     failures: Count = 5
     """Failures in a row after which a plugin is suspended."""
     retry_after: Pause = 60.0
@@ -373,6 +377,7 @@ class Settings(msgspec.Struct, frozen=True):
             max_utterance=self.limits.utterance,
             max_candidates=self.limits.candidates,
             handler_limit=self.limits.handler,
+            quiet=self.limits.quiet,
             converse_cap=self.limits.converse_cap,
             converse_ttl=self.limits.converse_ttl,
             context_topics=self.assistant.context_topics,

@@ -27,6 +27,7 @@ from hark.bus.websocket.skills import OF_SKILLS, SkillOwners
 from hark.bus.websocket.translation import TranslatorFactory
 from hark.model import Clock, MalformedMessage, Message, decode, encode_for_clients
 from hark.spec import DEFAULT_SESSION_ID, topics
+from hark.spec.names import UTTERANCE_ID
 
 log = logging.getLogger("hark.bus.websocket")
 
@@ -118,6 +119,7 @@ class WebSocketServer:
         self._watching.append(self._loop.create_task(self._watch_links()))
         if any(endpoint.credentials is not None for endpoint in self._endpoints):
             self._watching.append(self._loop.create_task(self._watch_tokens()))
+        self._skills.report(started=True)
         try:
             return [await self._listen(endpoint) for endpoint in self._endpoints]
         except EndpointError:
@@ -214,6 +216,11 @@ class WebSocketServer:
         if refusal is not None:
             self.log.warning("bus: dropped a Message of %s: %s (%s)", connection, refusal, message.type[:200])
             return
+        if UTTERANCE_ID in message.context and not connection.permissions.private:
+            ending = self._skills.worked(connection, message)
+            if ending is not None:
+                self._bus.emit(ending)
+                return
         rejection = rejection_of(message, self.log.warning)
         if rejection is not None:
             message, raw = rejection, encode_for_clients(rejection)

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Final
 from hark.bus.websocket.limits import ServerLimits
 from hark.model import Clock, Message
 from hark.spec import topics
-from hark.spec.names import SKILL_ID
+from hark.spec.names import SKILL_ID, UTTERANCE_ID
 
 if TYPE_CHECKING:
     from hark.bus.websocket.connection import ClientConnection
 
 KEPT: Final = 30.0
 """Seconds for which a skill stays its owner's after the connection is gone."""
+
+_MOST_EMPTY: Final = 1_000
+"""Skills that stay their owner's although nothing of them is registered any more."""
+_LONGEST_EXCEPTION: Final = 1_000
+"""Characters of what a client says went wrong."""
 
 _REGISTER: Final = frozenset(
     {
@@ -45,10 +50,12 @@ _ANSWER: Final = frozenset(
         topics.COMMON_QUERY_RESPONSE,
     }
 )
-_LEGACY_DONE: Final = frozenset({"mycroft.skill.handler.complete", "mycroft.skill.handler.error"})
-OF_SKILLS: Final = _REGISTER | _CHANGE | _ANSWER | _LEGACY_DONE | {topics.HANDLER_DONE}
+_LEGACY_DONE: Final = frozenset({topics.LEGACY_HANDLER_COMPLETE, topics.LEGACY_HANDLER_ERROR})
+ENDS_HANDLERS: Final = _LEGACY_DONE | {topics.HANDLER_DONE}
+"""The topics by which a program says that a handler has ended; they are not relayed (ruling R18)."""
+OF_SKILLS: Final = _REGISTER | _CHANGE | _ANSWER | ENDS_HANDLERS
 """The topics of Messages in the name of a skill, or about its registration."""
-_SEEN: Final = _REGISTER | {topics.SKILL_DEREGISTER, topics.SKILL_DETACHED}
+_SEEN: Final = _REGISTER | {topics.SKILL_DEREGISTER, topics.SKILL_DETACHED, topics.READY, topics.SKILL_ASK}
 
 Key = tuple[object, ...]
 
@@ -59,6 +66,10 @@ class _OwnedSkill:
         """The one it was registered on last, also when that is gone; none for a skill that is not a client's."""
         self.registered: dict[Key, int] = {}
         """The bytes of each registration."""
+        self.completes = False
+        """Whether its program says when a handler has ended: it has done so, or has announced it."""
+        self.is_empty = False
+        """Whether it is looked at whether anything is registered again."""
 
 
 class SkillOwners:
@@ -68,7 +79,8 @@ class SkillOwners:
     with the same token may take it over at any time, another local one without a token once the first is gone:
     programs come back. What is registered on the bus by no client is the assistant's own.
 
-    `emit` gets `hark.skill.attached` and `hark.skill.detached` when skills have a connection, or have none any more.
+    `emit` gets `hark.skill.attached` and `hark.skill.detached` when skills have a connection, or have none any more,
+    and how the turns of these skills go: `hark.handler.active` and `hark.handler.done` (ruling R18).
     """
 
     def __init__(
@@ -78,6 +90,8 @@ class SkillOwners:
         self._clock = clock
         self._emit = emit
         self._skills: dict[str, _OwnedSkill] = {skill_id: _OwnedSkill(None) for skill_id in reserved}
+        self._empty = 0
+        """Skills of which everything was deregistered lately."""
         self._bytes = 0
         """Of the registrations of all clients."""
 
@@ -90,6 +104,8 @@ class SkillOwners:
         if message.type in _REGISTER:
             return self._register(connection, message, skill_id, size) if skill_id is not None else None
         skill = self._skills.get(skill_id) if skill_id is not None else None
+        if not connection.permissions.private and message.type in ENDS_HANDLERS and UTTERANCE_ID not in message.context:
+            return "it ends a handler of no turn: it has no utterance_id"
         if connection.permissions.private or (skill is not None and skill.connection is connection):
             if skill is not None and skill_id is not None and message.type in _DEREGISTER:
                 self._deregister(skill_id, skill, message)
@@ -104,7 +120,9 @@ class SkillOwners:
         """Take note of what is said on the bus, by the assistant itself or by clients of another server."""
         if message.type not in _SEEN:
             return
-        if message.type in _REGISTER:
+        if message.type in (topics.READY, topics.SKILL_ASK):
+            self.report()
+        elif message.type in _REGISTER:
             skill_id = _skill_of(message)
             if skill_id is not None and getattr(self._skills.get(skill_id), "connection", None) is None:
                 self._skills[skill_id] = _OwnedSkill(None)  # another object: it is not released, if it was to be
@@ -114,6 +132,40 @@ class SkillOwners:
         else:
             listed = message.data.get("skill_ids")
             self._release_later([one for one in listed if isinstance(one, str)] if listed else [], None)
+
+    def report(self, *, started: bool = False) -> None:
+        """Emit which skills have a connection; `started` asks other processes to check what they took for connected."""
+        listed = {
+            skill_id: skill
+            for skill_id, skill in self._skills.items()
+            if skill.connection is not None and skill.connection.is_open and not skill.connection.permissions.private
+        }
+        completes = [skill_id for skill_id, skill in listed.items() if skill.completes]
+        if listed or started:
+            data = {"skill_ids": [*listed], "completes": completes, "started": started}
+            self._emit(Message(topics.SKILL_ATTACHED, data))
+
+    def worked(self, connection: ClientConnection, message: Message) -> Message | None:
+        """Report how the turn goes that a Message of a client belongs to: it comes from the handler of a skill.
+
+        Returns what goes on the bus in place of a Message that ends a handler; those are not relayed.
+        """
+        is_done = message.type in ENDS_HANDLERS
+        skill_id = _skill_of(message) if is_done else message.context.get(SKILL_ID)
+        skill = self._skills.get(skill_id) if isinstance(skill_id, str) else None
+        if skill is None or skill.connection is not connection or connection.permissions.private:
+            return None
+        if (is_done or message.type == topics.LEGACY_HANDLER_START) and not skill.completes:
+            skill.completes = True
+            self._emit(Message(topics.SKILL_ATTACHED, {"skill_ids": [skill_id], "completes": [skill_id]}))
+        if is_done:
+            return _done(message, str(skill_id))
+        waits, session = None, message.session
+        if session is not None and session.response_mode is not None and session.response_mode.skill_id == skill_id:
+            waits = session.response_mode.expires_at
+        turn = {UTTERANCE_ID: message.utterance_id}
+        self._emit(Message(topics.HANDLER_ACTIVE, {"skill_id": skill_id, "waits_until": waits}, turn))
+        return None
 
     def disconnected(self, connection: ClientConnection) -> None:
         """Keep the skills of a connection that is gone for a while, then release them."""
@@ -137,10 +189,13 @@ class SkillOwners:
             return "the client has registered as much as it may"
         if skill is None:
             skill = self._skills[skill_id] = _OwnedSkill(None)
-        if skill.connection is not connection:
+        completes = skill.completes or message.data.get("completes") is True
+        if skill.connection is not connection or completes is not skill.completes:
+            skill.completes = completes
             self._move(skill, connection)
             if not connection.permissions.private:
-                self._emit(Message(topics.SKILL_ATTACHED, {"skill_ids": [skill_id]}))
+                listed = {"skill_ids": [skill_id], "completes": [skill_id] if completes else []}
+                self._emit(Message(topics.SKILL_ATTACHED, listed))
         skill.registered[key] = size
         self._count(connection, int(not before), size - before)
         return None
@@ -154,8 +209,26 @@ class SkillOwners:
     def _deregister(self, skill_id: str, skill: _OwnedSkill, message: Message) -> None:
         for key in [key for key in skill.registered if _is_deregistered(key, message)]:
             self._count(skill.connection, -1, -skill.registered.pop(key))
-        if not skill.registered and skill.connection is not None:
+        if skill.registered or skill.connection is None:
+            return
+        if skill.connection.permissions.private:
             del self._skills[skill_id]
+        elif self._empty >= _MOST_EMPTY:
+            self._drop(skill_id)
+        elif not skill.is_empty:  # its handlers may be under way, and it may register again
+            skill.is_empty = True
+            self._empty += 1
+            self._clock.after(KEPT, lambda: self._drop_empty(skill_id, skill))
+
+    def _drop_empty(self, skill_id: str, skill: _OwnedSkill) -> None:
+        self._empty -= 1
+        skill.is_empty = False
+        if self._skills.get(skill_id) is skill and not skill.registered:
+            self._drop(skill_id)
+
+    def _drop(self, skill_id: str) -> None:
+        del self._skills[skill_id]
+        self._emit(Message(topics.SKILL_DETACHED, {"skill_ids": [skill_id]}))
 
     def _release_later(self, skill_ids: Sequence[str], connection: ClientConnection | None) -> None:
         owned = {skill_id: self._skills[skill_id] for skill_id in skill_ids if skill_id in self._skills}
@@ -196,6 +269,18 @@ def _skill_of(message: Message) -> str | None:
     else:
         found = message.data.get(SKILL_ID)
     return found if isinstance(found, str) and found else None
+
+
+def _done(message: Message, skill_id: str) -> Message:
+    """That a handler of a client's skill has ended, for the process that waits for it."""
+    data: dict[str, object] = {SKILL_ID: skill_id}
+    failed = message.type == topics.LEGACY_HANDLER_ERROR
+    exception = message.data.get("exception")
+    if failed or exception is not None:
+        data["exception"] = _text(exception)[:_LONGEST_EXCEPTION] or "the handler failed"
+    done = message.signal(topics.HANDLER_DONE, data)
+    # An OVOS program has the session of its own configuration in every Message (ruling R16).
+    return done if message.type == topics.HANDLER_DONE else done.carrying(None)
 
 
 def _key(message: Message) -> Key:
