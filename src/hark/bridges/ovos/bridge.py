@@ -53,10 +53,6 @@ class OvosBridge:
         for subscription in self._subscriptions:
             subscription.close()
 
-    def emit(self, message: Message) -> None:
-        """Emit a Message of Hark's own."""
-        self._bus.emit(message)
-
     def default_session(self) -> dict[str, Any]:
         """What a client of the older line is told of the device's session."""
         return {"session_id": DEFAULT_SESSION_ID, "lang": self._lang}

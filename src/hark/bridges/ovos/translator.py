@@ -204,7 +204,7 @@ class OvosTranslator:
 
     def _marked(self, registration: Message) -> Message:
         """Say that the skill reports when its handlers have ended (R18)."""
-        return registration.with_data({**registration.data, "reports_done": True})
+        return registration.with_data({**registration.data, "completes": True})
 
     def _loaded(self, message: Message) -> Iterable[Message]:
         skill_id = str(message.data.get("id", ""))
@@ -283,16 +283,12 @@ class OvosTranslator:
             return ()
         until = self._bridge.clock.wall() + _QUESTION
         call.session = call.session.trusted(response_mode=ResponseMode(skill_id, until))
-        waits = call.dispatch.forward(topics.HANDLER_WAITING, {"topic": call.dispatch.type, "waits": True})
-        self._bridge.emit(waits)
         return ()
 
     def _question_closes(self, message: Message) -> Iterable[Message]:
         call = self._call_of(message, str(message.data.get("skill_id", "")))
         if call is not None:
             call.session = call.session.without("response_mode")
-            waits = call.dispatch.forward(topics.HANDLER_WAITING, {"topic": call.dispatch.type, "waits": False})
-            self._bridge.emit(waits)
         return ()
 
     # Polls.
@@ -330,6 +326,8 @@ class OvosTranslator:
             return self._call(message, skill_id, intent_name) if skill_id in self.skills else None
         if topic == topics.COMMON_QUERY_REQUEST:
             return self._query(message)
+        if topic == topics.INTENTS_READY:  # launchers load their skills, or load them again
+            return [message, Message("mycroft.ready", session=Session())]
         if not self._is_older:
             return None
         if topic == topics.CONVERSE_PING:
@@ -397,10 +395,6 @@ class OvosTranslator:
         about = message.carrying(message.session or Session())
         self._link.send(about.forward("recognizer_loop:audio_output_start"))
         self._bridge.clock.after(seconds, lambda: self._link.send(about.forward("recognizer_loop:audio_output_end")))
-
-    def ready(self) -> None:
-        """Say that the assistant is ready: launchers load their skills, or load them again."""
-        self._link.send(Message("mycroft.ready"))
 
     def close(self) -> None:
         """See `Translator`."""
