@@ -114,7 +114,9 @@ async def hark(skills: int, turns: int, warmup: int) -> dict[str, Any]:
 async def broker_path(folder: Path, talker: Talker, texts: list[str]) -> list[tuple[float, str, str]]:
     """Everything that passes the broker in a matched turn: when (in ms), what, and whether it is waited for."""
     [listen] = [line for line in (folder / "server.conf").read_text().splitlines() if line.startswith("listen: ")]
-    client = await nats.connect(f"nats://{listen.removeprefix('listen: ')}", token=(folder / "token").read_text())
+    password = (folder / "supervisor.password").read_text()
+    address = f"nats://{listen.removeprefix('listen: ')}"
+    client = await nats.connect(address, user="supervisor", password=password, inbox_prefix="_INBOX.supervisor")
     seen: list[tuple[float, str, str]] = []
 
     async def saw(message: Any) -> None:

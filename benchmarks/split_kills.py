@@ -296,7 +296,8 @@ class Split:
     def broker_table(self) -> NatsTable:
         folder = self.home / "state" / "nats"
         [listen] = [line for line in (folder / "server.conf").read_text().splitlines() if line.startswith("listen: ")]
-        return NatsTable(servers=(f"nats://{listen.removeprefix('listen: ')}",), token=str(folder / "token"))
+        password = str(folder / "supervisor.password")
+        return NatsTable(servers=(f"nats://{listen.removeprefix('listen: ')}",), user="supervisor", password=password)
 
     async def all_ready(self, log: Log) -> None:
         """Wait until every process serves."""

@@ -110,7 +110,7 @@ async def test_the_words_of_the_dialog_chain_are_what_is_spoken(bus: LocalBus, t
         room.say("hello", topic=topic)
         await settle()
         assert room.tts.texts == ["hello, sir"]
-        assert seen == [("hello, sir", "formal", ("rewrite",))]
+        assert seen == [("hello, sir", "formal", ["rewrite"])]
         if topic == topics.UTTERANCE_SPEAK:
             assert room.shown[0].text == "hello, sir"
 

@@ -273,7 +273,11 @@ async def test_the_time_of_day_is_that_of_the_sessions_zone(assistant: MakeAssis
             zone: await hark.hears("what time is it", session=Session("x", location={"tz": zone}))
             for zone in ("UTC", "Asia/Tokyo", "America/New_York")
         }
-    assert told == {"UTC": ["It is 12:00."], "Asia/Tokyo": ["It is 21:00."], "America/New_York": ["It is 07:00."]}
+    assert told == {
+        "UTC": ["It is 12:00 PM."],
+        "Asia/Tokyo": ["It is 9:00 PM."],
+        "America/New_York": ["It is 7:00 AM."],
+    }
 
 
 # §4: who may change what, and what an originator leaves out.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from flow.stage import transformer
 from hark.chains import Chain, Flow
 from hark.hosting import CallLimits, Registry, Runner
@@ -71,6 +73,8 @@ class Rig:
         self.kind = kind
         self.clock = clock or FakeClock()
         self.runner = Runner(self.clock)
+        # As in an assistant: only timeouts suspend a transformer (ruling R19).
+        limits = msgspec.structs.replace(limits or CallLimits(), timeouts_only=True)
         self.registry: Registry[Any] = Registry(f"{kind} transformer", limits)
         self.entries = [self.registry.add(member) for member in members]
         self.emitted: list[Message] = []

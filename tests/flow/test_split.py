@@ -22,7 +22,7 @@ from hark.model import Message, Session, SystemClock
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.testing.nats_server import NatsServer, closed_port
 
-SERVICES = ("hear", "understand", "act", "speak", "edge")
+SERVICES = ("schedule", "hear", "understand", "act", "speak", "edge")
 ALL = {*SERVICES, "broker"}
 
 STALLING = """
@@ -162,8 +162,8 @@ def test_say_why_and_doctor_talk_to_all_processes_as_to_one(split: Split, tmp_pa
 def at_broker(split: Split) -> tuple[str, ...]:
     """The options of a process that connects to the broker of this assistant."""
     [listen] = [line for line in configuration(split).splitlines() if line.startswith("listen: ")]
-    token = str(split.world.state / "nats" / "token")
-    return "--bus", f"nats://{listen.removeprefix('listen: ')}", "--broker-token", token
+    password = str(split.world.state / "nats" / "act.password")
+    return "--bus", f"nats://{listen.removeprefix('listen: ')}", "--broker-user", "act", password
 
 
 def configuration(split: Split) -> str:

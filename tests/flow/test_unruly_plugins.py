@@ -167,7 +167,7 @@ async def test_garbage_on_every_topic_the_house_listens_to_harms_nobody(assistan
     async with assistant(claims(), skill("some.skill", go=lambda turn: "x")) as hark:
         for topic in (*private, *topics.REGISTRATION, *queries, topics.UTTERANCE_SPEAK, "claims:go", "some.skill:go"):
             for data in garbage:
-                hark.bus.emit(Message(topic, data, {"utterance_id": "u", "skill_id": 7, "hark_speech": [1]}))
+                hark.bus.emit(Message(topic, data, {"utterance_id": "u", "skill_id": 7, "hark_response": [1]}))
         await settle()
         assert await hark.hears("hello") == ["hello"]
 

@@ -122,7 +122,7 @@ CONTEXT: Mapping[str, Any] = {
     "pipeline_id": "template",
     "hark_ask": "a mark",
     "hark_turn": "a mark too",
-    "hark_speech": "another mark",
+    "hark_response": "another mark",
     **dict.fromkeys(CANCEL_KEYS, "some text"),
     "canceled": True,
     **{key: ["some_transformer"] for key in STAMP_KEYS.values()},

@@ -16,6 +16,7 @@ PACKAGES = (
     "hark.plugins",
     "hark.plugins.engines",
     "hark.skills",
+    "hark.skills.spoken",
     "hark.intents",
     "hark.testing",
     "hark.testing.contracts",

@@ -30,10 +30,10 @@ language: en-US
 timezone: Europe/Lisbon
 now: 2026-03-05 17:30
 user: what time is it
-hark: it is 17:30
+hark: it is 5:30 PM
 [20 minutes later]
 user: what time is it
-hark: it is 17:50
+hark: it is 5:50 PM
 hark says nothing
 """
 
@@ -61,7 +61,7 @@ now: 2026-03-05 08:00
 user: tell me about pizza
 hark: pizza is a flat bread *
 user interrupts: what time is it
-hark: it is 08:00
+hark: it is 8:00 AM
 hark says nothing
 """
 

@@ -45,7 +45,7 @@ def test_a_script_is_played_aloud(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["test", *options, "right.talk", "wrong.talk"]) == 1
     right, wrong = json.loads(capsys.readouterr().out)["conversations"]
     assert right["passed"], right
-    assert wrong["difference"]["said"] == ["It is 08:00."]
+    assert wrong["difference"]["said"] == ["It is 8:00 AM."]
     for step in ("hey jarvis", "faster-whisper", "nanotts"):
         assert step in wrong["difference"]["why"]
 

@@ -21,10 +21,14 @@ from hark.hosting import Loaded, Runner, check_emittable, describe_error, error_
 from hark.model import Clock, Frozen, Message, Session
 from hark.plugins import Plugin, Turn
 from hark.plugins.handlers import converses, fallbacks_of, handlers_of
+from hark.plugins.schedules import ScheduledTurn, scheduled_of
 from hark.spec import dispatch_topic, topics
 from hark.trace import TraceStore
 
 log = logging.getLogger("hark.act")
+
+_FIRED = 1_000
+"""Occurrences that are remembered as called for."""
 
 
 class HandlerHost:
@@ -60,6 +64,8 @@ class HandlerHost:
         self._entries: dict[str, Loaded[Any]] = {}
         """The handlers, by their dispatch topics."""
         self._subscriptions: dict[str, list[Subscription]] = {}
+        self._fired: dict[tuple[str, object, object], None] = {}
+        """Occurrences of schedules that were called for, the latest last."""
         self._shared: SharedPlugins | None = None
         if opens is not None:
             self._shared = SharedPlugins(bus, self._id, self._work, self._questions, is_shared, opens)
@@ -87,6 +93,10 @@ class HandlerHost:
             quick = entry.mode == "inline" and self._calls is None
             run = partial(self._handle, entry, not quick)
             subscriptions.append(self._bus.on(topic, run, name=f"handler {topic}", concurrent=True, eager=quick))
+        for name, method in scheduled_of(plugin).items():
+            call = partial(self._call_scheduled, self._running.entry(plugin, method), name)
+            topic = f"{plugin.id}.{name}"
+            subscriptions.append(self._bus.on(topic, call, name=f"scheduled {topic}", concurrent=True))
         self._polls.attach(plugin)
         self._stopping.attach(plugin)
 
@@ -201,6 +211,28 @@ class HandlerHost:
             if self._calls is not None:
                 self._calls.ended(dispatch, done)
             self._bus.emit(done)
+
+    async def _call_scheduled(self, entry: Loaded[Any], name: str, fire: Message) -> None:
+        """The scheduler fired an event of a plugin. It may do so twice for one occurrence."""
+        said = fire.context.get("scheduler")
+        if not isinstance(said, Frozen):
+            log.warning("%s was not emitted by the scheduler; %s is not called", fire.type, entry.id)
+            return
+        occurrence = entry.id, said.get("id"), said.get("due")
+        if occurrence in self._fired:
+            return
+        self._fired[occurrence] = None
+        while len(self._fired) > _FIRED:
+            del self._fired[next(iter(self._fired))]
+        task = asyncio.current_task()
+        if task is not None:
+            task.set_name(fire.type)
+            self._work.add(task, entry.id, fire.session_id, is_scheduled=True)
+        try:
+            turn = ScheduledTurn(fire, self, entry.plugin, name)
+            await self._running.run(entry, turn, fire.type)
+        except Exception as error:  # noqa: BLE001 - what it is does not matter, others are to be called
+            log.error("scheduled call %s failed: %s\n%s", fire.type, describe_error(error), error_stack(error))
 
     def _note(self, dispatch: Message, failure: str, seconds: float) -> None:
         trace = self._traces.of(dispatch.utterance_id)

@@ -20,6 +20,7 @@ from hark.plugins import Plugin, Turn
 from hark.plugins.handlers import ConversationPlugin
 from hark.plugins.turn import TurnHost
 from hark.spec import dispatch_topic, topics
+from hark.spec.names import RESPONSE_ID
 
 
 class RunningWork:
@@ -28,11 +29,20 @@ class RunningWork:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._tasks: dict[asyncio.Task[Any], tuple[str, str]] = {}
+        self._scheduled: set[asyncio.Task[Any]] = set()
+        """Those that no user has just asked for."""
 
-    def add(self, task: asyncio.Task[Any], skill_id: str, session_id: str) -> None:
+    def add(self, task: asyncio.Task[Any], skill_id: str, session_id: str, *, is_scheduled: bool = False) -> None:
         """A task that works for a skill in a session; it leaves by itself when it is done."""
         self._tasks[task] = (skill_id, session_id)
+        if is_scheduled:
+            self._scheduled.add(task)
+            task.add_done_callback(self._scheduled.discard)
         task.add_done_callback(lambda done: self._tasks.pop(done, None))
+
+    def scheduled_in(self, session_id: str) -> set[str]:
+        """The skills whose scheduled calls run in a session: what rings there."""
+        return {skill_id for task in self._scheduled for skill_id, where in [self._tasks[task]] if where == session_id}
 
     def is_busy(self, skill_id: str, session_id: str) -> bool:
         """Whether anything runs for the skill in that session, the task that asks apart."""
@@ -204,6 +214,10 @@ class SkillStopper:
                 return None
             await self._work.cancel(plugin.id, turn.session.session_id)
             outcome = await self._notify(plugin, turn)
+        # What rings began by itself, so it need not be the skill that was used last: a stop always ends it.
+        for skill_id in self._work.scheduled_in(turn.session.session_id) - {plugin.id}:
+            if skill_id in self._plugins:
+                await self._stop_in(self._plugins[skill_id], turn.message)
         if outcome is None:
             return None
         if outcome.error is not None:
@@ -267,7 +281,7 @@ class HandlerSpeech:
         self._bus = bus
         self._clock = clock
         self._marks = count(1)
-        self._rendered = Answers(bus, topics.SPEECH_RENDERED, lambda message: message.context.get("hark_speech"))
+        self._rendered = Answers(bus, topics.SPEECH_RENDERED, lambda message: message.context.get(RESPONSE_ID))
 
     async def say(self, message: Message, wait: bool) -> None:
         """Emit a speak Message and, if told to, wait until it was rendered."""
@@ -277,7 +291,7 @@ class HandlerSpeech:
         mark = f"{message.utterance_id}-{next(self._marks)}"
         rendered = self._rendered.expect(mark)
         try:
-            self._bus.post(message.carrying(hark_speech=mark))
+            self._bus.post(message.carrying(**{RESPONSE_ID: mark}))
             while not await self._in_time(rendered):
                 if not await self._is_heard(message):
                     return

@@ -34,6 +34,8 @@ class BusAddress(msgspec.Struct, frozen=True):
     nats: NatsTable = NatsTable()
     state: Path | None = None
     """The state directory, in which the token of Hark's own services is."""
+    on_disk: bool = True
+    """Whether what people say may be kept on disk, here or at the broker."""
 
     @classmethod
     def of(cls, settings: Settings, url: str | None = None, state: Path | None = None) -> BusAddress:
@@ -43,7 +45,7 @@ class BusAddress(msgspec.Struct, frozen=True):
             nats = msgspec.structs.replace(nats, servers=(url,))
         elif url is not None:
             bus, nats = msgspec.structs.replace(bus, url=url), msgspec.structs.replace(nats, servers=())
-        return cls(bus, nats, state)
+        return cls(bus, nats, state, settings.trace.disk)
 
     def __str__(self) -> str:
         # Without the secrets in an address.
@@ -60,7 +62,7 @@ class BusAddress(msgspec.Struct, frozen=True):
         if self.bus.url is not None:
             return self.bus.url
         host = _ANY_ADDRESS.get(self.bus.host, self.bus.host)
-        scheme = "ws" if _is_loopback(self.bus.host) else "wss"
+        scheme = "ws" if is_loopback(self.bus.host) else "wss"
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.bus.port}/{self.bus.path.strip('/')}"
 
     @property
@@ -80,7 +82,7 @@ class BusAddress(msgspec.Struct, frozen=True):
         if self.is_nats:
             from hark.app.connecting_nats import connected_to_nats
 
-            return await connected_to_nats(self.nats, clock, within=patience)
+            return await connected_to_nats(self.nats, clock, within=patience, on_disk=self.on_disk)
         self.check()
         from hark.bus.websocket import BusUnavailable
 
@@ -107,13 +109,14 @@ class BusAddress(msgspec.Struct, frozen=True):
         if not self.url.startswith(("ws://", "wss://")):
             raise UserError(f"[bus] url: {self.url!r} is not an address such as ws://127.0.0.1:8181/core")
         token = _read(self.bus.token) if self.bus.token is not None else ""
-        if not token and private and self.state is not None and _is_loopback(urlsplit(self.url).hostname or ""):
+        if not token and private and self.state is not None and is_loopback(urlsplit(self.url).hostname or ""):
             token = ServiceToken(self.state).read()  # a server on another machine has no use for it
         tls = _tls(self.bus.authority) if self.url.startswith("wss://") else None
         return WebSocketCarrier(self.url, clock, token=token, tls=tls, private=private, patience=patience)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from hark.app.turn_follower import FollowedTurns, TurnFollower
 from hark.bus import Bus
@@ -15,19 +15,26 @@ from hark.model import Clock, Message
 from hark.speak import SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID, topics
 
+_REMARK_LIMIT: Final = 1.0
+"""Seconds after the end of a turn without an answer in which something may be said about it."""
 _SPEECH_LIMIT: Final = 60.0
 """Seconds that speech may still take after the end of its turn."""
 
 
 class Client:
-    """The client of the terminal and of the control socket. Speech that answers no turn goes to `aside`."""
+    """The client of the terminal and of the control socket. Speech that answers no turn goes to `aside`.
 
-    def __init__(self, bus: Bus, clock: Clock, aside: Callable[[str], None]) -> None:
+    `remarks` says whether the assistant has something to say about turns that end without an answer.
+    """
+
+    def __init__(
+        self, bus: Bus, clock: Clock, aside: Callable[[str], None], remarks: Callable[[], bool] = lambda: True
+    ) -> None:
         self._bus = bus
         self._clock = clock
         self._aside = aside
         # The name is random: other processes may follow turns of the same assistant.
-        self._turns = FollowedTurns(os.urandom(4).hex(), self.serves)
+        self._turns = FollowedTurns(os.urandom(4).hex(), self.serves, remarks=remarks)
         self._present = Counter({DEFAULT_SESSION_ID: 1})
         """Open turns by session; the default session, that of the device itself, always counts as open."""
         self._unrendered = 0
@@ -48,22 +55,32 @@ class Client:
             self._aside(spoken.text)
 
     async def ask(
-        self, text: str, hear: Callable[[str], None], *, lang: str | None = None, session_id: str = DEFAULT_SESSION_ID
+        self,
+        text: str,
+        hear: Callable[[str], None],
+        *,
+        lang: str | None = None,
+        session_id: str = DEFAULT_SESSION_ID,
+        intent: Mapping[str, Any] | None = None,
     ) -> TurnFollower:
         """Say `text` and wait until its turn ended and its speech was rendered; raises `MalformedMessage`.
+
+        With `intent`, that one is called by its name.
 
         A turn that asks a question stays open until something is said in its session. If `text` is the answer to a
         question, the turn that asked it is returned, once it has ended.
         """
         entry, turn = self._turns.begin([text], hear=hear, lang=lang, session=session_id)
+        if intent is not None:
+            entry = entry.with_data({**entry.data, "intent": intent})
         self._enter(session_id)
         try:
             self._bus.emit(entry)
             await self._heard(turn)
-            if not turn.resumed or turn.outcome != "complete":
+            if not turn.resumed or turn.outcome not in ("complete", "cancelled"):
                 return turn
             await self._heard(turn.resumed[-1])
-            return turn.resumed[-1]
+            return turn.resumed[-1] if turn.outcome == "complete" else turn
         finally:
             if not turn.has_asked:  # else the answer, in another turn, ends it
                 self._forget(turn)
@@ -85,6 +102,12 @@ class Client:
 
     async def _heard(self, turn: TurnFollower) -> None:
         await turn.ended.wait()
+        if turn.awaits_remark:
+            try:
+                async with self._clock.timeout(_REMARK_LIMIT):
+                    await turn.remarked.wait()
+            except TimeoutError:  # what is loaded elsewhere is not known here
+                turn.forget_unrendered()
         with suppress(TimeoutError):  # a response that is never rendered
             async with self._clock.timeout(_SPEECH_LIMIT):
                 await turn.over.wait()

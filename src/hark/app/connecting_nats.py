@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ssl
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import msgspec
 
+from hark.app.bus_address import is_loopback
 from hark.app.settings.tables import NatsTable
 from hark.bus import RemoteBus
 from hark.bus.nats import NatsCarrier, NatsOptions, NoBroker
@@ -15,10 +17,10 @@ from hark.model import Clock
 
 
 async def connected_to_nats(
-    table: NatsTable, clock: Clock, *, within: float = NatsOptions().connect_within
+    table: NatsTable, clock: Clock, *, within: float = NatsOptions().connect_within, on_disk: bool = True
 ) -> RemoteBus:
     """The bus that [nats] names; raises `UserError` that says what to do when it is not there `within` seconds."""
-    options = msgspec.structs.replace(options_of(table), connect_within=within)
+    options = msgspec.structs.replace(options_of(table), connect_within=within, on_disk=on_disk)
     bus = RemoteBus(NatsCarrier(options, clock))
     try:
         await bus.open()
@@ -30,11 +32,14 @@ async def connected_to_nats(
 
 def options_of(table: NatsTable) -> NatsOptions:
     """What [nats] says; raises `UserError`."""
+    _refuse_without_credentials(table)
     try:
         return NatsOptions(
             servers=table.servers,
             prefix=table.prefix,
-            token=_read(table.token) if table.token is not None else None,
+            token=_read(table.token, "token") if table.token is not None else None,
+            user=table.user,
+            password=_read(table.password, "password") if table.password is not None else None,
             credentials=str(Path(table.credentials).expanduser()) if table.credentials is not None else None,
             tls=_tls(table),
         )
@@ -42,12 +47,25 @@ def options_of(table: NatsTable) -> NatsOptions:
         raise UserError(f"[nats]: {error}") from None
 
 
-def _read(file: str) -> str:
+def _refuse_without_credentials(table: NatsTable) -> None:
+    """A broker that other machines can reach, and that accepts everybody, would let anybody speak in Hark's name."""
+    if any((table.token, table.password, table.credentials, table.certificate)):
+        return
+    for server in table.servers:
+        place = urlsplit(server if "://" in server else f"nats://{server}")
+        if place.username is None and not is_loopback(place.hostname or ""):
+            raise UserError(
+                f"[nats] servers: {place.hostname} is not on this machine, and the settings have no credentials for "
+                "it: set token, user and password, credentials, or certificate and key in [nats]"
+            )
+
+
+def _read(file: str, key: str) -> str:
     try:
         return Path(file).expanduser().read_text().strip()
     except (OSError, UnicodeError) as error:
         said = getattr(error, "strerror", None) or "it is not text"
-        raise UserError(f"[nats] token: {file} cannot be read: {said}") from None
+        raise UserError(f"[nats] {key}: {file} cannot be read: {said}") from None
 
 
 def _tls(table: NatsTable) -> ssl.SSLContext | None:

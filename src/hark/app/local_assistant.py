@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from hark.app.client import Client
+from hark.app.control.protocol import Forget
 from hark.app.control.server import ControlServer
 from hark.app.diagnostics.examine import examine
 from hark.app.diagnostics.report import DoctorReport
-from hark.app.runtime import NOTHING_STORED, Runtime
+from hark.app.runtime import NOTHING_STORED, Runtime, makes_remarks
 from hark.app.settings import Settings
 from hark.app.state.store import State
+from hark.app.stored_data import device_session, forget_turns
 from hark.bus import LocalBus
 from hark.hosting import Refusal
 from hark.model import Clock, Session
 from hark.plugins import Plugin
-from hark.speak import SpokenResponse
 from hark.trace import TraceRecord
 
 if TYPE_CHECKING:
@@ -63,14 +64,14 @@ class LocalAssistant:
     async def __aenter__(self) -> LocalAssistant:
         bus = LocalBus()
         state = self._state
-        self.client = Client(bus, self._clock, self._aside)
+        self.client = Client(bus, self._clock, self._aside, lambda: makes_remarks(self.runtime))
         self.runtime = Runtime(
             self._settings,
             bus,
             self._clock,
             self._plugins,
-            render=self._render,
-            serves=self._serves,
+            render=lambda spoken: self.client.render(spoken),
+            serves=self.client.serves,
             storage=state.storage if state is not None else NOTHING_STORED,
             voice=self._voice,
         )
@@ -94,15 +95,6 @@ class LocalAssistant:
         if self._server is not None:
             self._server.start(self.runtime, self._report)
 
-    def _serves(self, session_id: str) -> bool:
-        return self.client.serves(session_id) or (self._server is not None and self._server.serves(session_id))
-
-    def _render(self, spoken: SpokenResponse) -> None:
-        if self._server is not None and self._server.serves(spoken.message.session_id):
-            self._server.render(spoken)
-        else:
-            self.client.render(spoken)
-
     def open_client(self) -> AbstractAsyncContextManager[Client]:
         return nullcontext(self.client)
 
@@ -119,11 +111,11 @@ class LocalAssistant:
             return report
         return msgspec.structs.replace(report, advice=[*report.advice, self._server.problem])
 
-    def device_session(self, *, reset: bool) -> Session:
-        store = self.runtime.store
-        if reset:
-            store.reset()
-        return store.current
+    async def device_session(self, *, reset: bool) -> Session:
+        return device_session(self.runtime, reset=reset)
+
+    async def forget(self, what: Forget) -> int:
+        return len(await forget_turns(what, self.runtime, self._state))
 
     def langs(self) -> frozenset[str]:
         return self.runtime.settings.understanding().langs

@@ -17,13 +17,10 @@ from hark.app.runtime import Runtime
 from hark.app.settings.tables import BusTable
 from hark.errors import UserError
 from hark.model import Clock
-from hark.speak import SpokenResponse
-from hark.spec import DEFAULT_SESSION_ID
 
 if TYPE_CHECKING:
     from hark.app.processes.claims import PingResponder, ProcessInfo
     from hark.app.processes.queries import ReportResponder, TraceResponder
-    from hark.app.processes.remote_talk import RemoteListeners
     from hark.bus.websocket import WebSocketServer
 
 log = logging.getLogger("hark.app")
@@ -45,7 +42,6 @@ class LocalServer:
         """Why there is no server, with the remedy."""
         self._starting: asyncio.Task[None] | None = None
         self._server: WebSocketServer | None = None
-        self._listeners: RemoteListeners | None = None
         self._responders: list[PingResponder | TraceResponder | ReportResponder] = []
 
     def start(self, runtime: Runtime, examine: Callable[[], DoctorReport]) -> None:
@@ -61,19 +57,8 @@ class LocalServer:
                 await self._starting
         for responder in self._responders:
             responder.close()
-        if self._listeners is not None:
-            self._listeners.close()
         if self._server is not None:
             await self._server.close()
-
-    def serves(self, session_id: str) -> bool:
-        """Whether a client on the bus, such as `hark say --bus`, listens in this session."""
-        return session_id != DEFAULT_SESSION_ID and self._listeners is not None and self._listeners.serves(session_id)
-
-    def render(self, spoken: SpokenResponse) -> None:
-        """Send a response to the clients that listen in its session."""
-        if self._listeners is not None:
-            self._listeners.render(spoken)
 
     async def _start(self, runtime: Runtime, examine: Callable[[], DoctorReport]) -> None:
         try:
@@ -104,12 +89,10 @@ class LocalServer:
         """Answer what `hark say`, `hark why` and `hark doctor` ask with --bus."""
         from hark.app.processes.claims import PingResponder, this_process
         from hark.app.processes.queries import ReportResponder, TraceResponder
-        from hark.app.processes.remote_talk import RemoteListeners
         from hark.app.service_names import ALL_SERVICES
 
         info = this_process(ALL_SERVICES, self._clock.wall())
         claim = _WholeAssistant(msgspec.structs.replace(info, is_settled=True, is_ready=True))
-        self._listeners = RemoteListeners(runtime.bus)
         self._responders += [
             PingResponder(runtime.bus, claim),
             TraceResponder(runtime.bus, runtime.traces, info.id),

@@ -16,8 +16,12 @@ from hark.builtin import DEFAULT_PLUGINS, OPTIONAL
 from hark.bus import Bus
 from hark.hosting import CallLimits, Loaded, PluginFile, PluginHost, Refusal, Registry, Runner, discover
 from hark.hosting.discovery import GROUPS
-from hark.plugins import PipelinePlugin, Plugin
+from hark.plugins import AudioTap, PipelinePlugin, Plugin, Transformer
+from hark.plugins.handlers import handlers_of
 from hark.spec import TRANSFORMER_TYPES, TransformerType
+
+LATE_PAUSE: Final = 10.0
+"""Seconds for which a transformer that was late several times in a row is not called (ruling R19)."""
 
 
 class PluginSet:
@@ -36,6 +40,7 @@ class PluginSet:
         self.transformers: dict[TransformerType, Registry[Any]] = {
             kind: Registry(f"{kind} transformer") for kind in TRANSFORMER_TYPES if kind in self._hosted
         }
+        self.taps: Registry[AudioTap] = Registry("audio tap")
         self.pipeline: Registry[PipelinePlugin] = Registry("pipeline plugin")
         self.skills: Registry[Plugin] = Registry("skill")
         self._bus = bus
@@ -48,7 +53,7 @@ class PluginSet:
     def registries(self) -> tuple[Registry[Any], ...]:
         """The registries in the order in which their plugins are started."""
         # Matchers before skills: they receive what the skills register.
-        return (*self.transformers.values(), self.pipeline, self.skills)
+        return (*self.transformers.values(), self.taps, self.pipeline, self.skills)
 
     def __iter__(self) -> Iterator[Loaded[Any]]:
         return (entry for registry in self.registries() for entry in registry)
@@ -56,6 +61,8 @@ class PluginSet:
     def registry_for(self, plugin: Plugin | Refusal) -> Registry[Any]:
         """The registry a plugin, or the refusal of one, belongs to."""
         kind = kind_of(plugin)
+        if kind == "audio_tap":
+            return self.taps
         if kind == "pipeline":
             return self.pipeline
         return self.skills if kind == "skill" else self.transformers[kind]
@@ -64,9 +71,14 @@ class PluginSet:
         """Apply other settings: limits at once, those of single plugins when they are checked again."""
         self._settings = settings
         limits = settings.limits
-        seconds = [limits.transformer] * len(self.transformers) + [limits.match, limits.start]
-        for registry, allowed in zip(self.registries(), seconds, strict=True):
+        for registry, allowed in ((self.pipeline, limits.match), (self.skills, limits.start)):
             registry.set_limits(CallLimits(allowed, limits.failures, limits.retry_after), limits.plugins)
+        transforming = CallLimits(limits.transformer, limits.failures, min(limits.retry_after, LATE_PAUSE), True)
+        self.taps.set_limits(transforming, limits.plugins)
+        for kind, transformers in self.transformers.items():
+            transformers.set_limits(transforming, limits.plugins)
+            for entry in transformers:
+                self._place(kind, entry)
 
     def add(self, plugin: Plugin | Refusal) -> None:
         """Register a plugin, to be started later, or keep its refusal. Plugins of other services are passed over."""
@@ -88,7 +100,16 @@ class PluginSet:
             reason = f"a {other.kind} has the id {plugin_id!r} already; skills and pipeline plugins share their ids"
             return Refusal(registry.kind, plugin_id, reason, "rename one of the two")
         limit = self._settings.limits.plugins.get(plugin_id)
-        return registry.check(plugin, self._settings.table_for(plugin_id, type(plugin)), limit=limit, leaving=leaving)
+        table = self._settings.table_for(plugin_id, type(plugin))
+        entry = registry.check(plugin, table, limit=limit, leaving=leaving)
+        if isinstance(entry, Loaded) and isinstance(plugin, Transformer):
+            self._place(plugin.type, entry)
+        return entry
+
+    def _place(self, kind: TransformerType, entry: Loaded[Any]) -> None:
+        """Give a transformer the priority that the settings name, or its own."""
+        stated = self._settings.transformer_table(kind, entry.id).priority
+        entry.priority = entry.plugin.priority if stated is None else stated
 
     def forget_refusals(self, names: Collection[str]) -> None:
         """Drop the refusals of these names: the plugins were tried again."""
@@ -99,14 +120,16 @@ class PluginSet:
         """Register and start a checked plugin. Return a refusal, with everything undone, if it fails to start."""
         registry, plugin = self.registry_for(entry.plugin), entry.plugin
         registry.register(entry)
-        langs = self._settings.understanding().langs
-        host = PluginHost(plugin, self._bus, self._runner, self._data_root, langs)
+        options, home = self._settings.understanding(), self._settings.home.value()
+        host = PluginHost(plugin, self._bus, self._runner, self._data_root, options.langs, options.lang, home)
         plugin.host = self._hosts[id(plugin)] = host
-        self._handlers.attach(plugin)
+        if _has_handlers(plugin):
+            self._handlers.attach(plugin)
         outcome = await self._runner.call(Loaded(plugin, plugin.begin, limit=self._settings.limits.start))
         if outcome.error is None:
             return None
-        self._handlers.detach(entry.id)
+        if _has_handlers(plugin):
+            self._handlers.detach(entry.id)
         del self._hosts[id(plugin)]
         await host.close()
         registry.remove(entry.id)
@@ -117,7 +140,8 @@ class PluginSet:
         host = self._hosts.pop(id(entry.plugin), None)
         if host is None:  # the runtime was stopped before this plugin was started
             return
-        self._handlers.detach(entry.id)
+        if _has_handlers(entry.plugin):
+            self._handlers.detach(entry.id)
         await self._runner.call(Loaded(entry.plugin, entry.plugin.end, limit=self._settings.limits.start))
         await host.close()
 
@@ -125,6 +149,11 @@ class PluginSet:
         """Stop a plugin and remove it from its registry."""
         await self.stop(entry)
         self.registry_for(entry.plugin).remove(entry.id)
+
+
+def _has_handlers(plugin: Plugin) -> bool:
+    """Whether a plugin is called by dispatches: a transformer, which may have the id of a skill, seldom is."""
+    return not isinstance(plugin, (Transformer, AudioTap)) or bool(handlers_of(plugin))
 
 
 _PACKAGES: Final = (".dist-info", ".egg-info")

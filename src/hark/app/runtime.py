@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from hark.act import HandlerHost
 from hark.app.plugin_set import PluginSet
 from hark.app.service_names import ALL_SERVICES, ServiceName
-from hark.app.services import Act, Hear, RuntimeContext, Service, Speak, Understand, discard, serves_all
+from hark.app.services import Act, Hear, RuntimeContext, Schedule, Service, Speak, Understand, discard, serves_all
 from hark.app.settings import Settings
 from hark.bus import LocalBus
 from hark.chains import Chain, ChainListing
 from hark.hosting import Gate, Refusal, Runner, Watchdog
 from hark.model import Clock, Message, Session, Timer
 from hark.plugins import Plugin
+from hark.schedule import FileStore, MemoryStore, Scheduler, ScheduleStore
 from hark.speak import Render, Speaker
 from hark.spec import topics
 from hark.trace import SliceStore, TraceStore, TurnTrace
@@ -30,6 +31,15 @@ if TYPE_CHECKING:
     from hark.bus.nats import TurnStreams
     from hark.hear import Listener
     from hark.understand.jetstream_turns import JetStreamTurns
+
+
+def makes_remarks(runtime: Runtime) -> bool:
+    """Whether the assistant says something about turns that end without an answer."""
+    return runtime.skills.get(_REMARKS) is not None
+
+
+_REMARKS: Final = "remarks"
+"""The id of the plugin that does."""
 
 
 class StoppableClock(Clock):
@@ -95,6 +105,8 @@ class Storage(NamedTuple):
     on_trace: Callable[[TurnTrace], None] | None = None
     data_root: Path | None = None
     """The folder with the directories of plugins."""
+    schedules: Path | None = None
+    """The file with the schedules."""
 
 
 NOTHING_STORED: Final = Storage()
@@ -120,6 +132,7 @@ class Runtime:
         streams: TurnStreams | None = None,
         hands_over: bool = True,
         voice: VoiceConfig | None = None,
+        skills_ready: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.settings = settings
         self.bus = bus
@@ -128,16 +141,24 @@ class Runtime:
         self.is_whole = set(services) == set(ALL_SERVICES)
         # A process without understand takes in no turns: it keeps slices of the turns of another process.
         traces = TraceStore if "understand" in services else SliceStore
-        self.traces = traces(clock, settings.trace.size, storage.on_trace)
+        self.traces = traces(
+            clock,
+            settings.trace.size,
+            storage.on_trace,
+            most_bytes=settings.trace.memory,
+            max_age=settings.trace.days * 86_400.0,
+        )
         self.watchdog = Watchdog(self.runner)
-        self.turns: TurnSource = LocalTurns(bus, DefaultSession(storage.restored, storage.save), storage.journal)
+        largest = settings.limits.session
+        store = DefaultSession(storage.restored, storage.save, largest)
+        self.turns: TurnSource = LocalTurns(bus, store, storage.journal)
         """Where utterances come from."""
         shared: JetStreamTurns | None = None
         if streams is not None and "understand" in services:
             # Only here: an assistant in one process does not pay for it.
             from hark.understand.jetstream_turns import JetStreamTurns
 
-            self.turns = shared = JetStreamTurns(streams, bus, storage.restored, hands_over=hands_over)
+            self.turns = shared = JetStreamTurns(streams, bus, storage.restored, hands_over=hands_over, largest=largest)
         self._shared = shared
         self.handlers = HandlerHost(
             bus,
@@ -152,11 +173,11 @@ class Runtime:
         self.pipeline = self.plugin_set.pipeline
         self.skills = self.plugin_set.skills
         self.chains = {
-            kind: Chain(kind, registry, self.runner, bus.emit, settings.transformers.order(kind))
-            for kind, registry in self.transformers.items()
+            kind: Chain(kind, registry, self.runner, bus.emit) for kind, registry in self.transformers.items()
         }
         for plugin in plugins:
             self.plugin_set.add(plugin)
+        self._set_up_chains()
         self._listing = ChainListing(bus, self.chains.values(), None if shared is None else "understand")
         self._gate = Gate()
         self._settled = settled or bus.settled
@@ -180,6 +201,7 @@ class Runtime:
             "understand": lambda: Understand(context, self.turns, None if shared is None else "understand"),
             "act": lambda: Act(context, waits="understand" not in services),
             "speak": lambda: Speak(context, render, serves, voice),
+            "schedule": lambda: Schedule(context, _schedule_store(storage, streams), skills_ready),
         }
         self.services: dict[ServiceName, Service] = {name: make[name]() for name in ALL_SERVICES if name in services}
 
@@ -203,6 +225,14 @@ class Runtime:
         if not isinstance(service, Speak):
             raise LookupError("this process has no service speak")
         return service.speaker
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """Of the service schedule; raises `LookupError` where this process does not have it."""
+        service = self.services.get("schedule")
+        if not isinstance(service, Schedule):
+            raise LookupError("this process has no service schedule")
+        return service.scheduler
 
     @property
     def listener(self) -> Listener:
@@ -243,9 +273,12 @@ class Runtime:
                 self.plugin_set.registry_for(entry.plugin).refuse(refusal)
         self.watchdog.start()
         for service in self.services.values():
-            await service.start()
+            if not isinstance(service, Schedule):
+                await service.start()
         # Matchers were started before skills, so they have received what the skills registered.
         await self.announce(to_matchers="understand" in self.services, heard=[entry.id for entry in self.skills])
+        if "schedule" in self.services:
+            await self.services["schedule"].start()
 
     async def announce(
         self, *, transformers: bool = True, to_matchers: bool = True, heard: Collection[str] = ()
@@ -297,9 +330,14 @@ class Runtime:
         self.settings = settings
         for service in self.services.values():
             service.adopt(settings)
-        for kind, chain in self.chains.items():
-            chain.reorder(settings.transformers.order(kind))
         self.plugin_set.adopt(settings)
+        self._set_up_chains()
+
+    def _set_up_chains(self) -> None:
+        for kind, chain in self.chains.items():
+            chain.reorder(self.settings.transformers.order(kind))
+            chain.require(self.settings.essential(kind))
+            chain.context_topics = self.settings.assistant.context_topics
 
     @asynccontextmanager
     async def quiesce(self, plugin_ids: Collection[str]) -> AsyncIterator[None]:
@@ -319,3 +357,12 @@ class Runtime:
     def is_quiesced(self) -> bool:
         """Whether new turns have to wait at the moment."""
         return self._gate.is_closed
+
+
+def _schedule_store(storage: Storage, streams: TurnStreams | None) -> ScheduleStore:
+    if streams is not None:
+        # Only here: an assistant in one process does not pay for it.
+        from hark.schedule.jetstream_store import JetStreamStore
+
+        return JetStreamStore(streams.schedules, storage.schedules)
+    return MemoryStore() if storage.schedules is None else FileStore(storage.schedules)

@@ -6,18 +6,19 @@ from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
 from hark.hosting import Refusal
-from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.plugins import AudioTap, PipelinePlugin, Plugin, Transformer
 from hark.spec import TRANSFORMER_TYPES, TransformerType
 
-ServiceName = Literal["understand", "act", "hear", "speak"]
-Kind = TransformerType | Literal["pipeline", "skill"]
+ServiceName = Literal["understand", "act", "hear", "speak", "schedule"]
+Kind = TransformerType | Literal["audio_tap", "pipeline", "skill"]
 """The kinds of plugins."""
 
-ALL_SERVICES: Final[tuple[ServiceName, ...]] = ("hear", "understand", "act", "speak")
+ALL_SERVICES: Final[tuple[ServiceName, ...]] = ("schedule", "hear", "understand", "act", "speak")
 """In the order in which they are stopped, so that what is under way comes to its end."""
 
 SERVICE_OF: Final[Mapping[Kind, ServiceName]] = {
     "audio": "hear",
+    "audio_tap": "hear",
     "utterance": "understand",
     "metadata": "understand",
     "intent": "understand",
@@ -35,11 +36,13 @@ def kind_of(plugin: Plugin | Refusal | type[Plugin]) -> Kind:
         named = plugin.kind.removeprefix("hark.transformer.").removeprefix("hark.")
         if named in TRANSFORMER_TYPES:
             return named
-        return "pipeline" if named == "pipeline" else "skill"
+        return "pipeline" if named == "pipeline" else "audio_tap" if named == "audio_tap" else "skill"
     made = plugin if isinstance(plugin, type) else type(plugin)
     if issubclass(made, Transformer):
         named = getattr(plugin, "type", "metadata")
         return named if named in TRANSFORMER_TYPES else "skill"
+    if issubclass(made, AudioTap):
+        return "audio_tap"
     return "pipeline" if issubclass(made, PipelinePlugin) else "skill"
 
 

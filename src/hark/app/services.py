@@ -1,8 +1,8 @@
-"""The four services of an assistant, as one process runs them."""
+"""The services of an assistant, as one process runs them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,6 +16,7 @@ from hark.chains import Chain
 from hark.hosting import Gate, Refusal, Runner
 from hark.model import Clock, Session
 from hark.model.session_merge import Denials
+from hark.schedule import ScheduleOptions, Scheduler, ScheduleStore
 from hark.speak import Render, Speaker, SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID, TransformerType
 from hark.trace import TraceStore
@@ -55,7 +56,7 @@ class RuntimeContext(msgspec.Struct, frozen=True):
 
 
 class Service(Protocol):
-    """One of the four columns of the flow. It meets the others on the bus only."""
+    """A part of an assistant that meets the others on the bus only."""
 
     async def start(self) -> None:
         """Begin; the plugins have started."""
@@ -98,6 +99,7 @@ class Hear:
                 self._denials_for,
                 context.gate,
                 voice.on_level,
+                context.plugin_set.taps,
             )
 
     @property
@@ -242,3 +244,29 @@ class Speak:
 
     def _denials_for(self, session: Session) -> Denials:
         return self._options.denials_for(session)
+
+
+class Schedule:
+    """Fires the events of schedules. It starts when all else has, so that late ones find their handlers.
+
+    See `Service`.
+    """
+
+    def __init__(
+        self, context: RuntimeContext, store: ScheduleStore, is_ready: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        table = context.settings.schedule
+        options = ScheduleOptions(table.wait_for or "", table.delay, table.grants)
+        self.scheduler = Scheduler(context.bus, context.clock, store, options, is_ready=is_ready)
+
+    async def start(self) -> None:
+        await self.scheduler.start()
+
+    async def finish(self) -> None:
+        await self.scheduler.close()
+
+    async def stop(self) -> None:
+        """There is nothing to do."""
+
+    def adopt(self, settings: Settings) -> None:
+        """What it waits for is of its start alone."""

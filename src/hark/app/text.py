@@ -9,11 +9,13 @@ _LONG_ID: Final = 20
 _SHORT_ID: Final = 8
 
 # Text of a skill or an exception cannot control the terminal or look like several lines.
-_CONTROL: Final = dict.fromkeys((*range(32), *range(127, 160)), " ")
+_CONTROL: Final[dict[int, str]] = dict.fromkeys((*range(32), *range(127, 160), 0x2028, 0x2029), " ")
+# Nor can it reorder what is around it: marks, embeddings, overrides and isolates of bidirectional text.
+_CONTROL.update(dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), ""))
 
 
 def one_line(text: str) -> str:
-    """`text` on a single line, without control characters."""
+    """`text` on a single line, without control characters and characters that change the direction of text."""
     return text if text.isprintable() else " ".join(text.translate(_CONTROL).split(" ")).strip()
 
 
@@ -30,14 +32,20 @@ def why_command(utterance_id: str, state: str | None, bus: str | None = None) ->
     return command
 
 
-def remark(outcome: str, detail: str, command: str) -> str | None:
-    """A line for a turn that did not end with an answer alone; `command` explains the turn."""
+def remark(outcome: str, detail: str, command: str, *, answered: bool = False) -> str | None:
+    """A line for a turn that did not end with an answer alone; `command` explains the turn.
+
+    `answered`: the assistant has said so itself.
+    """
     if outcome == "complete":
         return None
+    if answered and outcome in ("unmatched", "error"):
+        return f"(Details: {command})"
     if outcome == "asked":
         return "This question stays open. To answer questions, start a conversation: hark run"
     if outcome == "cancelled":
-        return one_line(f"Cancelled by {detail}.")
+        # What the user took back needs no reason.
+        return "Cancelled." if detail.endswith(": stop_word") else one_line(f"Cancelled by {detail}.")
     if outcome == "unmatched":
         text = "Sorry, I did not understand that."
     elif outcome == "error":

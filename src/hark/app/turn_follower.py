@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hark.model import Message, Session
 from hark.spec import DEFAULT_SESSION_ID, topics
-from hark.spec.names import CANCEL_BY, CANCEL_REASON
+from hark.spec.names import CANCEL_BY, CANCEL_REASON, REMARK
 
 OUTCOMES: Final = {
     topics.HANDLER_COMPLETE: "complete",
@@ -18,6 +18,11 @@ OUTCOMES: Final = {
     topics.UTTERANCE_CANCELLED: "cancelled",
 }
 """The outcome of a turn by the topic that announces it."""
+
+UNANSWERED: Final = (topics.INTENT_UNMATCHED, topics.HANDLER_ERROR)
+"""Topics after which the assistant says something about the turn, or that it says nothing."""
+REMARKS: Final = (topics.UTTERANCE_SPEAK, topics.REMARK_NONE)
+"""The topics on which it does, with `hark_remark` in their context."""
 
 _MARK: Final = "hark_turn"
 """Context key that names the followed utterance; every Message derived from it carries the key along."""
@@ -34,6 +39,8 @@ class TurnFollower:
         utterances: tuple[str, ...] = (),
         hear: Callable[[str], None] | None = None,
         session_id: str = DEFAULT_SESSION_ID,
+        *,
+        remarks: bool = False,
     ) -> None:
         self.utterances = utterances
         """What was said to the assistant."""
@@ -58,26 +65,39 @@ class TurnFollower:
         self.ended = asyncio.Event()
         """Set when every end marker is there, and while a handler waits for an answer."""
         self.over = asyncio.Event()
-        """Set when it has `ended` and all speech was rendered."""
+        """Set when it has `ended`, all speech was rendered, and it is decided what is said about a turn that ended
+        without an answer, where `remarks` are made at all."""
+        self.remarks = remarks
+        self.remarked = asyncio.Event()
+        """Set while no remark is to come."""
         self._hear = hear
         self._decided: set[str | None] = set()
         self._unrendered = 0
+        self._unremarked = 0
         self._given_up = False
         self._answered_by: TurnFollower | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether an end marker or the rendering of an answer is still to come."""
-        return not self._is_marked or self._unrendered > 0
+        """Whether an end marker, or an answer or its rendering, is still to come."""
+        return not self._is_marked or self._unrendered > 0 or self._unremarked > 0
 
     @property
     def is_undecided(self) -> bool:
         """Whether an utterance has neither been matched nor ended yet."""
         return self.entries > len(self._decided)
 
+    @property
+    def awaits_remark(self) -> bool:
+        """Whether the assistant has still to decide what it says about a turn that ended without an answer."""
+        return self._unremarked > 0
+
     def saw(self, message: Message, *, is_rendered: bool = True) -> None:
         """Process a Message of this turn; `is_rendered`: speech in its session is rendered here."""
         topic = message.type
+        if self.remarks:
+            self._unremarked += topic in UNANSWERED
+            self._unremarked -= message.context.get(REMARK) is True and topic in REMARKS
         if topic == topics.UTTERANCE_SPEAK:
             if is_rendered and isinstance(message.data.get("utterance"), str):
                 self._unrendered += 1
@@ -124,12 +144,12 @@ class TurnFollower:
         """Expect no more Messages of this turn."""
         if not self._is_marked and not self.asks:
             self.outcome, self.detail = "broken", reason
-        self._given_up, self._unrendered = True, 0
+        self._given_up, self._unrendered, self._unremarked = True, 0, 0
         self._update()
 
     def forget_unrendered(self) -> None:
         """Wait no longer for speech of this turn."""
-        self._unrendered = 0
+        self._unrendered = self._unremarked = 0
         self._update()
 
     @property
@@ -137,11 +157,15 @@ class TurnFollower:
         return self._given_up or self.markers >= max(self.entries, 1)
 
     def _update(self) -> None:
+        if self._unremarked > 0:
+            self.remarked.clear()
+        else:
+            self.remarked.set()
         if self._is_marked or self.asks:
             self.ended.set()
         else:
             self.ended.clear()
-        if self.ended.is_set() and self._unrendered <= 0:
+        if self.ended.is_set() and self._unrendered <= 0 and self._unremarked <= 0:
             self.over.set()
         else:
             self.over.clear()
@@ -151,12 +175,18 @@ class FollowedTurns:
     """The turns of one client under way: each Message is given to the turn it belongs to, by a mark in its context.
 
     Named sessions are remembered as they were last reported, because the client sends them with each utterance
-    (SESSION-2); at most `remembered` of them, or all. `serves` says whether speech in a session is rendered here.
+    (SESSION-2); at most `remembered` of them, or all. `serves` says whether speech in a session is rendered here,
+    `remarks` whether the assistant says something about turns that end without an answer.
     """
 
     def __init__(
-        self, name: str, serves: Callable[[str], bool] = lambda _session_id: True, remembered: int | None = 100
+        self,
+        name: str,
+        serves: Callable[[str], bool] = lambda _session_id: True,
+        remembered: int | None = 100,
+        remarks: Callable[[], bool] = lambda: False,
     ) -> None:
+        self._remarks = remarks
         self._name = name
         self._serves = serves
         self._numbers = count(1)
@@ -192,7 +222,8 @@ class FollowedTurns:
             session = self._sessions.get(session) or Session(session)
         mark = f"{self._name}-{next(self._numbers)}"
         message = Message(topics.UTTERANCE_HANDLE, data, {**(context or {}), _MARK: mark}, session)
-        follower = self._turns[mark] = TurnFollower(tuple(utterances), hear, message.session_id)
+        follower = TurnFollower(tuple(utterances), hear, message.session_id, remarks=self._remarks())
+        self._turns[mark] = follower
         return message, follower
 
     def of(self, message: Message) -> TurnFollower | None:
@@ -212,9 +243,10 @@ class FollowedTurns:
             mode = message.session.response_mode if message.session is not None else None
             if mode is not None:
                 self._asking[message.session_id] = mode.skill_id, follower
-        elif message.type.endswith(":response"):
+        elif message.type.endswith(":response") or message.type == topics.QUESTION_WITHDRAWN:
             skill_id, asking = self._asking.get(message.session_id, ("", None))
-            if asking is not None and message.type == f"{skill_id}:response":
+            is_withdrawn = message.data.get("skill_id") == skill_id
+            if asking is not None and (message.type == f"{skill_id}:response" or is_withdrawn):
                 del self._asking[message.session_id]
                 asking.resume(follower)
         return follower

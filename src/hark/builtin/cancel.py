@@ -26,7 +26,7 @@ CANCEL_PHRASES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class Cancel(UtteranceTransformer):
-    """Cancels an utterance that ends with "never mind", or is just that.
+    """Cancels an utterance that ends with "never mind", or is just that; an open question is withdrawn with it.
 
     The phrases of the utterance's language count or, if it has none, those of all languages. The likeliest candidate
     decides.
@@ -53,6 +53,8 @@ class Cancel(UtteranceTransformer):
 
     def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
         if utterances and self._takes_back(utterances[0], ctx.lang):
+            if ctx.session.response_mode is not None:
+                ctx.session = ctx.session.without("response_mode")  # "never mind" also closes the question
             ctx.cancel("stop_word")
         return utterances
 

@@ -25,14 +25,20 @@ def is_decided(candidates: Sequence[str], answers: Mapping[str, Message]) -> boo
         answer = answers.get(candidate)
         if answer is None:
             return False
-        if answer.data.get("can_handle") is True:
+        if accepts(answer):
             return True
     return True
 
 
+def accepts(answer: Message) -> bool:
+    """Whether a skill accepts; anything but `true` is a no. OVOS skills write `result` instead of `can_handle`."""
+    data = answer.data
+    return (data["can_handle"] if "can_handle" in data else data.get("result")) is True
+
+
 def willing(answers: Sequence[Message]) -> list[str]:
-    """The skills that accept, in the order of the answers; anything but `true` is a no."""
-    return [str(answer.data["skill_id"]) for answer in answers if answer.data.get("can_handle") is True]
+    """The skills that accept, in the order of the answers."""
+    return [str(answer.data["skill_id"]) for answer in answers if accepts(answer)]
 
 
 def denied(session: Session, field: str, round: Round | None) -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from hark.builtin.candidates import is_decided, is_denied, willing
 from hark.model import converse
@@ -12,6 +12,12 @@ from hark.model.session_codec import Handlers
 from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session
 from hark.plugins.pipeline import ANY_LANGUAGE
 from hark.spec import topics
+
+_UNANSWERED: Final = 3
+"""Polls in a row that a skill may leave unanswered; then it is not waited for. OVOS skills that do not converse do."""
+_ASK_AGAIN: Final = 300.0
+"""Seconds until it is waited for again."""
+_REMEMBERED: Final = 1_000
 
 
 class Converse(PipelinePlugin):
@@ -30,9 +36,12 @@ class Converse(PipelinePlugin):
     def __init__(self) -> None:
         self.silent: set[str] = set()
         """Skills that listed their capabilities, and converse is none: they are not asked."""
+        self._unanswered: dict[str, tuple[int, float]] = {}
+        """How many polls in a row a skill has not answered, and when it did not last."""
 
     async def start(self) -> None:
         self.host.on(topics.SKILL_LOADED, self._loaded)
+        self.host.on(topics.CONVERSE_PONG, self._answered)
 
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
@@ -52,12 +61,16 @@ class Converse(PipelinePlugin):
         candidates = [one for one in candidates if not is_denied(session, one, "converse", round)]
         if not candidates or round is None:
             return Declined("no skill used lately converses")
-        return Later(lambda: self._ask(round, candidates, handlers, utterances, lang, session))
+        awaited = [one for one in candidates if self._is_awaited(one)] if self._unanswered else candidates
+        if not awaited:
+            return Declined(f"the skills used lately do not answer: {', '.join(candidates[:5])}")
+        return Later(lambda: self._ask(round, candidates, awaited, handlers, utterances, lang, session))
 
     async def _ask(
         self,
         round: Round,
         candidates: list[str],
+        awaited: list[str],
         handlers: Handlers,
         utterances: Sequence[str],
         lang: str,
@@ -68,8 +81,10 @@ class Converse(PipelinePlugin):
             {"utterances": list(utterances), "lang": lang},
             candidates,
             self.settings.window,
-            enough=lambda so_far: is_decided(candidates, so_far),
+            enough=lambda so_far: is_decided(awaited, so_far),
         )
+        if not willing(answers):  # the whole window has passed for those that did not answer
+            self._count(set(awaited).difference(str(one.data["skill_id"]) for one in answers))
         return self._claim(answers, handlers, lang, utterances[0], session)
 
     def _claim(
@@ -87,8 +102,25 @@ class Converse(PipelinePlugin):
         changed = None if updated is session else updated
         return Match(claimed[0], "converse", lang, utterance, updated_session=changed)
 
+    def _is_awaited(self, skill_id: str) -> bool:
+        times, last = self._unanswered.get(skill_id, (0, 0.0))
+        return times < _UNANSWERED or self.host.clock.monotonic() - last >= _ASK_AGAIN
+
+    def _count(self, silent: set[str]) -> None:
+        for skill_id in silent:
+            times = self._unanswered.pop(skill_id, (0, 0.0))[0]
+            self._unanswered[skill_id] = times + 1, self.host.clock.monotonic()
+        while len(self._unanswered) > _REMEMBERED:
+            del self._unanswered[next(iter(self._unanswered))]
+
+    def _answered(self, message: Message) -> None:
+        if self._unanswered:
+            self._unanswered.pop(str(message.data.get("skill_id")), None)
+
     def _loaded(self, message: Message) -> None:
         skill_id, capabilities = message.data.get("skill_id"), message.data.get("capabilities")
+        if isinstance(skill_id, str):
+            self._unanswered.pop(skill_id, None)
         if not isinstance(skill_id, str) or not isinstance(capabilities, tuple):
             return
         if "converse" in capabilities or not capabilities:

@@ -36,6 +36,7 @@ class RegisteredMatcher(PipelinePlugin):
     """The one method of definition it accepts (INTENT-3 §6.2)."""
     modes: ClassVar[Mapping[str, float]]
     """The modes of a pipeline entry, and the floor of each."""
+    preview = True
 
     @dataclass(frozen=True)
     class Settings:

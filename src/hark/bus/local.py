@@ -61,6 +61,11 @@ class LocalBus:
         self._active = ActiveListeners()
         self._closed = False
 
+    @property
+    def is_foreign(self) -> bool:
+        """See `Bus`."""
+        return False
+
     async def open(self) -> None:
         """Connect to other processes, for a bus that has any."""
 

@@ -28,6 +28,10 @@ class Subscription(Protocol):
 class Bus(Protocol):
     """Delivers Messages by topic; nothing else. No filter, no memory, no answer."""
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether a server carries it that is not Hark's own: that one checks nothing, and names no connections."""
+
     def emit(self, message: Message) -> None:
         """Deliver `message` to the listeners of its topic. Never blocks; may be called from any thread.
 

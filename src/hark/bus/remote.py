@@ -34,6 +34,11 @@ class RemoteBus(LocalBus):
         self._malformed = 0
         self._closing = False
 
+    @property
+    def is_foreign(self) -> bool:
+        """See `Bus`."""
+        return bool(getattr(self.carrier, "is_foreign", False))
+
     async def open(self) -> None:
         """Connect to the broker."""
         await self.carrier.open(self._received)
@@ -86,14 +91,14 @@ class RemoteBus(LocalBus):
 
     def _follow(self, topic: str, group: str) -> None:
         self._followed[topic, group] += 1
-        if self._followed[topic, group] == 1:
+        if self._followed[topic, group] == 1 and topic != topics.BUS_AGAIN:  # the carrier itself says that
             self.carrier.follow(topic, group)
 
     def _unfollow(self, topic: str, group: str) -> None:
         self._followed[topic, group] -= 1
         if not self._followed[topic, group]:
             del self._followed[topic, group]
-            if not self._closed:
+            if not self._closed and topic != topics.BUS_AGAIN:
                 self.carrier.unfollow(topic, group)
 
     def _received(self, frame: bytes, via: str | None) -> None:

@@ -1,6 +1,7 @@
 """Ordered chains of transformers: one `Chain` for all six kinds."""
 
 from hark.chains.chain import Chain, Flow
+from hark.chains.chunks import ChunkedRun, are_chunked
 from hark.chains.kinds import KINDS, ChainKind, MalformedResult, claim_defect
 from hark.chains.listing import ChainListing
 
@@ -9,7 +10,9 @@ __all__ = [
     "Chain",
     "ChainKind",
     "ChainListing",
+    "ChunkedRun",
     "Flow",
     "MalformedResult",
+    "are_chunked",
     "claim_defect",
 ]

@@ -45,5 +45,7 @@ class ChainListing:
 
 
 def _loaded(chain: Chain) -> dict[str, object]:
-    priorities = {entry.id: entry.plugin.priority for entry in chain.registry}
-    return {"loaded": list(priorities), "priorities": priorities}
+    priorities = {entry.id: entry.priority for entry in chain.registry if not entry.unloaded}
+    found: dict[str, object] = {"loaded": list(priorities), "priorities": priorities}
+    suspended = chain.suspended()
+    return {**found, "suspended": suspended} if suspended else found

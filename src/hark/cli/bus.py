@@ -22,9 +22,9 @@ examples:
 """
 PIPE: Final = """\
 Sends each line of standard input to the bus: a Message as JSON. Writes what is on the bus to standard output, one
-Message on each line. Ends when the input does, once the bus has everything; with --until, when the Message that was
-waited for came, in a session of what was sent. The exit status is 0, 1 when it did not come in time, 2 when a line was
-no Message or there is no bus.
+Message on each line; the first is "connected", which comes again after a lost connection. Ends when the input does,
+once the bus has everything; with --until, when the Message that was waited for came, in a session of what was sent. The
+exit status is 0, 1 when it did not come in time, 2 when a line was no Message or there is no bus.
 
 examples:
   hark bus pipe --topic 'ovos.utterance.*' </dev/tty

@@ -17,7 +17,9 @@ from hark.bus import RemoteBus
 from hark.cli.common import FAILED, OK, USER_ERROR, print_note, settings_path
 from hark.cli.terminal import DescriptorReader, LineReader
 from hark.model import MalformedMessage, Message, SystemClock, decode, encode_for_clients
+from hark.spec import topics
 
+_CONNECTED: Final = "connected"
 _REACH: Final = 3.0
 """Seconds in which a bus has to answer."""
 
@@ -60,6 +62,7 @@ class _Pipe:
         try:
             self._follow(bus)
             await bus.carrier.flush()
+            self._connected()
             sending = asyncio.ensure_future(self._send(bus, LineReader(DescriptorReader(lines.descriptor))))
             gone = asyncio.ensure_future(self._output_gone.wait())
             await asyncio.wait({sending, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -72,11 +75,16 @@ class _Pipe:
         return self._status
 
     def _follow(self, bus: RemoteBus) -> None:
+        bus.on(topics.BUS_AGAIN, self._connected, name="pipe: reconnected")
         if any("*" in topic for topic in self._topics):
             bus.tap(self._show)
             return
         for topic in {*self._topics, *([self._until] if self._until is not None else [])}:
             bus.on(topic, self._show, name="pipe")
+
+    def _connected(self, _message: Message | None = None) -> None:
+        """Write what a plain client gets first: after a lost connection, a program registers its skills again."""
+        self._show(Message(_CONNECTED))
 
     def _show(self, message: Message) -> None:
         if any(fnmatchcase(message.type, topic) for topic in self._topics):

@@ -6,10 +6,12 @@ import argparse
 import logging
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Final
 
 from hark.app.paths import settings_file, state_directory
+from hark.app.text import lines_of
 
 OK: Final = 0
 FAILED: Final = 1
@@ -37,7 +39,50 @@ def print_note(text: str) -> None:
 
 
 def set_up_log(verbose: int) -> None:
-    """Log to standard error: warnings, with `verbose` 1 information too, with 2 everything."""
+    """Log to standard error: warnings, with `verbose` 1 information too, with 2 everything.
+
+    Without `verbose` lines of one kind are throttled: no client, and no full disk, can fill the log.
+    """
     level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
     form = "%(asctime)s %(levelname)s %(name)s: %(message)s" if verbose else "%(levelname)s %(name)s: %(message)s"
-    logging.basicConfig(level=level, format=form, stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_SafeFormatter(form))
+    if not verbose:
+        handler.addFilter(LogThrottle())
+    logging.basicConfig(level=level, handlers=[handler])
+
+
+class _SafeFormatter(logging.Formatter):
+    """What clients and plugins bring into a record cannot control the terminal, or pass for a line of its own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return lines_of(super().format(record)).replace("\n", "\n    ")
+
+
+class LogThrottle(logging.Filter):
+    """Lets `MOST` records of one kind pass in `EVERY` seconds; the next one says how many were left out.
+
+    Records are of one kind if they come from the same logger with the same text, whatever their arguments.
+    """
+
+    MOST: Final = 5
+    EVERY: Final = 10.0
+    _KINDS: Final = 1_000
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._windows: dict[tuple[str, object], list[float]] = {}
+        """Of each kind: when its window began, how many passed in it, and how many did not."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        now, kind = time.monotonic(), (record.name, record.msg)
+        window = self._windows.get(kind)
+        if window is None or now - window[0] >= self.EVERY:
+            if len(self._windows) >= self._KINDS:
+                self._windows.clear()
+            self._windows[kind] = [now, 1, 0]
+            if window is not None and window[2]:
+                record.msg = f"{record.msg!s} (and {window[2]:.0f} more like it)"
+            return True
+        window[1 if window[1] < self.MOST else 2] += 1
+        return window[2] == 0

@@ -77,7 +77,9 @@ class TerminalConversation:
             return
         if turn.outcome == "asked":  # the next line is the answer
             return
-        line = remark(turn.outcome, turn.detail, why_command(turn.utterance_id, self._state))
+        line = remark(
+            turn.outcome, turn.detail, why_command(turn.utterance_id, self._state), answered=bool(turn.spoken)
+        )
         if line is not None:
             self._screen.show(line)
 

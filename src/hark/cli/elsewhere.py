@@ -16,7 +16,7 @@ from hark.app.processes.connection import ProcessConnection, connect
 from hark.app.processes.remote_view import REACH, RemoteView
 from hark.app.settings import Settings, read_settings
 from hark.cli.common import USER_ERROR, print_note, settings_path, state_path
-from hark.cli.say import print_ending
+from hark.cli.say import print_ending, words_of
 from hark.cli.terminal import Screen
 from hark.errors import UserError
 from hark.model import MalformedMessage, SystemClock
@@ -60,8 +60,9 @@ class RemoteAssistant:
         async with self._view() as (view, _):
             try:
                 async with view.open_client() as talk:
-                    text, name = " ".join(options.text), f"{view.session_prefix}-1"
-                    asked = await talk.ask(text, screen.show, lang=options.lang, session_id=name)
+                    text, intent = words_of(options)
+                    name = f"{view.session_prefix}-1"
+                    asked = await talk.ask(text, screen.show, lang=options.lang, session_id=name, intent=intent)
             except MalformedMessage as error:
                 print_note(f"this cannot be said: {error}")
                 return USER_ERROR
@@ -69,7 +70,9 @@ class RemoteAssistant:
             if options.why:
                 record = await view.find_trace(asked.utterance_id)
                 story = render(record) if record is not None else "the assistant has forgotten this turn"
-        return print_ending(asked.outcome, asked.detail, asked.utterance_id, options, story)
+        return print_ending(
+            asked.outcome, asked.detail, asked.utterance_id, options, story, answered=bool(asked.spoken)
+        )
 
     async def _story(self, prefix: str) -> TraceRecord | None:
         async with self._view() as (view, members):

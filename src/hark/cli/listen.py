@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from hark.app.runtime import makes_remarks
 from hark.app.settings import Settings
 from hark.app.state.store import State
 from hark.app.text import lines_of, one_line, remark, why_command
@@ -80,7 +81,7 @@ async def _answer(options: argparse.Namespace, settings: Settings, state: State 
     async with make_assistant(options, settings, state, screen.show, aloud) as assistant:
         runtime = assistant.runtime
         report_problems(runtime, settings_path(options)[0])
-        following = VoiceFollower(runtime.bus)
+        following = VoiceFollower(runtime.bus, remarks=makes_remarks(runtime))
         recorded.go.set()
         await runtime.listener.finished()
         await following.quiet()
@@ -98,7 +99,12 @@ def _end(options: argparse.Namespace, following: VoiceFollower) -> int:
     if not following.heard:
         print_note("nothing was understood" if following.not_understood else "there is no speech in this recording")
         return FAILED
-    told = remark(following.outcome, following.detail, why_command(following.utterance_id, options.state))
+    told = remark(
+        following.outcome,
+        following.detail,
+        why_command(following.utterance_id, options.state),
+        answered=following.answered,
+    )
     if told is not None:
         print_note(told)
     return OK if following.outcome == "complete" else FAILED

@@ -31,12 +31,14 @@ _COMMANDS: Final = {
     "why": "explain a turn",
     "doctor": "report what is loaded, and what is not and why",
     "session": "show or reset the session of the device",
+    "forget": "delete what is kept of what people said",
     "new": "start a plugin package",
     "convert": "convert sentences of Home Assistant to locale files, and back",
     "lint": "check the sentences of skills",
     "test": "play conversation scripts",
     "bus": "run only the bus between processes",
     "token": "manage the tokens of clients on other machines",
+    "service": "run it under systemd",
     "settings": "print a settings file with every key",
 }
 """Each command with a line for `hark --help`, in the order of that page; the rest is in its module."""

@@ -25,7 +25,7 @@ examples:
   hark run --state /tmp/try --no-plugins
 """
 _MOST_WORKERS: Final = 99
-_SERVICES: Final = ("understand", "act", "hear", "speak", "edge")
+_SERVICES: Final = ("understand", "act", "hear", "speak", "schedule", "edge")
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -67,7 +67,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--parent-watch", help=argparse.SUPPRESS)
     command.add_argument("--part", default="", help=argparse.SUPPRESS)
-    command.add_argument("--broker-token", help=argparse.SUPPRESS)
+    command.add_argument("--broker-user", nargs=2, help=argparse.SUPPRESS)
 
 
 def run(options: argparse.Namespace) -> int:

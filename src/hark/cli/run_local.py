@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def run_local(options: argparse.Namespace, settings: Settings) -> int:
     """Run an assistant until the input ends or a signal stops it."""
     try:
-        state = State(state_path(options), SystemClock(), traces=settings.trace.disk)
+        state = State.under(settings, state_path(options), SystemClock())
     except Locked as held:
         raise StateError(f"{held}; talk to that one with: hark say, or choose another with --state") from None
     with closing(state), suppress(asyncio.CancelledError):

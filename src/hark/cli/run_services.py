@@ -62,8 +62,8 @@ class _Process:
         self._status = OK
 
     def run(self) -> int:
-        options, traces = self._options, self._settings.trace.disk
-        state = State(state_path(options), self._clock, traces=traces, parts=self._services, worker=options.part)
+        options = self._options
+        state = State.under(self._settings, state_path(options), self._clock, self._services, options.part)
         with closing(state), suppress(asyncio.CancelledError):
             asyncio.run(self._serve(state))
         return self._status
@@ -153,9 +153,10 @@ class _Process:
 
 def _address(options: argparse.Namespace, settings: Settings) -> BusAddress:
     address = BusAddress.of(settings, options.bus, state_path(options))
-    if options.broker_token is None:
+    if options.broker_user is None:
         return address
-    nats = msgspec.structs.replace(address.nats, token=options.broker_token, credentials=None)
+    user, password = options.broker_user
+    nats = msgspec.structs.replace(address.nats, user=user, password=password, token=None, credentials=None)
     return msgspec.structs.replace(address, nats=nats)
 
 

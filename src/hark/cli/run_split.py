@@ -53,7 +53,7 @@ def run_split(options: argparse.Namespace, settings: Settings) -> int:
     broker = None
     try:
         if not address.is_nats:
-            broker = LocalBroker(directory, on_disk=settings.trace.disk)
+            broker = LocalBroker(directory, on_disk=settings.trace.disk, prefix=address.nats.prefix)
             address = msgspec.structs.replace(address, nats=broker.table(address.nats))
         return asyncio.run(_Split(options, settings, control_socket, address, broker).live())
     finally:
@@ -160,7 +160,8 @@ class _Split:
         if service != name:
             command += ["--worker", "--part", name]
         if self._broker is not None:
-            command += ["--bus", self._broker.url, "--broker-token", str(self._broker.token_file)]
+            password = str(self._broker.password_file(service))
+            command += ["--bus", self._broker.url, "--broker-user", service, password]
         elif options.bus is not None:
             command += ["--bus", options.bus]
         for option in ("settings", "state", "lang"):
@@ -185,7 +186,7 @@ def stopping_order(workers: int | None) -> tuple[str, ...]:
     A worker hands its turns over to those that are left; the last one sees them through.
     """
     several = [f"understand-{number}" for number in range(1, workers + 1)] if workers else ["understand"]
-    return "hear", *several, "act", "speak", EDGE
+    return "schedule", "hear", *several, "act", "speak", EDGE
 
 
 def _report(line: str) -> None:

@@ -23,12 +23,15 @@ examples:
   hark say what time is it
   hark say "what time is it" --why
   hark say "what time is it" --to answer.wav
+  hark say --intent clock.skill:time_here
   hark say what time is it --bus ws://127.0.0.1:8181/core
 """
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("text", nargs="+", metavar="TEXT", help="what to say")
+    command.add_argument("text", nargs="*", metavar="TEXT", help="what to say")
+    command.add_argument("--intent", metavar="SKILL:INTENT", help="call this intent by its name, whatever the text is")
+    command.add_argument("--slot", action="append", default=[], metavar="NAME=VALUE", help="a slot of it; repeatable")
     command.add_argument("--to", metavar="FILE", help="write the spoken answer to a WAV file; - is standard output")
     command.add_argument("--why", action="store_true", help="also print every step on the way to the answer")
     add_settings(command)
@@ -38,6 +41,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def say(options: argparse.Namespace) -> int:
+    words_of(options)  # before anything is started
     if options.to is not None:
         if options.bus is not None:
             raise UserError("--to starts an assistant that speaks, so it does not go with --bus")
@@ -62,20 +66,45 @@ def say(options: argparse.Namespace) -> int:
     return say_alone(options)
 
 
+def words_of(options: argparse.Namespace) -> tuple[str, dict[str, object] | None]:
+    """What to say, and the intent to call by its name; raises `UserError`."""
+    text = " ".join(options.text)
+    if options.intent is None:
+        if options.slot:
+            raise UserError("--slot fills a slot of the intent that --intent names")
+        if not text:
+            raise UserError("there is nothing to say: hark say TEXT, or hark say --intent SKILL:INTENT")
+        return text, None
+    skill_id, _, intent_name = options.intent.partition(":")
+    if not skill_id or not intent_name:
+        raise UserError(f"--intent {options.intent}: an intent is named as SKILL:INTENT")
+    slots: dict[str, str] = {}
+    for slot in options.slot:
+        name, separator, value = slot.partition("=")
+        if not name or not separator:
+            raise UserError(f"--slot {slot}: a slot is given as NAME=VALUE")
+        slots[name] = value
+    return text or options.intent, {"skill_id": skill_id, "intent_name": intent_name, "slots": slots}
+
+
 def _say_to(connection: Connection, options: argparse.Namespace) -> int:
-    heard = False
+    heard = answered = False
     try:
-        for answer in connection.ask(Say(" ".join(options.text), options.lang)):
+        text, intent = words_of(options)
+        for answer in connection.ask(Say(text, options.lang, intent)):
             if isinstance(answer, Accepted):
                 heard = True
             elif isinstance(answer, SpokenText):
                 print(one_line(answer.text), flush=True)
+                answered = True
             elif isinstance(answer, RequestRefused):
                 print_note(answer.reason)
                 return USER_ERROR
             elif isinstance(answer, Ended):
                 story = _story(connection, answer, options)
-                return print_ending(answer.outcome, answer.detail, answer.utterance_id, options, story)
+                return print_ending(
+                    answer.outcome, answer.detail, answer.utterance_id, options, story, answered=answered
+                )
     except NoAnswer:
         if not heard:
             raise
@@ -91,9 +120,11 @@ def _story(connection: Connection, ended: Ended, options: argparse.Namespace) ->
     return answer.text if isinstance(answer, Explained) else "the assistant has forgotten this turn"
 
 
-def print_ending(outcome: str, detail: str, utterance_id: str, options: argparse.Namespace, story: str | None) -> int:
+def print_ending(
+    outcome: str, detail: str, utterance_id: str, options: argparse.Namespace, story: str | None, *, answered: bool
+) -> int:
     """Print how the turn ended, with its trace if there is one, and return the exit status."""
-    told = remark(outcome, detail, why_command(utterance_id, options.state, options.bus))
+    told = remark(outcome, detail, why_command(utterance_id, options.state, options.bus), answered=answered)
     if told is not None:
         print(told)
     if story is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hark.app.settings import Settings
 from hark.app.state.store import State
 from hark.cli.common import USER_ERROR, print_note, settings_path
-from hark.cli.say import print_ending
+from hark.cli.say import print_ending, words_of
 from hark.cli.startup import load_settings, make_assistant, mute_refusal_log, open_state, report_problems
 from hark.cli.terminal import Screen
 from hark.model import MalformedMessage
@@ -36,7 +36,8 @@ async def _turn(options: argparse.Namespace, settings: Settings, state: State | 
     async with make_assistant(options, settings, state, screen.show, voice) as assistant:
         report_problems(assistant.runtime, settings_path(options)[0])
         try:
-            asked = await assistant.client.ask(" ".join(options.text), screen.show)
+            text, intent = words_of(options)
+            asked = await assistant.client.ask(text, screen.show, intent=intent)
         except MalformedMessage as error:
             print_note(f"this cannot be said: {error}")
             return USER_ERROR
@@ -44,7 +45,9 @@ async def _turn(options: argparse.Namespace, settings: Settings, state: State | 
             _save(recorder, options.to)
         trace = assistant.runtime.traces.find(asked.utterance_id)
         story = render(trace.record()) if options.why and trace is not None else None
-        return print_ending(asked.outcome, asked.detail, asked.utterance_id, options, story)
+        return print_ending(
+            asked.outcome, asked.detail, asked.utterance_id, options, story, answered=bool(asked.spoken)
+        )
 
 
 def _voice(options: argparse.Namespace, settings: Settings) -> tuple[CollectingPlayer, VoiceConfig]:

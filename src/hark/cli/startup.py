@@ -35,7 +35,7 @@ def load_settings(options: argparse.Namespace) -> Settings:
 def open_state(options: argparse.Namespace, settings: Settings) -> Iterator[State | None]:
     """The state of the device; none, with a note to the user, if another process has it."""
     try:
-        state = State(state_path(options), SystemClock(), traces=settings.trace.disk)
+        state = State.under(settings, state_path(options), SystemClock())
     except Locked as held:
         print_note(f"{held}; this command runs without it and stores nothing")
         yield None

@@ -18,12 +18,14 @@ from hark.hear.pacing import Pacing
 from hark.hear.recognition import Recogniser, RecognitionQueue
 from hark.hear.recording import Capture, End, PreRoll, Recording
 from hark.hear.sessions import KnownSessions
+from hark.hear.taps import TapFeed
 from hark.hear.trace_link import TURN_TOPICS, TraceLink
-from hark.hosting import Engines, Gate, Refusal, Runner, cancel_all
+from hark.hosting import Engines, Gate, Refusal, Registry, Runner, cancel_all
 from hark.model import Message, Session, Timer
 from hark.model.audio import Level, level
 from hark.model.frozen import EMPTY
 from hark.model.session_merge import Denials
+from hark.plugins import AudioTap
 from hark.plugins.engines import EngineKind, WakeWord
 from hark.spec import topics
 from hark.trace import TraceStore
@@ -66,6 +68,7 @@ class Listener:
         denials_for: Callable[[Session], Denials] = Denials.of,
         gate: Gate | None = None,
         on_level: Callable[[Level], None] | None = None,
+        taps: Registry[AudioTap] | None = None,
     ) -> None:
         self._bus = bus
         self._clock = runner.clock
@@ -80,6 +83,7 @@ class Listener:
         self._source = AudioSource(runner, engines["microphone"], options, self._microphone_lost)
         self._recogniser = Recogniser(runner, audio, engines["stt"], options, denials_for, gate or Gate())
         self._queue = RecognitionQueue(self._recogniser, self._clock, self._outcome)
+        self._taps = TapFeed(bus, runner, taps, options, self._listen_for_tap)
         self._pacing = Pacing(bus, self._clock, serves) if options.in_step else None
         self._state = ListenerState.WAITING
         self._announced: ListenerState | None = None
@@ -143,6 +147,7 @@ class Listener:
         if self._task is not None:
             await cancel_all([self._task], self._clock)
         await self._source.close()
+        await self._taps.close()
         await self._queue.close()
         self._turns.close()
         self._finished.set()
@@ -196,7 +201,11 @@ class Listener:
     async def _on_block(self, block: bytes) -> None:
         self._show_level(block)
         if self._state is ListenerState.ASLEEP and not self._options.wake_by_voice:
+            self._taps.gap()
             return
+        self._taps.feed(block, is_recording=self._capture is not None)
+        if self._pacing is not None:
+            await self._taps.idle()
         detection = await self._detectors.detect(block, wake_words=self._capture is None)
         self._echo.add(block, detection.voice)
         match self._state:
@@ -231,8 +240,14 @@ class Listener:
         wake_phrase = word.phrase if same_breath else ""
         self._start_recording(recording, word.phrase, None, word.lang, word.persona, wake_phrase)
 
+    def _listen_for_tap(self, tap_id: str, lang: str | None) -> None:
+        if self._can_record():
+            self._requested = None
+            self._start_recording(Recording(self._options, self._pre_roll.blocks()), tap_id, None, lang)
+
     def _microphone_lost(self) -> None:
         """There is a hole in the sound: what comes now does not follow what was before."""
+        self._taps.gap()
         self._end_recording("microphone lost")
         self._forget_sound()
 
@@ -276,7 +291,7 @@ class Listener:
         self._state = ListenerState.LISTENING
         self._emit(topics.LISTENER_RECORD_STARTED, session_id=capture.session_id)
         if self._capture is capture:  # a subscriber may have ended it
-            capture.stream = self._recogniser.stream(capture.session, lambda text: self._partial(capture, text))
+            capture.stream = self._recogniser.stream(capture, lambda text: self._partial(capture, text))
             self._watch_for_stall()
             self._forget_sound()
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from hark.chains import Chain, Flow
+from hark.chains import Chain, ChunkedRun, Flow, are_chunked
 from hark.hear.options import HearOptions
 from hark.hear.recording import Capture
 from hark.hear.sessions import KnownSessions
@@ -19,8 +19,9 @@ from hark.model import Audio, Clock, Message, Session
 from hark.model.resample import resample_mono
 from hark.model.session_merge import Denials
 from hark.plugins.engines import SAMPLE_RATE, STTEngine, Transcript
+from hark.plugins.transformers import ArtifactPart
 from hark.spec import topics
-from hark.spec.names import CANCEL_BY, CANCEL_REASON, CAPTURE_ID, stamp_key
+from hark.spec.names import CANCEL_BY, CANCEL_REASON, CAPTURE_ID, FOR_TURN, stamp_key
 
 log = logging.getLogger("hark.hear")
 
@@ -47,9 +48,11 @@ class Recogniser:
         self._gate = gate
         self._stream_entries: dict[str, Loaded[STTEngine]] = {}
 
-    def stream(self, session: Session, on_partial: Callable[[str], None]) -> Stream | None:
+    def stream(self, capture: Capture, on_partial: Callable[[str], None]) -> Stream | None:
         """A recognition to be fed during the recording; None where the sound has to be whole first."""
-        if not self._options.streaming or self._audio.effective(session, self._denials_for(session)):
+        session = capture.session
+        members = self._audio.effective(session, self._denials_for(session))
+        if not self._options.streaming or not are_chunked(members):
             return None
         lang = language(session, self._options.lang)
         entry = next(iter(self._stt.usable(lang)), None)
@@ -60,7 +63,10 @@ class Recogniser:
             known = self._stream_entries[entry.id] = stream_entry(entry)
         if not known.available(self._runner.clock.monotonic()):
             return None
-        return Stream(self._runner, entry.plugin, known, lang, on_partial)
+        chunks = None
+        if members:
+            chunks = ChunkedRun(self._audio, members, self._flow(capture), self._gate, capture.id)
+        return Stream(self._runner, entry.plugin, known, lang, on_partial, chunks)
 
     async def outcome(self, capture: Capture) -> Message:
         """The one Message that says what became of a command. Whatever fails on the way, there is one."""
@@ -68,6 +74,10 @@ class Recogniser:
         try:
             if not capture.recording.has_speech:
                 return self._failed(flow, capture, "no speech in the recording")
+            if capture.stream is not None and capture.stream.chunks is not None:
+                streamed = await self._streamed(capture.stream, capture.stream.chunks, capture)
+                if streamed is not None:
+                    return streamed
             await self._gate.enter()
             try:
                 await self._audio.run(flow, capture.trace)
@@ -85,19 +95,41 @@ class Recogniser:
         capture.trace.step("stt", "hear", "failed", 0.0, "recognition was given up")
         return Message(topics.STT_FAILED, {}, {CAPTURE_ID: capture.id}, Session(capture.session_id))
 
+    async def _streamed(self, stream: Stream, chunks: ChunkedRun, capture: Capture) -> Message | None:
+        """The outcome of a command whose chain has run during the recording; None when it has to run again."""
+        transcript = await stream.finish(capture.trace)
+        capture.stream = None
+        chunks.write(capture.trace)
+        flow = chunks.flow
+        if flow.cancelled:
+            return self._cancelled(flow, capture)
+        lang = self._set_langs(flow)
+        if transcript is None or lang != stream.lang:
+            return None
+        return self._understood(flow, lang, transcript, capture)
+
     def _flow(self, capture: Capture) -> Flow:
         sound = Audio(capture.recording.samples, SAMPLE_RATE)
         origin = Message(topics.UTTERANCE_HANDLE, {}, {**self._options.context, CAPTURE_ID: capture.id})
-        return Flow(sound, None, origin, capture.session, self._denials_for(capture.session))
+        part = ArtifactPart(capture.id)
+        return Flow(sound, None, origin, capture.session, self._denials_for(capture.session), part)
 
-    async def _recognised(self, flow: Flow, capture: Capture) -> Message:
+    def _set_langs(self, flow: Flow) -> str:
+        """Note in the session what the chain found out about the language; the language to listen in."""
         if flow.lang is not None:
             flow.session = flow.session.replace(detected_lang=flow.lang)
         lang = language(flow.session, self._options.lang)
         flow.session = flow.session.replace(stt_lang=lang)
+        return lang
+
+    async def _recognised(self, flow: Flow, capture: Capture) -> Message:
+        lang = self._set_langs(flow)
         transcript = await self._transcript(flow, lang, capture)
         if transcript is None:
             return self._failed(flow, capture, f"no recogniser worked for {lang}")
+        return self._understood(flow, lang, transcript, capture)
+
+    def _understood(self, flow: Flow, lang: str, transcript: Transcript, capture: Capture) -> Message:
         if capture.wake_phrase:
             transcript = without_wake_phrase(transcript, capture.wake_phrase)
         if not transcript.utterances:
@@ -143,7 +175,11 @@ class Recogniser:
 
     @staticmethod
     def _message(flow: Flow, capture: Capture, topic: str, data: Mapping[str, Any]) -> Message:
-        return Message(topic, data, flow.context, KnownSessions.carried(capture.session_before, flow.session))
+        context: Mapping[str, Any] = flow.context
+        if flow.for_turn:
+            lasting = Session.read({}).taking(capture.session_before, flow.for_turn).wire()
+            context = {**context, FOR_TURN: {name: lasting.get(name) for name in flow.for_turn}}
+        return Message(topic, data, context, KnownSessions.carried(capture.session_before, flow.session))
 
 
 class RecognitionQueue:

@@ -7,10 +7,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from hark.chains import ChunkedRun
 from hark.hear.transcript import checked
 from hark.hosting import Loaded, Runner, UnusableResult, cancel_all
 from hark.hosting.runner import CANCEL_TIMEOUT
-from hark.plugins.engines import Recognition, STTEngine, Transcript
+from hark.model import Audio
+from hark.plugins.engines import SAMPLE_RATE, Recognition, STTEngine, Transcript
 from hark.trace import TurnTrace
 
 
@@ -24,8 +26,11 @@ class Stream:
         entry: Loaded[STTEngine],
         lang: str,
         on_partial: Callable[[str], None],
+        chunks: ChunkedRun | None = None,
     ) -> None:
         self.lang = lang
+        self.chunks = chunks
+        """The audio chain, where there is one: each chunk goes through it first."""
         self._runner = runner
         self._engine = engine
         self._entry = entry
@@ -85,6 +90,8 @@ class Stream:
                 else:
                     self._more.clear()
                     await self._more.wait()
+            if self.chunks is not None and not (self._unwanted or self._failure):
+                await self._feed(recognition, is_last=True)
             if self._unwanted or self._failure:
                 return None
             return self._checked(await self._call(recognition.finish))
@@ -92,13 +99,25 @@ class Stream:
             if not self._in_call:  # one thread at a time may call it
                 await self._runner.call(self._entry, recognition.close)
 
-    async def _feed(self, recognition: Recognition) -> None:
+    async def _feed(self, recognition: Recognition, *, is_last: bool = False) -> None:
         sound = b"".join(self._waiting)
         self._waiting.clear()
+        if self.chunks is not None:
+            sound = await self._transformed(self.chunks, sound, is_last=is_last)
+            if not sound or self._failure:
+                return
         text = await self._call(recognition.feed, sound)
         if isinstance(text, str) and text and text != self._partial:
             self._partial = text
             self._on_partial(text)
+
+    async def _transformed(self, chunks: ChunkedRun, sound: bytes, *, is_last: bool) -> bytes:
+        audio = await chunks.feed(Audio(sound, SAMPLE_RATE), is_last=is_last)
+        if chunks.flow.cancelled:
+            self._failure = ("skipped", "a transformer cancelled the command")
+        elif audio.samples and (audio.sample_rate, audio.sample_width, audio.channels) != (SAMPLE_RATE, 2, 1):
+            self._failure = ("failed", "a transformer changed the format of the sound")
+        return audio.samples
 
     def _checked(self, value: Any) -> Transcript | None:
         if self._failure:

@@ -15,7 +15,7 @@ from zlib import crc32
 
 from hark.hosting.registry import Refusal
 from hark.hosting.runner import error_text
-from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.plugins import AudioTap, PipelinePlugin, Plugin, Transformer
 from hark.plugins.engines import ENGINE_KINDS, Engine
 from hark.spec.names import TRANSFORMER_TYPES
 
@@ -29,7 +29,12 @@ _OURS: Final = tuple(
     for package in ("hosting", "app", "skills", "intents", "plugins")
 )
 
-GROUPS: Final = (*(f"hark.transformer.{kind}" for kind in TRANSFORMER_TYPES), "hark.pipeline", "hark.skill")
+GROUPS: Final = (
+    *(f"hark.transformer.{kind}" for kind in TRANSFORMER_TYPES),
+    "hark.audio_tap",
+    "hark.pipeline",
+    "hark.skill",
+)
 
 ENGINE_GROUPS: Final = tuple(f"hark.engine.{kind}" for kind in ENGINE_KINDS)
 
@@ -100,13 +105,15 @@ def _belongs(plugin_class: type[Plugin], group: str) -> bool:
     kind = group.removeprefix("hark.")
     if kind == "pipeline":
         return issubclass(plugin_class, PipelinePlugin)
+    if kind == "audio_tap":
+        return issubclass(plugin_class, AudioTap)
     if kind.startswith("transformer."):
         return issubclass(plugin_class, Transformer) and getattr(plugin_class, "type", None) == kind.removeprefix(
             "transformer."
         )
     if kind.startswith("engine."):
         return issubclass(plugin_class, Engine) and getattr(plugin_class, "kind", None) == kind.removeprefix("engine.")
-    return not issubclass(plugin_class, (PipelinePlugin, Transformer, Engine))
+    return not issubclass(plugin_class, (AudioTap, PipelinePlugin, Transformer, Engine))
 
 
 def error_location(error: BaseException) -> str:

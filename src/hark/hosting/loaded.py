@@ -32,9 +32,11 @@ class Loaded(Generic[P]):
     __slots__ = (
         "_failures_allowed",
         "_retry_after",
+        "_timeouts_only",
         "abandoned",
         "call",
         "demoted",
+        "essential",
         "failures",
         "id",
         "limit",
@@ -43,7 +45,9 @@ class Loaded(Generic[P]):
         "origin",
         "overruns",
         "plugin",
+        "priority",
         "stall",
+        "timeouts",
         "unloaded",
     )
 
@@ -56,6 +60,7 @@ class Loaded(Generic[P]):
         limit: float = 10.0,
         failures_allowed: int = 5,
         retry_after: float = 60.0,
+        timeouts_only: bool = False,
     ) -> None:
         self.plugin = plugin
         self.id = plugin.id
@@ -67,6 +72,12 @@ class Loaded(Generic[P]):
         self.mode: Mode = "loop" if inspect.iscoroutinefunction(call) else "inline" if plugin.quick else "worker"
         self.failures = 0
         """Failures in a row."""
+        self.timeouts = 0
+        """Calls in a row that exceeded their limit."""
+        self.priority: int = getattr(plugin, "priority", 50)
+        """Of a transformer: its place in the chain, its own or that of the settings."""
+        self.essential = False
+        """Of a transformer: whether what it does not approve of is cancelled (ruling R19)."""
         self.abandoned = 0
         """Calls that exceeded their limit and are still running."""
         self.overruns = 0
@@ -81,6 +92,8 @@ class Loaded(Generic[P]):
         """The stack with which the watchdog last saw it block the event loop."""
         self._failures_allowed = failures_allowed
         self._retry_after = retry_after
+        self._timeouts_only = timeouts_only
+        """Whether only timeouts open the breaker: a transformer that raises is called again (ruling R19)."""
 
     def set_limits(self, limit: float, failures_allowed: int, retry_after: float) -> None:
         """Use other limits from the next call on."""
@@ -92,19 +105,33 @@ class Loaded(Generic[P]):
         """Whether it may be called: it is not unloaded, and the breaker is not open."""
         if self.unloaded:
             return False
-        return self.failures < self._failures_allowed or now >= self.open_until
+        return self._counted < self._failures_allowed or now >= self.open_until
+
+    def suspended(self, now: float) -> str:
+        """Why it is not called at the moment; empty when it is."""
+        if self.unloaded:
+            return self.unloaded
+        if self.available(now):
+            return ""
+        what = "it was late" if self._timeouts_only else "it failed"
+        return f"{what} {self._counted} times in a row"
 
     def succeeded(self) -> None:
         """Reset the count of failures."""
-        self.failures = 0
+        self.failures = self.timeouts = 0
 
-    def failed(self, now: float) -> bool:
-        """Count a failure; true when it opens the breaker."""
+    def failed(self, now: float, *, late: bool = False) -> bool:
+        """Count a failure, `late` if it exceeded its limit; true when it opens the breaker."""
         self.failures += 1
-        if self.failures >= self._failures_allowed:
+        self.timeouts = self.timeouts + 1 if late else 0
+        if (late or not self._timeouts_only) and self._counted >= self._failures_allowed:
             self.open_until = now + self._retry_after
-            return self.failures == self._failures_allowed
+            return self._counted == self._failures_allowed
         return False
+
+    @property
+    def _counted(self) -> int:
+        return self.timeouts if self._timeouts_only else self.failures
 
     def was_abandoned(self) -> None:
         """Count a call that is still running after its limit; too many at once unload the plugin."""

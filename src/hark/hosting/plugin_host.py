@@ -13,7 +13,7 @@ from hark.bus import Bus, Subscription
 from hark.hosting.loaded import TOO_MANY_ABANDONED, Loaded
 from hark.hosting.runner import Outcome, Runner, cancel_all
 from hark.model import Clock, Message, Session, Timer
-from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.plugins import Home, PipelinePlugin, Plugin, Transformer
 from hark.spec import is_dispatch_topic, topics
 from hark.spec.names import SKILL_ID, stamp_key
 
@@ -29,11 +29,17 @@ RUNTIME_TOPICS: Final = frozenset(
         topics.HANDLER_ACCEPTED,
         topics.HANDLER_DONE,
         topics.HANDLER_WAITING,
+        topics.QUESTION_WITHDRAWN,
         topics.HOST_ALIVE,
         topics.SPEECH_RENDERED,
+        topics.SESSION_CHANGED,
+        topics.SPEECH_SHOWN,
     }
 )
 """Topics that only Hark emits: a plugin that could emit them could end the turns of others."""
+
+
+_UNKNOWN_HOME: Final = Home()
 
 
 def plugins_may_emit(topic: str) -> bool:
@@ -56,9 +62,18 @@ class PluginHost:
     """The `hark.plugins.Host` of one plugin. Everything the plugin started through it ends with `close`."""
 
     def __init__(
-        self, plugin: Plugin, bus: Bus, runner: Runner, data_root: Path | None, langs: Collection[str] = ("en-US",)
+        self,
+        plugin: Plugin,
+        bus: Bus,
+        runner: Runner,
+        data_root: Path | None,
+        langs: Collection[str] = ("en-US",),
+        lang: str = "en-US",
+        home: Home = _UNKNOWN_HOME,
     ) -> None:
         self.langs = langs
+        self.lang = lang
+        self.home = home
         self._plugin = plugin
         self._bus = bus
         self._runner = runner

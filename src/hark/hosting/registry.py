@@ -14,7 +14,7 @@ import msgspec
 
 from hark.hosting.loaded import Loaded
 from hark.hosting.runner import error_text
-from hark.plugins import PipelinePlugin, Plugin, Transformer
+from hark.plugins import AudioTap, PipelinePlugin, Plugin, Transformer
 from hark.plugins.engines import ENGINE_KINDS, Engine
 from hark.plugins.handlers import handlers_of
 from hark.spec import is_pipeline_id, is_skill_id, is_transformer_id
@@ -33,6 +33,7 @@ _TRANSFORM: Final = {
     "dialog": ("text", "ctx"),
     "tts": ("audio", "ctx"),
 }
+_HEAR: Final = ("audio", "ctx")
 _MATCH: Final = ("utterances", "lang", "session")
 _ENGINE_METHODS: Final = {
     "stt": ("transcribe", ("audio", "lang")),
@@ -73,6 +74,8 @@ class CallLimits(msgspec.Struct, frozen=True):
     seconds: float = 10.0
     failures_allowed: int = 5
     retry_after: float = 60.0
+    timeouts_only: bool = False
+    """Whether only timeouts count (ruling R19)."""
 
 
 class Registry(Generic[P]):
@@ -130,6 +133,7 @@ class Registry(Generic[P]):
             limit=limits.seconds if limit is None else limit,
             failures_allowed=limits.failures_allowed,
             retry_after=limits.retry_after,
+            timeouts_only=limits.timeouts_only,
         )
 
     def register(self, entry: Loaded[P]) -> None:
@@ -202,6 +206,9 @@ def main_method(plugin: Plugin) -> Callable[..., Any]:
 def _main_method(plugin: Plugin) -> Callable[..., Any]:
     if isinstance(plugin, Transformer):
         return _transform_method(plugin)
+    if isinstance(plugin, AudioTap):
+        _check_id(plugin, is_transformer_id, "letters, digits, '.', '_' and '-' only")
+        return _method(plugin, "hear", _HEAR)
     if isinstance(plugin, PipelinePlugin):
         _check_id(plugin, is_pipeline_id, "letters, digits, '_' and '-' only")
         return _method(plugin, "match", _MATCH, optional="round")
@@ -226,10 +233,10 @@ def settings_for(plugin: Plugin, table: dict[str, Any]) -> Any:
     known = [field.name for field in fields(shape)]
     for key in table:
         if key not in known:
-            allowed = ", ".join(known) or "none"
-            raise InvalidPlugin(
-                f"it has no setting {key!r}", f"remove [plugins.{plugin.id}] {key}; its settings are: {allowed}"
-            )
+            remedy = f"remove [plugins.{plugin.id}] {key}; its settings are: {', '.join(known) or 'none'}"
+            if isinstance(plugin, Transformer):
+                remedy += f"; what is only for one chain belongs to [transformer.{plugin.type}.{plugin.id}]"
+            raise InvalidPlugin(f"it has no setting {key!r}", remedy)
     try:
         return msgspec.convert(table, shape)
     except msgspec.ValidationError as error:
@@ -288,13 +295,15 @@ def _method(
     except (TypeError, ValueError):
         raise InvalidPlugin(f"its {name} does not declare its parameters", f"write: {wanted}") from None
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    required_others = [
-        p for p in parameters if p not in positional and p.default is p.empty and p.kind is p.KEYWORD_ONLY
-    ]
-    fits = len(positional) == len(arguments)
-    if optional and len(positional) == len(arguments) + 1:
-        fits = positional[-1].name == optional
-    if not fits or required_others or len(positional) != len(parameters):
+    required = [p for p in positional if p.default is p.empty]
+    takes_any = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    needs_more = any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters)
+    if optional:  # it has to be clear whether it is called with that one too
+        wanted_counts = (len(arguments), len(arguments) + (positional[-1:] != [] and positional[-1].name == optional))
+        fits = len(positional) == len(parameters) and len(positional) in wanted_counts
+    else:
+        fits = len(required) <= len(arguments) and (takes_any or len(arguments) <= len(positional))
+    if not fits or needs_more:
         got = ", ".join(["self", *map(str, parameters)])
         raise InvalidPlugin(f"its {name}({got}) does not take the arguments it is called with", f"write: {wanted}")
     return method

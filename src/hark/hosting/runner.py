@@ -151,7 +151,7 @@ class Runner:
     def count_failure(self, entry: Loaded[Any], outcome: Outcome) -> None:
         """Log and count a call that failed. A success is counted by the caller, which checks the value first."""
         if outcome.error is not None:
-            self.record_failure(entry, outcome.failure)
+            self.record_failure(entry, outcome.failure, late=outcome.late)
 
     async def call(self, entry: Loaded[Any], *args: Any) -> Outcome:
         """Call a plugin where its mode says and wait for it, at most as long as its limit; count a failure."""
@@ -189,7 +189,7 @@ class Runner:
             self.threads.abandoned(job)
             late = Late(f"took longer than {entry.limit:g} s")
             entry.was_abandoned()
-            self.record_failure(entry, str(late))
+            self.record_failure(entry, str(late), late=True)
             if not job.done.done():  # the waiting task may have been cancelled a moment ago
                 job.done.set_result(abandoned(late))
 
@@ -257,10 +257,10 @@ class Runner:
             return Outcome(None, error, monotonic() - began)
         return Outcome(value, None, monotonic() - began)
 
-    def record_failure(self, entry: Loaded[Any], reason: str) -> None:
+    def record_failure(self, entry: Loaded[Any], reason: str, *, late: bool = False) -> None:
         """Log and count a failure: the plugin raised, was late, or returned a value it may not return."""
         log.warning("%s failed: %s", entry.id, reason)
-        if entry.failed(self.clock.monotonic()):
+        if entry.failed(self.clock.monotonic(), late=late):
             log.error("%s failed %d times in a row and is disabled for a while", entry.id, entry.failures)
         if entry.unloaded:
             log.error("%s is unloaded: %s", entry.id, entry.unloaded)

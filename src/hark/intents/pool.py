@@ -229,7 +229,7 @@ def refusal(intent: IntentDefinition, session: Session, shared: AnyScope, own: A
     if is_denied(intent, session):
         return f"{intent.label} fits but the session denies it"
     if intent.requires_context or intent.excludes_context:
-        return _barred_by_context(intent, session.intent_context, now)
+        return barred_by_context(intent, session.intent_context, now)
     return None
 
 
@@ -255,7 +255,8 @@ def unfilled(intent: IntentDefinition, slots: dict[str, str]) -> str | None:
     return None
 
 
-def _barred_by_context(intent: IntentDefinition, context: IntentContext, now: Now) -> str | None:
+def barred_by_context(intent: IntentDefinition, context: IntentContext, now: Now) -> str | None:
+    """Why an intent that fits does not count in this context; None if it does."""
     for gate in intent.requires_context:
         if not gate_is_open(context, intent.skill_id, gate, now()):
             return f"{intent.label} fits but needs the context {_gate(gate)!r}"

@@ -116,7 +116,9 @@ def read_intent(data: Mapping[str, Any], order: int) -> tuple[TemplateIntent, li
     patterns = tuple(_items(data, "samples", lang, _patterns, skipped))
     if not patterns:
         raise Rejected("samples hold no usable template")
-    slots = tuple(dict.fromkeys(name for pattern in patterns for name in slots_of(pattern)))
+    named = [name for pattern in patterns for name in slots_of(pattern)]
+    beside = [name for pattern in patterns for name in sorted(pattern.kinds.get("", ()))]
+    slots = tuple(dict.fromkeys(named + beside))
     required = tuple(_array(data, "required_slots"))
     for name in required:
         if name not in slots:

@@ -8,49 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 from unicodedata import category, normalize
 
 EDGES: Final = ".,;:!?\"'`()[]{}<>|" + "…¿¡“”„‟‘‚«»‹›–—·、。，！？；：「」『』（）【】؟،؛।"
 """What is stripped from both ends of a word. Signs that carry meaning (`-5`, `20%`, `c#`) are not among it."""
 
+_FOLDER: Final = Path(__file__).parent / "contractions"
+
 _APOSTROPHES: Final = str.maketrans("’ʼ＇", "'''")
 _QUOTES: Final = str.maketrans({"‘": "'", "’": "'", "‚": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "…": "..."})
 
-_IS = ("what", "who", "where", "when", "how", "why", "that", "there", "here", "it", "he", "she")
-_ARE = ("we", "you", "they", "what", "who", "where", "how")
-_WILL = ("i", "you", "he", "she", "it", "we", "they", "that", "there", "what", "who")
-_HAVE = ("i", "you", "we", "they", "could", "should", "would", "might", "must")
-_NOT = (
-    *("is", "are", "was", "were", "do", "does", "did", "have", "has", "had"),
-    *("could", "should", "would", "might", "must", "need"),
-)
 
-# `'s` and `'d` can stand for two things; the table takes the one questions and commands use. What is not listed, a
-# possessive above all, is left alone.
-CONTRACTIONS: Final[Mapping[str, Mapping[str, str]]] = {
-    "en": {
-        **{f"{word}'s": f"{word} is" for word in _IS},
-        **{f"{word}'re": f"{word} are" for word in _ARE},
-        **{f"{word}'ll": f"{word} will" for word in _WILL},
-        **{f"{word}'ve": f"{word} have" for word in _HAVE},
-        **{f"{word}n't": f"{word} not" for word in _NOT},
-        "i'm": "i am",
-        "i'd": "i would",
-        "you'd": "you would",
-        "can't": "cannot",
-        "won't": "will not",
-        "let's": "let us",
-    }
-}
-"""Short form to long form, in lower case."""
+@lru_cache(maxsize=64)
+def short_forms(lang: str) -> Mapping[str, str]:
+    """Every short form of a language and what it stands for, in lower case, from its file in `contractions`.
 
-_NO_CONTRACTIONS: Final[Mapping[str, str]] = {}
+    Empty when the language has no file; its region does not matter.
+    """
+    primary = lang.partition("-")[0].lower()
+    file = _FOLDER / f"{primary}.txt"
+    if not (primary.isascii() and primary.isalpha() and file.is_file()):
+        return {}
+    lines = (line.partition("=") for line in file.read_text("utf-8").splitlines() if line and line[0] != "#")
+    return {short.strip(): long.strip() for short, _, long in lines}
 
 
+@lru_cache(maxsize=64)
 def contractions(lang: str) -> Mapping[str, str]:
-    """The contractions of a language, whatever its region; empty when there is no table for it."""
-    return CONTRACTIONS.get(lang.partition("-")[0].lower(), _NO_CONTRACTIONS)
+    """The short forms with an apostrophe inside: they are the same as their long forms wherever text is compared."""
+    return {short: long for short, long in short_forms(lang).items() if "'" in short[1:-1]}
 
 
 def straight(text: str) -> str:

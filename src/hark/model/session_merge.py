@@ -12,7 +12,14 @@ from hark.model.frozen import EMPTY, Sealed
 from hark.model.intent_context import IntentContext
 from hark.model.session import Session, wire_form
 from hark.model.session_codec import WIRE_TYPES, Handler, Handlers, ResponseMode
-from hark.spec.names import DENYLISTS, HANDLER_WRITES, PUSHING_RESERVED_NAMES, REIMPOSED, RESERVED_INTENT_NAMES
+from hark.spec.names import (
+    DENYLISTS,
+    HANDLER_WRITES,
+    PUSHING_RESERVED_NAMES,
+    REIMPOSED,
+    RESERVED_INTENT_NAMES,
+    SESSION_ID,
+)
 
 _SIGNALS: Final = ("stt_lang", "request_lang", "detected_lang")
 _OWN_ENTRIES: Final = ("active_handlers", "converse_handlers")
@@ -33,6 +40,9 @@ def joined(store: Session, working: Session) -> Session:
         return store
     return store.taking(working, FOR_ONE_UTTERANCE)
 
+
+_NOT_SENT: Final = frozenset({SESSION_ID, "intent_context", *FOR_ONE_UTTERANCE, *_SIGNALS})
+"""Fields of a `SessionDifference` that are sent in another way, or not at all."""
 
 LARGEST_SESSION: Final = 65_536
 """Bytes that a session may have on the wire: it is in every Message of its conversation."""
@@ -134,6 +144,48 @@ def activate(session: Session, skill_id: str, intent_name: str, now: float, cap:
         return session.trusted(converse_handlers=conversing)
     others = _entries_of_others(session.active_handlers, skill_id)
     return session.trusted(active_handlers=(Handler(skill_id, now), *others), converse_handlers=conversing)
+
+
+def restored(session: Session, lasting: Mapping[str, Any]) -> Session:
+    """`session` with the lasting values of what was set for one turn only; None stands for an omitted field."""
+    if not lasting:
+        return session
+    kept = {name: value for name, value in lasting.items() if value is not None}
+    return session.without(*(name for name in lasting if name not in kept)).trusted(**kept)
+
+
+class SessionDifference(msgspec.Struct, frozen=True):
+    """What changed in a session, field by field and, in its intent context, entry by entry."""
+
+    changed: Session
+    """A session that has nothing but the changed fields; None as a context entry removes it."""
+    removed: tuple[str, ...] = ()
+
+    @classmethod
+    def between(cls, before: Session, after: Session) -> SessionDifference | None:
+        """What changed from `before` to `after`; None when nothing that lasts did."""
+        if before is after or before.session_id != after.session_id:
+            return None
+        names = [name for name in dict.fromkeys((*before, *after)) if name not in _NOT_SENT]
+        differing = [name for name in names if before.get(name) != after.get(name)]
+        changed = Session(after.session_id).taking(after, [name for name in differing if name in after])
+        entries = intent_context.delta(before.intent_context, after.intent_context)
+        if entries:
+            changed = changed.trusted(intent_context=Sealed(entries))
+        removed = tuple(name for name in differing if name not in after)
+        return cls(changed, removed) if differing or entries else None
+
+    def applied_to(self, session: Session) -> Session:
+        """`session` with these changes, except for what may not last (ruling R16)."""
+        changed = lasting(self.changed)
+        names = [name for name in changed if name not in _NOT_SENT]
+        gone = [name for name in self.removed if name not in _NOT_SENT]
+        applied = session.taking(changed, names).without(*gone)
+        entries = changed.intent_context
+        if not entries:
+            return applied
+        merged = intent_context.evict(intent_context.apply(session.intent_context, entries))
+        return applied.trusted(intent_context=merged)
 
 
 class SessionChanges(msgspec.Struct, frozen=True):

@@ -1,9 +1,12 @@
 """Everything a plugin author imports."""
 
 from hark.model import Audio, Clock, ContextEntry, Match, Message, Session
+from hark.plugins.audio_tap import AudioTap, SoundContext
 from hark.plugins.handlers import Answer, answers, fallback, handles
+from hark.plugins.home import Home
 from hark.plugins.pipeline import Declined, Later, PipelinePlugin, Round
 from hark.plugins.plugin import Host, Plugin
+from hark.plugins.schedules import ScheduledCall, ScheduledTurn, ScheduleError, Schedules, scheduled
 from hark.plugins.transformers import (
     AudioTransformer,
     Ctx,
@@ -19,12 +22,14 @@ from hark.plugins.turn import Turn
 __all__ = [
     "Answer",
     "Audio",
+    "AudioTap",
     "AudioTransformer",
     "Clock",
     "ContextEntry",
     "Ctx",
     "Declined",
     "DialogTransformer",
+    "Home",
     "Host",
     "IntentTransformer",
     "Later",
@@ -34,7 +39,12 @@ __all__ = [
     "PipelinePlugin",
     "Plugin",
     "Round",
+    "ScheduleError",
+    "ScheduledCall",
+    "ScheduledTurn",
+    "Schedules",
     "Session",
+    "SoundContext",
     "TTSTransformer",
     "Transformer",
     "Turn",
@@ -42,4 +52,5 @@ __all__ = [
     "answers",
     "fallback",
     "handles",
+    "scheduled",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import msgspec
 
@@ -53,6 +53,17 @@ class PollFn(Protocol):
         """The answers, best first."""
 
 
+class PreviewFn(Protocol):
+    """Asks what a text would match; see `Round.would_match`."""
+
+    def __call__(self, text: str, *, strict: bool = False) -> Match | None:
+        """The claim, or None."""
+
+
+def _no_preview(text: str, *, strict: bool = False) -> Match | None:  # noqa: ARG001 - of a round without a pipeline
+    return None
+
+
 class Round(msgspec.Struct, frozen=True):
     """The match round, for matchers that poll or are configured per pipeline entry."""
 
@@ -72,6 +83,11 @@ class Round(msgspec.Struct, frozen=True):
     """
     denied: Mapping[str, Sequence[str]] = EMPTY
     """What the settings deny to this session beyond its own denylists, by session field."""
+    would_match: PreviewFn = _no_preview
+    """`round.would_match(text)`: the claim that the plugins which can `preview` would make for another text, or None.
+
+    Nothing is sent and nothing changes. `strict` counts sentences only that fit as they are written.
+    """
 
 
 class PipelinePlugin(Plugin):
@@ -79,6 +95,10 @@ class PipelinePlugin(Plugin):
 
     Its own intents are methods under `@handles`.
     """
+
+    preview: ClassVar[bool] = False
+    """Promises that `match` is quick, has no effect, and depends on texts, language, session and settings alone: other
+    plugins may then ask, by `round.would_match`, what it makes of a text that was not said."""
 
     @abstractmethod
     def match(

@@ -12,6 +12,7 @@ from hark.model import Clock, Message, Session, Timer
 
 if TYPE_CHECKING:
     from hark.intents.locale import Renderer
+    from hark.plugins.home import Home
 
 
 class Plugin:
@@ -76,6 +77,14 @@ class Host(Protocol):
     @property
     def langs(self) -> Collection[str]:
         """The languages the assistant understands, as tags."""
+
+    @property
+    def lang(self) -> str:
+        """The default language of the assistant: that of an utterance that shows no other."""
+
+    @property
+    def home(self) -> Home:
+        """The place, units and clock of the settings; `turn.home` has them as they apply to a turn."""
 
     def on(
         self,

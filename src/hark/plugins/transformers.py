@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
-from collections.abc import Awaitable, Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, ClassVar, Final
 
-from hark.model import Audio, Frozen, MalformedMessage, Match, Session
-from hark.model.frozen import EMPTY, check_text, freeze, freeze_object
+import msgspec
+
+from hark.model import Audio, ContextEntry, Frozen, MalformedMessage, Match, Session
+from hark.model.frozen import EMPTY, check_text, freeze, freeze_object, thaw
+from hark.model.intent_context import private_key
 from hark.model.lang import is_tag
 from hark.plugins.plugin import Plugin
 from hark.spec.names import RUNTIME_KEYS, TransformerType
@@ -28,6 +32,14 @@ class AudioTransformer(Transformer):
     """Works on recorded speech before it is recognised."""
 
     type = "audio"
+
+    chunked: ClassVar[bool] = False
+    """Whether it can work on a recording chunk by chunk, whatever the length of a chunk.
+
+    Where every transformer of the chain can and the engine recognises during the recording, `transform` is called with
+    each chunk as it comes: `ctx.recording_id` and `ctx.position` say which, and the last chunk, which may be empty, has
+    `ctx.is_last`. Everywhere else it is called once, with the whole recording.
+    """
 
     @abstractmethod
     def transform(self, audio: Audio, ctx: Ctx) -> Audio | Awaitable[Audio]:
@@ -87,6 +99,18 @@ class TTSTransformer(Transformer):
 _REMOVED: Any = object()
 
 
+class ArtifactPart(msgspec.Struct, frozen=True):
+    """Which part of what an artifact is: a sentence of a response, a chunk of a recording, or all of it."""
+
+    whole_id: str | None = None
+    """The id of the response or recording."""
+    index: int = 0
+    is_last: bool = True
+
+
+WHOLE: Final = ArtifactPart()
+
+
 class Ctx:
     """The Message's context during one `transform`.
 
@@ -95,15 +119,40 @@ class Ctx:
     """
 
     # `hark.chains` reads these when it accepts the result of the transformer.
-    __slots__ = ("_cancel_reason", "_changes", "_context", "_emitted", "_has_lang", "_lang", "_session")
+    __slots__ = (
+        "_cancel_reason",
+        "_changes",
+        "_context",
+        "_emitted",
+        "_for_turn",
+        "_has_lang",
+        "_lang",
+        "_owner",
+        "_part",
+        "_session",
+        "_wall",
+    )
 
-    def __init__(self, context: Frozen, session: Session, lang: str | None, has_lang: bool) -> None:
+    def __init__(
+        self,
+        context: Frozen,
+        session: Session,
+        lang: str | None,
+        has_lang: bool,
+        owner: str = "",
+        part: ArtifactPart = WHOLE,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
         self._context = context
         self._session = session
         self._lang = lang
         self._has_lang = has_lang
+        self._owner = owner
+        self._part = part
+        self._wall = wall
         self._changes: dict[str, Any] | None = None
-        self._emitted: list[tuple[str, Frozen]] | None = None
+        self._emitted: list[tuple[str, Frozen, bool]] | None = None
+        self._for_turn: tuple[str, ...] = ()
         self._cancel_reason: str | None = None
 
     @property
@@ -121,7 +170,10 @@ class Ctx:
 
     @property
     def session(self) -> Session:
-        """The session as it is now; assign `ctx.session.replace(...)` to change it."""
+        """The session as it is now; assign `ctx.session.replace(...)` to change it.
+
+        Such a change lasts: the conversation goes on with it. See `for_this_turn` for one that does not.
+        """
         return self._session
 
     @session.setter
@@ -130,12 +182,82 @@ class Ctx:
             raise TypeError(f"ctx.session takes a Session, not {type(session).__name__}")
         self._session = session
 
+    def for_this_turn(self, **fields: Any) -> None:
+        """Set session fields for this utterance alone: `ctx.for_this_turn(lang="es-ES", pipeline=["persona"])`.
+
+        The rest of the turn sees them; afterwards the session is as it was. None omits a field for this turn. In the
+        dialog and tts chains they hold for this response alone. Raises `MalformedSession` for a value of the wrong
+        type.
+        """
+        if "session_id" in fields:
+            raise PermissionError("the session of a turn cannot be changed for one turn")
+        set_fields = {name: value for name, value in fields.items() if value is not None}
+        session = self._session.replace(**set_fields) if set_fields else self._session
+        self._session = session.without(*(name for name, value in fields.items() if value is None))
+        self._for_turn = tuple(dict.fromkeys((*self._for_turn, *fields)))
+
+    def remember(
+        self,
+        key: str,
+        value: str | None = None,
+        *,
+        turns: int | None = None,
+        seconds: float | None = None,
+        shared: bool = False,
+        skill_id: str | None = None,
+    ) -> None:
+        """Keep `value` (None: just a flag) in the intent context for `turns` utterances or `seconds`.
+
+        The entry is private to this transformer, or to `skill_id`, whose intents can then ask for it; `shared`, all
+        intents can. What an utterance or metadata transformer remembers counts for this very utterance, as its first
+        turn.
+        """
+        entry = ContextEntry(value, None if seconds is None else self._wall() + seconds, turns)
+        entries = {**self._session.intent_context, self._stored_key(key, shared, skill_id): entry}
+        self._session = self._session.replace(intent_context=entries)
+
+    def forget(self, key: str, *, shared: bool = False, skill_id: str | None = None) -> None:
+        """Remove what was remembered under `key`."""
+        stored = self._stored_key(key, shared, skill_id)
+        entries = {name: entry for name, entry in self._session.intent_context.items() if name != stored}
+        self._session = self._session.trusted(intent_context=Frozen(entries))
+
+    def recall(self, key: str, *, shared: bool = False, skill_id: str | None = None) -> ContextEntry | None:
+        """What is remembered under `key`, or None."""
+        return self._session.intent_context.get(self._stored_key(key, shared, skill_id))
+
+    @property
+    def response_id(self) -> str | None:
+        """In the dialog and tts chains, the id of the response: the same for all its sentences."""
+        return self._part.whole_id
+
+    @property
+    def recording_id(self) -> str | None:
+        """In the audio chain, the id of the recording: the same for all its chunks."""
+        return self._part.whole_id
+
+    @property
+    def position(self) -> int:
+        """In the tts chain, which sentence of the response this is, from 0; of a chunked recording, which chunk."""
+        return self._part.index
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the first sentence or chunk; always, where the artifact comes whole."""
+        return self._part.index == 0
+
+    @property
+    def is_last(self) -> bool:
+        """Whether this is the last sentence or chunk; always, where the artifact comes whole."""
+        return self._part.is_last
+
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of a context key."""
+        """The value of a context key; lists and dicts are copies, so that changing one changes nothing."""
         if self._changes is not None and key in self._changes:
             value = self._changes[key]
-            return default if value is _REMOVED else value
-        return self._context.get(key, default)
+            return default if value is _REMOVED else thaw(value)
+        value = self._context.get(key, _REMOVED)
+        return default if value is _REMOVED else thaw(value)
 
     def set(self, key: str, value: Any) -> None:
         """Set a context key. Keys of your own are best named `<transformer id>.<name>`."""
@@ -154,18 +276,36 @@ class Ctx:
         yield from (key for key, value in changes.items() if key not in self._context and value is not _REMOVED)
 
     def emit(self, topic: str, data: Mapping[str, Any] = EMPTY) -> None:
-        """Emit a Message, stamped with this transformer's id, once its output is accepted."""
+        """Emit a Message of this turn, stamped with this transformer's id, once its result is accepted.
+
+        What a later transformer does, a cancellation too, does not undo it. `ovos.context.set`, `.unset` and `.clear`
+        take effect at once: the next transformer finds the session changed.
+        """
+        self._emit(topic, data, False)
+
+    def reply(self, topic: str, data: Mapping[str, Any] = EMPTY) -> None:
+        """As `emit`, addressed to the client that spoke: `source` and `destination` are swapped."""
+        self._emit(topic, data, True)
+
+    def _emit(self, topic: str, data: Mapping[str, Any], is_reply: bool) -> None:
         if not is_topic(topic) or is_dispatch_topic(topic):
             raise MalformedMessage(f"{topic!r:.100} is not a topic a transformer may emit")
         if self._emitted is None:
             self._emitted = []
-        self._emitted.append((topic, freeze_object(data)))
+        self._emitted.append((topic, freeze_object(data), is_reply))
 
     def cancel(self, reason: str = "other") -> None:
         """Cancel this utterance; in dialog and tts chains, this response. See `hark.spec.CANCEL_REASONS`."""
         if not isinstance(reason, str) or not reason:
             raise ValueError("a cancellation needs a reason")
         self._cancel_reason = check_text(reason)
+
+    def _stored_key(self, key: str, shared: bool, skill_id: str | None) -> str:
+        if not key or ":" in key:
+            raise ValueError(f"a context key is a word without colon, not {key!r}")
+        if shared:
+            return key
+        return private_key(skill_id or self._owner, key)
 
     def _write(self, key: str, value: Any) -> None:
         if not isinstance(key, str) or not key:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from hark.model import Clock, ContextEntry, Message, Session
 from hark.model.frozen import Frozen
 from hark.model.intent_context import private_key
+from hark.plugins.home import Home
 from hark.plugins.plugin import Plugin
 from hark.spec import topics
 from hark.spec.topics import split_dispatch
@@ -70,6 +71,13 @@ class Turn:
         if session.session_id != self._session.session_id:
             raise ValueError("a handler cannot move its turn to another session")
         self._session = session
+
+    @property
+    def home(self) -> Home:
+        """Where this turn takes place, and the units and the clock to answer in; see `Home`."""
+        host = None if self._plugin is None else getattr(self._plugin, "host", None)
+        home: Home = getattr(host, "home", None) or Home()
+        return home.for_session(self._session, self.lang)
 
     async def speak(self, text: str, *, lang: str | None = None, listen: bool = False, wait: bool = False) -> None:
         """Say `text`. `listen` opens the microphone afterwards; `wait` returns only when it was rendered."""

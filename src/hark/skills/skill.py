@@ -12,6 +12,7 @@ from hark.intents.locale import Locale, MalformedResource, Renderer
 from hark.model import Message, Session
 from hark.model.lang import canonical
 from hark.plugins.handlers import ConversationPlugin, capabilities_of, fallbacks_of, handlers_of
+from hark.plugins.schedules import Schedules
 from hark.skills.decorators import (
     Gate,
     MalformedIntent,
@@ -192,6 +193,11 @@ class Skill(ConversationPlugin):
     def deregister_entity(self, slot: str, *, lang: str | None = None, session: Session | str | None = None) -> None:
         """Take the usual values of a slot back."""
         self._registrations.remove(True, slot, lang and canonical(lang), _session_id(session))
+
+    @cached_property
+    def schedules(self) -> Schedules:
+        """Calls of the skill's `@scheduled` methods at later times, which survive a restart."""
+        return Schedules(self)
 
     @cached_property
     def _registrations(self) -> SkillRegistrations:

@@ -48,7 +48,7 @@ class RemoteResponse(QueueItem):
             flow = await self._context.chains.run_tts(result, await self._whole(spoken), self._synthesizer.tts)
             if flow.cancelled:
                 return self._cancelled(queue, flow)
-            self.message = flow.message()
+            self.message = flow.origin.within(flow.context, flow.lasting_session)
             if not queue.stopped:
                 self._send(flow.artifact)
         if self.listens and not queue.stopped:

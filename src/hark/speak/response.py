@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from itertools import count
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -13,16 +15,20 @@ from hark.bus import Bus
 from hark.chains import Chain, Flow
 from hark.hosting import Gate
 from hark.model import Audio, Clock, Message, Session
-from hark.model.session_merge import Denials
+from hark.model.session_merge import Denials, SessionDifference, restored
+from hark.plugins.transformers import ArtifactPart
 from hark.speak.session_queue import ItemOutcome, QueueItem, SessionQueue
 from hark.spec import topics
-from hark.spec.names import CANCEL_BY, CANCEL_KEYS, CANCEL_REASON
+from hark.spec.names import CANCEL_BY, CANCEL_KEYS, CANCEL_REASON, RESPONSE_ID
 from hark.trace import TraceStore, TurnTrace, summarize
 
 if TYPE_CHECKING:  # a speaker that only shows text does not import it
     from hark.speak.synthesis import Sentence, Synthesizer
 
 log = logging.getLogger("hark.speak")
+
+_PROCESS: Final = os.urandom(6).hex()
+_numbers = count(1)
 
 
 class SpokenResponse(msgspec.Struct, frozen=True):
@@ -31,6 +37,7 @@ class SpokenResponse(msgspec.Struct, frozen=True):
     text: str
     lang: str | None
     message: Message
+    response_id: str = ""
 
 
 Render = Callable[[SpokenResponse], None]
@@ -40,26 +47,33 @@ Render = Callable[[SpokenResponse], None]
 class DialogResult:
     """A response after the dialog chain: its words are final."""
 
-    __slots__ = ("flow", "message", "trace")
+    __slots__ = ("flow", "for_turn", "message", "response_id", "session", "trace")
 
-    def __init__(self, flow: Flow, trace: TurnTrace) -> None:
+    def __init__(self, flow: Flow, trace: TurnTrace, response_id: str) -> None:
         self.flow = flow
         self.trace = trace
+        self.response_id = response_id
+        self.session = flow.session
+        """The session as the dialog chain, and the tts chain for each sentence so far, have left it."""
+        self.for_turn = flow.for_turn
         data = {**flow.origin.data, "utterance": flow.artifact}
         data.pop("lang", None)
         if flow.lang is not None:
             data["lang"] = flow.lang
-        self.message: Message = flow.message().with_data(data)
+        self.message: Message = flow.origin.within(flow.context, flow.lasting_session).with_data(data)
         """The Message with the words and the language the chain arrived at."""
 
     def spoken(self) -> SpokenResponse:
-        return SpokenResponse(self.flow.artifact, self.flow.lang, self.message)
+        return SpokenResponse(self.flow.artifact, self.flow.lang, self.message, self.response_id)
 
 
 def cancellation(flow: Flow) -> Message:
     """The report that a transformer cancelled a response. The turn's own end marker is not repeated (ruling R1)."""
     data = {key: flow.context[key] for key in (CANCEL_REASON, CANCEL_BY)}
-    return flow.message().forward(topics.UTTERANCE_CANCELLED, data)
+    session = flow.lasting_session
+    if flow.origin.data.get("listen") is True:
+        session = session.without("response_mode")  # what was not asked is not answered (ruling R23)
+    return flow.origin.within(flow.context, session).forward(topics.UTTERANCE_CANCELLED, data)
 
 
 class SpeechChains:
@@ -72,7 +86,9 @@ class SpeechChains:
         traces: TraceStore,
         denials_for: Callable[[Session], Denials],
         gate: Gate,
+        emit: Callable[[Message], None],
     ) -> None:
+        self._emit = emit
         self._dialog = dialog
         self._clock = clock
         self._traces = traces
@@ -89,16 +105,27 @@ class SpeechChains:
         if any(key in message.context for key in CANCEL_KEYS):
             message = message.carrying(**dict.fromkeys(CANCEL_KEYS))
         stated = message.data.get("lang")
-        flow = Flow(text, stated if isinstance(stated, str) else None, message, session, self._denials_for(session))
+        marked = message.context.get(RESPONSE_ID)
+        response_id = marked if isinstance(marked, str) else f"response-{_PROCESS}-{next(_numbers)}"
+        lang = stated if isinstance(stated, str) else None
+        flow = Flow(text, lang, message, session, self._denials_for(session), ArtifactPart(response_id))
         trace = self.trace_of(message)
         await self._run(self._dialog, flow, trace)
-        return DialogResult(flow, trace)
+        return DialogResult(flow, trace, response_id)
 
-    async def run_tts(self, result: DialogResult, audio: Audio, tts: Chain) -> Flow:
-        """Take one sound of a response through the tts chain. Each starts with what the dialog chain left."""
+    async def run_tts(
+        self, result: DialogResult, audio: Audio, tts: Chain, *, index: int = 0, is_last: bool = True
+    ) -> Flow:
+        """Take one sound of a response through the tts chain.
+
+        Each starts with the context that the dialog chain left, and with the session as the last sound left it.
+        """
         dialog = result.flow
-        flow = Flow(audio, dialog.lang, result.message, dialog.session, dialog.denials)
+        part = ArtifactPart(result.response_id, index, is_last)
+        flow = Flow(audio, dialog.lang, result.message, result.session, dialog.denials, part)
+        flow.for_turn = result.for_turn
         await self._run(tts, flow, result.trace)
+        result.session, result.for_turn = flow.session, flow.for_turn
         return flow
 
     def trace_of(self, message: Message) -> TurnTrace:
@@ -114,6 +141,15 @@ class SpeechChains:
             await chain.run(flow, trace)
         finally:
             self._gate.leave()
+        if flow.session is not flow.base and flow.session.is_default:
+            self._write_back(flow)
+
+    def _write_back(self, flow: Flow) -> None:
+        """Send what the chain changed in the device's session to the service that holds it (ruling R22)."""
+        difference = SessionDifference.between(restored(flow.base, flow.for_turn), flow.lasting_session)
+        if difference is not None:
+            changed = flow.origin.forward(topics.SESSION_CHANGED, {"removed": difference.removed})
+            self._emit(changed.carrying(difference.changed))
 
 
 class ResponseContext(msgspec.Struct, frozen=True):
@@ -160,7 +196,7 @@ class Response(QueueItem):
         sentences = made = 0
         ahead = synthesizer.options.ahead
         held: list[Audio] = []
-        for sentence in synthesizer.sentences(result):
+        for sentence, is_last in _with_last(synthesizer.sentences(result)):
             sentences += 1
             if ahead:
                 await queue.space()
@@ -172,11 +208,13 @@ class Response(QueueItem):
             audio = await synthesizer.whole(sentence, result.trace)
             if audio is None:
                 continue
-            flow = await self._context.chains.run_tts(result, audio, synthesizer.tts)
+            flow = await self._context.chains.run_tts(
+                result, audio, synthesizer.tts, index=sentences - 1, is_last=is_last
+            )
             if flow.cancelled:
                 return self._withdraw(queue, flow)
             made += 1
-            self.message = flow.message()
+            self.message = flow.origin.within(flow.context, flow.lasting_session)
             if ahead:
                 await queue.offer(self, flow.artifact)
             else:
@@ -252,3 +290,17 @@ class Response(QueueItem):
             self._show(self._result)
         except Exception:
             log.exception("a response could not be shown: %s", self.origin)
+
+
+T = TypeVar("T")
+
+
+def _with_last(items: Iterable[T]) -> Iterator[tuple[T, bool]]:
+    """Each item, and whether it is the last one."""
+    before: list[T] = []
+    for item in items:
+        if before:
+            yield before.pop(), False
+        before.append(item)
+    if before:
+        yield before[0], True

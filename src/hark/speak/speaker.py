@@ -11,6 +11,7 @@ from hark.chains import Chain
 from hark.hosting import Gate
 from hark.model import Clock, Message, Session
 from hark.model.session_merge import Denials
+from hark.speak.remote_listeners import RemoteListeners
 from hark.speak.response import Render, Response, ResponseContext, SpeechChains, SpokenResponse
 from hark.speak.session_queue import SessionQueues
 from hark.spec import topics
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 class Speaker:
     """Takes every response of the sessions it serves through the dialog chain and renders it, in order of receipt.
 
-    Sessions do not wait for each other. Sessions it does not serve are left alone. When something is stopped in a
+    Sessions do not wait for each other. What is said in a session that a bridge serves is sent there, after the dialog
+    chain; sessions that are served neither here nor there are left alone. When something is stopped in a
     session, be it one skill or everything, what was still to be said there is dropped (STOP-1 §5.3).
 
     Without `output` a response is rendered as text and that is all. With it, the speaker is an audio output service as
@@ -45,7 +47,9 @@ class Speaker:
         self.render = render
         self._clock = clock
         self._serves = serves
-        chains = SpeechChains(dialog, clock, traces, denials_for, gate or Gate())
+        self.remote = RemoteListeners(bus)
+        """The sessions that are served elsewhere, by bridges above all."""
+        chains = SpeechChains(dialog, clock, traces, denials_for, gate or Gate(), bus.emit)
         self._context = ResponseContext(bus, clock, chains, self._show)
         self._text = SessionQueues(bus)
         self._queues = [self._text]
@@ -57,7 +61,7 @@ class Speaker:
         if output is not None:
             from hark.speak.audio_service import AudioService  # here, so that text alone does not pay for it
 
-            service = AudioService(bus, self._context, output, serves, show_only=self._speak)
+            service = AudioService(bus, self._context, output, self._is_served, show_only=self._speak)
             self._queues += service.queues
             self._handlers |= {**service.handlers, topics.AUDIO_STOP: self._stop}
         # One subscription for all of it: a stop must not overtake what was said before it, nor be overtaken. As a
@@ -77,6 +81,7 @@ class Speaker:
     async def close(self) -> None:
         """Render nothing more."""
         self._subscription.close()
+        self.remote.close()
         for queues in self._queues:
             await queues.close(self._clock)
 
@@ -84,7 +89,7 @@ class Speaker:
         self._handlers[message.type](message)
 
     def _speak(self, message: Message) -> None:
-        if self._serves(message.session_id):
+        if self._is_served(message.session_id):
             self._text.add(Response(message, self._context))
 
     def _handler_started(self, message: Message) -> None:
@@ -96,5 +101,13 @@ class Speaker:
         for queues in self._queues:
             queues.stop(message.session_id)
 
+    def _is_served(self, session_id: str) -> bool:
+        return self._serves(session_id) or self.remote.serves(session_id)
+
     def _show(self, spoken: SpokenResponse) -> None:
+        session_id = spoken.message.session_id
+        if self.remote.serves(session_id):
+            self.remote.render(spoken)
+            if not self._serves(session_id):
+                return
         self.render(spoken)

@@ -28,18 +28,27 @@ SESSION_ID: Final = "session_id"
 UTTERANCE_ID: Final = "utterance_id"
 SKILL_ID: Final = "skill_id"
 PIPELINE_ID: Final = "pipeline_id"
+CLIENT: Final = "hark_client"
+"""Which client an utterance came from: set by the server of the bus, and taken out again before the turn begins."""
 CANCELED: Final = "canceled"
 CANCEL_REASON: Final = "cancel_reason"
 CANCEL_BY: Final = "cancel_by"
 CANCEL_KEYS: Final = (CANCELED, CANCEL_REASON, CANCEL_BY)
 CAPTURE_ID: Final = "hark_capture"
 """Hark's own: the id of the recording an utterance was recognised from."""
+REMARK: Final = "hark_remark"
+"""Context key of what is said, or not said, about a turn that ended without an answer."""
 AGAIN: Final = "hark_again"
 """Hark's own: this dispatch was emitted before, and may not have reached its handler."""
 
+FOR_TURN: Final = "hark_for_turn"
+"""Hark's own: the session fields an audio transformer set for one turn, each with its lasting value, or null."""
+RESPONSE_ID: Final = "hark_response"
+"""Hark's own: the id of a response, on every Message that is derived from it."""
+
 STAMP_KEYS: Final[Mapping[TransformerType, str]] = {kind: f"{kind}_transformer_ids" for kind in TRANSFORMER_TYPES}
 
-RUNTIME_KEYS: Final = frozenset({SESSION, UTTERANCE_ID, *CANCEL_KEYS, *STAMP_KEYS.values()})
+RUNTIME_KEYS: Final = frozenset({SESSION, UTTERANCE_ID, FOR_TURN, RESPONSE_ID, *CANCEL_KEYS, *STAMP_KEYS.values()})
 """Context keys that only Hark writes; `Ctx` refuses them to transformers."""
 
 # Session fields by role (SESSION-1 §3.4, ruling R5).

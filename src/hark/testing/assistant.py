@@ -60,7 +60,8 @@ class Assistant:
         self._layout = layout
         self._carrier = carrier
         self._data_root = data_root
-        self._turns = FollowedTurns("test", remembered=None)
+        made = any(getattr(plugin, "id", None) == "remarks" for plugin in self._plugins)
+        self._turns = FollowedTurns("test", remembered=None, remarks=lambda: made)
         self.messages: list[Message] = []
         """Every Message on the bus, in order."""
         self.rendered: list[SpokenResponse] = []

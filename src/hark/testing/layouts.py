@@ -27,9 +27,15 @@ from hark.understand import Orchestrator
 
 Layout = Literal["one process", "services"]
 
-_STARTS: Final[tuple[ServiceName, ...]] = ("act", "hear", "speak", "understand")
+_STARTS: Final[tuple[ServiceName, ...]] = ("act", "hear", "speak", "schedule", "understand")
 """Skills before those who match them: what they announce is heard all the same."""
-_WHERE: Final[dict[str, ServiceName]] = {"skills": "act", "handlers": "act", "plugin_set": "act", "speaker": "speak"}
+_WHERE: Final[dict[str, ServiceName]] = {
+    "skills": "act",
+    "handlers": "act",
+    "plugin_set": "act",
+    "speaker": "speak",
+    "scheduler": "schedule",
+}
 
 
 class SplitRuntime:
@@ -144,9 +150,7 @@ class SplitRuntime:
 
     def ids(self) -> Iterator[str]:
         """As of `Runtime`."""
-        return (
-            plugin_id for service in ("understand", *ALL_SERVICES[2:]) for plugin_id in self.runtimes[service].ids()
-        )
+        return (plugin_id for service in ("understand", "act", "speak") for plugin_id in self.runtimes[service].ids())
 
     @property
     def chains(self) -> dict[TransformerType, Any]:

@@ -13,13 +13,29 @@ from hark.trace.turn_trace import TraceRecord, TurnTrace
 
 
 class TraceStore:
-    """The traces of the last `size` turns; `on_end` is called with each one as it ends."""
+    """The traces of the last `size` turns, of at most `most_bytes` together and `max_age` seconds old.
 
-    def __init__(self, clock: Clock, size: int = 1_000, on_end: Callable[[TurnTrace], None] | None = None) -> None:
+    `on_end` is called with each one as it ends.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        size: int = 1_000,
+        on_end: Callable[[TurnTrace], None] | None = None,
+        *,
+        most_bytes: int = 16_777_216,
+        max_age: float = 30 * 86_400.0,
+    ) -> None:
         self._clock = clock
         self._size = size
         self._on_end = on_end
+        self._most_bytes = most_bytes
+        self._max_age = max_age
         self._turns: OrderedDict[str, TurnTrace] = OrderedDict()
+        self._weights: dict[str, int] = {}
+        """The bytes of each trace that has ended, as they were then."""
+        self._bytes = 0
 
     def begin(self, utterance_id: str, session_id: str, utterances: tuple[str, ...]) -> TurnTrace:
         """Start the trace of a turn."""
@@ -45,11 +61,33 @@ class TraceStore:
         trace.end(outcome)
         if self._on_end is not None:
             self._on_end(trace)
+        known = trace.utterance_id
+        if known in self._turns:
+            weight = trace.weight()
+            self._bytes += weight - self._weights.get(known, 0)
+            self._weights[known] = weight
+            while self._bytes > self._most_bytes and len(self._turns) > 1:
+                self._drop(next(iter(self._turns)))
+
+    def forget(self, is_meant: Callable[[TurnTrace], bool]) -> list[str]:
+        """Drop the traces of turns that are meant; their ids."""
+        dropped = [utterance_id for utterance_id, trace in self._turns.items() if is_meant(trace)]
+        for utterance_id in dropped:
+            self._drop(utterance_id)
+        return dropped
 
     def _keep(self, trace: TurnTrace) -> None:
-        self._turns[trace.utterance_id] = trace
-        if len(self._turns) > self._size:
-            self._turns.popitem(last=False)
+        turns = self._turns
+        turns[trace.utterance_id] = trace
+        if len(turns) > self._size:
+            self._drop(next(iter(turns)))
+        oldest = next(iter(turns.values()))
+        if trace.wall - oldest.wall > self._max_age:
+            self._drop(oldest.utterance_id)
+
+    def _drop(self, utterance_id: str) -> None:
+        del self._turns[utterance_id]
+        self._bytes -= self._weights.pop(utterance_id, 0)
 
     def __iter__(self) -> Iterator[TurnTrace]:
         return iter(self._turns.values())

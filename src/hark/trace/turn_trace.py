@@ -13,6 +13,9 @@ from hark.model.audio import describe_audio
 _LONGEST: Final = 2_000
 """Characters up to which a text is kept unchanged."""
 _MOST_TEXTS: Final = 20
+_MOST_STEPS: Final = 1_000
+_STEP_BYTES: Final = 300
+"""What a step takes without its texts."""
 
 
 class TraceStep(msgspec.Struct, frozen=True):
@@ -77,7 +80,9 @@ class TurnTrace:
         before: Any = None,
         after: Any = None,
     ) -> None:
-        """Add a step that ends now."""
+        """Add a step that ends now. Of more than a thousand in one turn, the rest is left out."""
+        if len(self.steps) >= _MOST_STEPS:
+            return
         self.steps.append(TraceStep(stage, who, outcome, self._now() - self._began, seconds, detail, before, after))
 
     def follows(self, earlier: TurnTrace) -> None:
@@ -90,6 +95,17 @@ class TurnTrace:
         """Record how the turn ended; steps may still follow, such as the speech it caused."""
         self.outcome = outcome
         self.seconds = self._now() - self._began
+
+    def weight(self) -> int:
+        """The bytes that it holds, roughly."""
+        total = _STEP_BYTES + sum(map(len, self.utterances))
+        for step in self.steps:
+            total += _STEP_BYTES + len(step.detail)
+            if step.before is not None:
+                total += _length(step.before)
+            if step.after is not None:
+                total += _length(step.after)
+        return total
 
     def record(self) -> TraceRecord:
         """A copy as plain data."""
@@ -122,6 +138,13 @@ class TraceRecord(msgspec.Struct):
     outcome: str
     seconds: float
     steps: list[TraceStep]
+
+
+def _length(artifact: Any) -> int:
+    kind = type(artifact)
+    if kind is str:
+        return len(artifact)
+    return sum(map(len, artifact)) if kind is tuple else 0
 
 
 def _plain(value: Any) -> Any:

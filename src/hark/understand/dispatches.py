@@ -12,6 +12,7 @@ from hark.bus import Bus, Subscription
 from hark.model import Clock, Message, Session
 from hark.spec import split_dispatch, topics
 from hark.spec.names import SKILL_ID
+from hark.understand.foreign_programs import ForeignPrograms
 from hark.understand.programs import Programs
 from hark.understand.turn_state import TurnOptions
 
@@ -68,6 +69,7 @@ class Dispatches:
         self._options = options
         self._programs = programs
         programs.listeners.append(self)
+        self._foreign = ForeignPrograms(bus, clock, programs, self) if bus.is_foreign else None
         self._waiting: dict[Key, PendingCall] = {}
         self._of_programs: dict[str | None, PendingCall] = {}
         """Those of programs outside, by utterance: a turn has one handler."""
@@ -78,7 +80,7 @@ class Dispatches:
             bus.on(topics.HANDLER_ACCEPTED, self._accepted, name="dispatches: accepted"),
             bus.on(topics.HANDLER_DONE, self._done, name="dispatches: done"),
             bus.on(topics.HANDLER_WAITING, self._waits, name="dispatches: waiting"),
-            bus.on(topics.HANDLER_ACTIVE, self._active, name="dispatches: active"),
+            bus.on(topics.HANDLER_ACTIVE, self.program_active, name="dispatches: active"),
             bus.on(topics.HOST_ALIVE, self._alive, name="dispatches: alive"),
         )
 
@@ -117,6 +119,8 @@ class Dispatches:
         """Listen no longer."""
         for subscription in self._subscriptions:
             subscription.close()
+        if self._foreign is not None:
+            self._foreign.close()
 
     def _key(self, message: Message) -> Key:
         """Of a dispatch, or of a signal of its host."""
@@ -142,12 +146,11 @@ class Dispatches:
 
     def _done(self, message: Message) -> None:
         if SKILL_ID in message.data:  # the server of the bus puts it there: the handler is a program's
-            waiting = self._call_of_program(message)
-            if waiting is None:
-                return
-            self.forget(waiting.dispatch)
-        else:
-            waiting = self._waiting.pop(self._key(message), None)
+            self.program_done(message)
+            return
+        self._finish(self._waiting.pop(self._key(message), None), message)
+
+    def _finish(self, waiting: PendingCall | None, message: Message) -> None:
         if waiting is None or waiting.done.done():
             return
         exception = message.data.get("exception")
@@ -205,12 +208,38 @@ class Dispatches:
     def programs_changed(self) -> None:
         """Nothing to do: no call is made to a program that is gone."""
 
+    def program_done(self, message: Message) -> None:
+        """A program says that a handler has ended."""
+        call = self._call_of_program(message)
+        if call is not None:
+            self.forget(call.dispatch)
+            self._finish(call, message)
+
+    def calls_of_programs(self) -> list[Message]:
+        """The dispatches to programs that are under way."""
+        return [call.dispatch for call in self._of_programs.values()]
+
+    def take_for_program(self, utterance_id: str, skill_id: str) -> None:
+        """The handler of this turn is a program's, unless a host has accepted it. For a bus that is not Hark's own."""
+        for (one, _), call in self._waiting.items():
+            if one == utterance_id and call.accepted is None and split_dispatch(call.dispatch.type)[0] == skill_id:
+                self._take(call, skill_id)
+                return
+
+    def _take(self, call: PendingCall, skill_id: str) -> None:
+        self._programs.attach([skill_id])
+        self._is_of_program(call)
+        if self._foreign is not None:
+            self._foreign.watch()
+
     def _look_at_program(self, call: PendingCall) -> None:
         skill_id, intent_name = split_dispatch(call.dispatch.type)
         if skill_id in self._programs.absent:
             give_up_on(call, f"no handler: the program of {skill_id} is not connected")
         elif skill_id in self._programs.attached:
             self._is_of_program(call)
+            if self._foreign is not None:
+                self._foreign.watch()
             if intent_name == "response":
                 self._answered(skill_id, call)
 
@@ -232,7 +261,8 @@ class Dispatches:
         call = self._of_programs.get(utterance_id)
         return call if call is not None and split_dispatch(call.dispatch.type)[0] == skill_id else None
 
-    def _active(self, message: Message) -> None:
+    def program_active(self, message: Message) -> None:
+        """A program has sent a Message of a turn."""
         call = self._call_of_program(message)
         if call is not None:
             until = message.data.get("waits_until")
@@ -241,7 +271,7 @@ class Dispatches:
 
     def _check_programs(self, now: float) -> None:
         """The server that programs are connected to may have died: it would say nothing."""
-        if self._of_programs and now - self._checked >= _CHECK:
+        if self._of_programs and self._foreign is None and now - self._checked >= _CHECK:
             self._checked = now
             self._programs.check()
 
@@ -266,6 +296,9 @@ class Dispatches:
             return self._look_at_quiet(waiting, now)
         if waiting.accepted is None:
             late = now - waiting.since >= options.accept_within
+            if late and self._foreign is not None:
+                self._take(waiting, split_dispatch(waiting.dispatch.type)[0])
+                return None
             return f"no handler accepted the dispatch within {options.accept_within:g} s" if late else None
         if now - self._beats.get(waiting.host, now) > 3 * options.beat:
             return f"handler host lost: no sign of life for {3 * options.beat:g} s"

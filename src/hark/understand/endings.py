@@ -31,7 +31,7 @@ class Endings:
 
     def unmatched(self, turn: TurnState) -> None:
         """No plugin claimed the utterance; the language is named when any was asked."""
-        self.sync(turn)
+        self._settle(turn)
         data = Frozen(utterances=turn.utterances)
         if turn.lang is not None:
             data = Frozen(data, lang=turn.lang)
@@ -40,7 +40,7 @@ class Endings:
 
     def cancelled(self, turn: TurnState) -> None:
         """A transformer cancelled the utterance."""
-        self.sync(turn)
+        self._settle(turn)
         context = turn.message.context
         data = {CANCEL_REASON: context[CANCEL_REASON], CANCEL_BY: context[CANCEL_BY]}
         closing = turn.current().reply(topics.UTTERANCE_CANCELLED, data)
@@ -48,7 +48,7 @@ class Endings:
 
     def handled(self, turn: TurnState, dispatch: Message, done: HandlerOutcome, intent: Frozen) -> None:
         """A handler is done, or there is no hope of it."""
-        self.sync(turn)
+        self._settle(turn)
         last = dispatch.carrying(turn.session)
         if done.outcome == "complete":
             self._end(turn, "complete", last.forward(topics.HANDLER_COMPLETE, intent), last.forward)
@@ -65,7 +65,10 @@ class Endings:
     def broken(self, turn: TurnState) -> None:
         """The turn broke: at least the marker. No effect on a turn that has ended."""
         if not turn.ended:
+            turn.session = turn.after(turn.session)
             last = turn.current() if turn.dispatch is None else turn.dispatch
+            if turn.lasting:
+                last = last.carrying(turn.session)
             self._end(turn, "broken", None, last.forward if turn.dispatch else last.reply)
 
     def without_turn(self, entry: Message, utterance_id: str) -> None:
@@ -76,10 +79,19 @@ class Endings:
         """Bring what the turn changed to the store of the default session, and the turn up to date with it."""
         if not turn.session.is_default or turn.is_applied:
             return
-        if turn.synced.is_default:
+        if turn.synced.is_default and turn.lasting:
+            kept = self._store.bring(turn.after(turn.synced), turn.after(turn.session))
+            turn.session = turn.synced = kept.taking(turn.session, turn.lasting)
+        elif turn.synced.is_default:
             turn.session = turn.synced = self._store.bring(turn.synced, turn.session)
         else:  # a transformer moved the turn here: it finds the default session as an utterance would
             turn.session = turn.synced = self._store.open(turn.session)
+
+    def _settle(self, turn: TurnState) -> None:
+        """Bring the turn's session to the store; from now on it is as it will be for the next turn."""
+        self.sync(turn)
+        if turn.lasting:
+            turn.session = turn.after(turn.session)
 
     def _end(self, turn: TurnState, outcome: str, closing: Message | None, derive: Callable[[str], Message]) -> None:
         if turn.ended:

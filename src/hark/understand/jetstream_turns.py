@@ -17,6 +17,7 @@ from typing import Any, Final
 from hark.bus import Bus
 from hark.bus.nats import Delivery, JetStreamError, KeyValue, TurnStreams, WrongRevision
 from hark.model import Clock, MalformedMessage, Message, Session, decode, encode
+from hark.model.session_merge import LARGEST_SESSION
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.understand.dispatches import Dispatches
 from hark.understand.programs import Programs
@@ -42,7 +43,13 @@ class JetStreamTurns:
     """
 
     def __init__(
-        self, streams: TurnStreams, bus: Bus, restored: Session | None = None, *, hands_over: bool = True
+        self,
+        streams: TurnStreams,
+        bus: Bus,
+        restored: Session | None = None,
+        *,
+        hands_over: bool = True,
+        largest: int = LARGEST_SESSION,
     ) -> None:
         self.worker = os.urandom(6).hex()
         self._streams = streams
@@ -50,7 +57,7 @@ class JetStreamTurns:
         self.hands_over = hands_over
         """Whether open turns are left to other workers at the end; else they end here."""
         self._lease = Lease(streams.lease, self.worker)
-        self.store = StoredSession(streams.session, self.worker, restored, self._lease.look)
+        self.store = StoredSession(streams.session, self.worker, restored, self._lease.look, largest)
         self._open: dict[str, Delivery] = {}
         """The last delivery of each utterance that was not acknowledged, by key."""
         self._of_default: set[str] = set()

@@ -11,10 +11,11 @@ from typing import Any, Final
 from hark.bus import Poll
 from hark.chains import claim_defect
 from hark.hosting import Loaded, Outcome, Registry, Runner, check_emittable, sendable_text, wants_round
-from hark.model import Match, Message, Session
+from hark.model import Frozen, Match, Message, Session
 from hark.plugins import Declined, Later, PipelinePlugin, Round
 from hark.spec import topics
 from hark.understand.intent_registry import IntentIndex
+from hark.understand.named_call import CALL, INTENT, named_intent
 from hark.understand.ovos_entries import is_ovos_name, without_tier
 from hark.understand.turn_state import PipelineEntry, TurnOptions, TurnState
 
@@ -27,6 +28,10 @@ _LOG_AGAIN: Final = 60.0
 """Seconds until the same defect of a pipeline is logged again."""
 _LOGGED: Final = 256
 """Defects that are remembered for that."""
+
+
+async def _no_poll(*_arguments: Any, **_options: Any) -> list[Message]:
+    raise RuntimeError("a preview asks no other plugins")
 
 
 def _awaited(look: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[Any]]:
@@ -60,14 +65,17 @@ class MatchRound:
     async def run(self, turn: TurnState, lang: str) -> tuple[Match, str] | None:
         """The claim that won and the id of the plugin that made it, or None when there is none."""
         session = turn.session  # one and the same for all: what is written meanwhile is for the next round
+        if INTENT in turn.message.data:
+            return self._named(turn, lang)
         options = self._options()
         pipeline = session.pipeline or options.pipeline
+        message = turn.message.carrying(session)
         for name in pipeline:
             entry = options.entry(name, self._is_loaded)
             loaded = self._askable(name, entry, turn)
             if loaded is None:
                 continue
-            arguments = self._arguments(loaded, name, entry, turn, session, lang)
+            arguments = self._arguments(loaded, name, entry, turn, message, session, lang)
             if loaded.mode == "inline":
                 outcome = self._runner.call_now(loaded, *arguments)
                 if type(outcome.value) is Later:
@@ -87,6 +95,16 @@ class MatchRound:
                 f"session {session_id!r}: no entry of its pipeline leads to a loaded plugin: {names}"
             )
         return None
+
+    def _named(self, turn: TurnState, lang: str) -> tuple[Match, str] | None:
+        """The intent that the utterance calls by its name. No other entry is asked: it would do something else."""
+        if turn.denials and turn.denials.deny("blacklisted_pipelines", CALL):
+            turn.trace.step("match", CALL, "denied", 0.0, "the session's blacklisted_pipelines names it")
+            return None
+        wanted = turn.message.data[INTENT]
+        found = named_intent(wanted, turn.utterances[0], lang, turn.session, self._registered)
+        match = self._claim(CALL, Outcome(found, None, 0.0), turn)
+        return None if match is None else (match, CALL)
 
     async def _waited(self, call: Awaitable[Outcome], name: str, turn: TurnState) -> Outcome:
         try:
@@ -134,16 +152,49 @@ class MatchRound:
         name: str,
         entry: PipelineEntry,
         turn: TurnState,
+        message: Message,
         session: Session,
         lang: str,
     ) -> tuple[Any, ...]:
         """What `match` is called with."""
         if not self._round_wanted(loaded):
             return turn.utterances, lang, session
-        message = turn.message.carrying(session)
         ask = partial(self._ask_around, message)
-        around = Round(name, entry.config, message, ask, turn.denials.deployed)
+        would_match = partial(self._preview, turn, session, lang, loaded.id, message)
+        around = Round(name, entry.config, message, ask, turn.denials.deployed, would_match)
         return turn.utterances, lang, session, around
+
+    def _preview(
+        self,
+        turn: TurnState,
+        session: Session,
+        lang: str,
+        asking: str,
+        message: Message,
+        text: str,
+        *,
+        strict: bool = False,
+    ) -> Match | None:
+        """The claim on a text that was not said, by the plugins of the pipeline that can `preview`."""
+        options = self._options()
+        for name in session.pipeline or options.pipeline:
+            entry = options.entry(name, self._is_loaded)
+            loaded = self._registry.get(entry.plugin)
+            if loaded is None or loaded.id == asking or not type(loaded.plugin).preview or loaded.mode != "inline":
+                continue
+            if turn.denials and any(
+                turn.denials.deny("blacklisted_pipelines", one) for one in (loaded.id, name, without_tier(name))
+            ):
+                continue
+            arguments: tuple[Any, ...] = (text,), lang, session
+            if self._round_wanted(loaded):
+                config = Frozen(entry.config, floor=1.0) if strict else entry.config
+                arguments = *arguments, Round(name, config, message, _no_poll, turn.denials.deployed)
+            outcome = self._runner.call_now(loaded, *arguments)
+            match: Match | None = outcome.value if self._judge(outcome, turn)[0] == "claimed" else None
+            if match is not None:
+                return match
+        return None
 
     def _round_wanted(self, loaded: Loaded[PipelinePlugin]) -> bool:
         if self._version != self._registry.version:  # the same id may be another plugin now

@@ -10,7 +10,7 @@ from typing import Final
 from hark.bus import Bus, Poll
 from hark.chains import Chain, Flow
 from hark.hosting import Gate, Registry, Runner
-from hark.model import Frozen, Match, Message, Session, converse, intent_context
+from hark.model import Frozen, Match, Message, ResponseMode, Session, converse, intent_context
 from hark.model.lang import resolve
 from hark.model.session_merge import activate, commit
 from hark.plugins import PipelinePlugin
@@ -22,8 +22,16 @@ from hark.understand.endings import Endings
 from hark.understand.intent_registry import IntentRegistry
 from hark.understand.introspection import Introspection
 from hark.understand.match_round import MatchRound
+from hark.understand.named_call import CALL, INTENT
 from hark.understand.programs import Programs
-from hark.understand.session_topics import ActiveListQuery, ContextTopics, HandlerSessions
+from hark.understand.session_topics import (
+    ActiveListQuery,
+    ContextTopics,
+    HandlerSessions,
+    SpeechSessionChanges,
+    WithdrawnQuestions,
+)
+from hark.understand.turn_load import TurnLoad
 from hark.understand.turn_source import TurnSource
 from hark.understand.turn_state import TurnOptions, TurnState, open_turn
 
@@ -61,6 +69,7 @@ class Orchestrator:
         self._gate = gate or Gate()
         """Turns pass it while they use plugins; those that were dispatched are through."""
         self._open: dict[str, TurnState] = {}
+        self._load = TurnLoad()
         self.manifest = IntentRegistry(bus, self._current_options)
         self._poll = Poll(bus, clock)
         self._round = MatchRound(pipeline, runner, self.manifest.registrations, self._poll, self._current_options)
@@ -71,7 +80,10 @@ class Orchestrator:
         is_shared = group is not None
         self._handler_sessions = HandlerSessions(bus, self._open, self._endings.sync, store, is_shared=is_shared)
         self._introspection = Introspection(bus, self.manifest, group)
+        self._withdrawn = WithdrawnQuestions(bus, clock)
         self._listeners = (
+            self._withdrawn,
+            SpeechSessionChanges(bus, store),
             self._handler_sessions,
             self._introspection,
             ActiveListQuery(bus, clock, store, self._current_options),
@@ -132,7 +144,10 @@ class Orchestrator:
             log.exception("an utterance could not be taken in")
             self._endings.without_turn(entry, utterance_id)
             return
+        turn.session = self._withdrawn.removed_from(turn.session)
         self._open[turn.utterance_id] = turn
+        if turn.client:
+            self._load.began(turn)
         try:
             self._source.opened(turn.current())
             if entry.malformed_session is not None:
@@ -141,8 +156,7 @@ class Orchestrator:
             elif self._closing:
                 log.warning("shutdown: an utterance was refused")
                 self._endings.unmatched(turn)
-            elif len(self._open) > self._options.max_open_turns:
-                log.error("overload: %d turns are open, an utterance was refused", len(self._open) - 1)
+            elif not self._load.admits(turn, len(self._open), self._options, self._clock.monotonic()):
                 self._endings.unmatched(turn)
             else:
                 await self._see_through(turn)
@@ -177,7 +191,10 @@ class Orchestrator:
 
     async def _decide(self, turn: TurnState) -> tuple[Match, str] | None:
         """The claim, and the id of the plugin that made it; None when the turn has ended without one."""
+        asked = turn.session.response_mode
         if not (await self._transform_utterance(turn) and await self._transform_metadata(turn)):
+            if asked is not None:
+                self._withdraw(turn, asked)
             self._endings.cancelled(turn)
             return None
         self._prune(turn)
@@ -188,6 +205,8 @@ class Orchestrator:
             return None
         match, pipeline_id = found
         self._commit(turn, match)
+        if asked is not None and match.intent_name not in ("response", "stop"):
+            self._withdraw(turn, asked)
         self._tick(turn)
         if match.updated_session is not None:
             match = match.replace(updated_session=None)
@@ -246,6 +265,8 @@ class Orchestrator:
         self._endings.broken(turn)
         if self._open.get(turn.utterance_id) is turn:  # not so where it was abandoned and came again
             del self._open[turn.utterance_id]
+        if turn.client:
+            self._load.ended(turn)
         self._one_ended.set()
         if not self._open:
             self._all_ended.set()
@@ -295,6 +316,8 @@ class Orchestrator:
 
     async def _match(self, turn: TurnState) -> tuple[Match, str] | None:
         if not turn.utterances:
+            if INTENT in turn.message.data:
+                turn.trace.step("match", CALL, "declined", 0.0, "utterances holds no words for what intent names")
             return None
         stated = turn.message.data.get("lang")
         turn.lang = turn.trace.lang = resolve(stated, turn.session, self._options.langs, self._options.lang)
@@ -310,10 +333,21 @@ class Orchestrator:
                         match.topic, updated.session_id)  # fmt: skip
             return
         turn.session = turn.denials.imposed_on(commit(updated, turn.session))
-        if match.intent_name == "response" and not turn.session.is_default:  # there the store is shared by all
+        if match.intent_name == "response":
+            self._close_question(turn)
+
+    def _close_question(self, turn: TurnState) -> None:
+        """The question of the session is no longer open: no other turn in it may open it again."""
+        if not turn.session.is_default:  # there the store is shared by all
             for other in self._open.values():
                 if other is not turn and other.session.session_id == turn.session.session_id:
                     other.answered()
+
+    def _withdraw(self, turn: TurnState, asked: ResponseMode) -> None:
+        """If this turn closed the question that was open, and not by an answer, say so to the handler that waits."""
+        if turn.session.response_mode is None:
+            self._close_question(turn)
+            self._bus.emit(turn.current().forward(topics.QUESTION_WITHDRAWN, Frozen(skill_id=asked.skill_id)))
 
     def _tick(self, turn: TurnState) -> None:
         context = turn.session.intent_context

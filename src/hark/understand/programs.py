@@ -141,7 +141,7 @@ class Programs:
 
     def check(self) -> None:
         """Ask the servers of the bus which programs are connected: one that died has not said whose connections end."""
-        if self._checking is None and self.attached:
+        if self._checking is None and self.attached and not self._bus.is_foreign:
             self._unconfirmed = set(self.attached)
             self._checking = self._clock.after(_ANSWER, self._checked)
             self._bus.emit(Message(topics.SKILL_ASK))

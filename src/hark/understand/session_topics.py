@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Final
-
-import msgspec
+from typing import Final
 
 from hark.bus import Bus, Subscription
-from hark.model import Clock, ContextEntry, Message, Session, converse, intent_context
-from hark.model.frozen import Sealed
-from hark.model.session_merge import SessionChanges
-from hark.spec import TransformerType, split_dispatch, topics
-from hark.spec.names import PIPELINE_ID, SKILL_ID, stamp_key
+from hark.model import Clock, Message, ResponseMode, Session, context_topics, converse
+from hark.model.session_merge import SessionChanges, SessionDifference
+from hark.spec import split_dispatch, topics
 from hark.understand.turn_state import DefaultSession, TurnOptions, TurnState
 
 
@@ -44,9 +40,6 @@ class ActiveListQuery:
 
 log = logging.getLogger("hark.understand")
 
-_LATEST_FIRST: Final[tuple[TransformerType | None, ...]] = ("tts", "dialog", None, "intent")
-_EARLIER: Final[tuple[TransformerType, ...]] = ("metadata", "utterance", "audio")
-
 
 class ContextTopics:
     """Applies `ovos.context.set`, `.unset` and `.clear` to the turn they come from, or to the default session."""
@@ -63,8 +56,9 @@ class ContextTopics:
         self._turns = turns
         self._store = store
         self._options = options
-        changes = (topics.CONTEXT_SET, topics.CONTEXT_UNSET, topics.CONTEXT_CLEAR)
-        self._subscriptions = [bus.on(topic, self._change, name=f"understand on {topic}") for topic in changes]
+        self._subscriptions = [
+            bus.on(topic, self._change, name=f"understand on {topic}") for topic in context_topics.TOPICS
+        ]
 
     def close(self) -> None:
         """Listen no longer."""
@@ -82,7 +76,7 @@ class ContextTopics:
             log.info("%s is of session %s, which is not here: its client has to remember",
                      message.type, message.session_id)  # fmt: skip
             return
-        changed = self._changed(session, message)
+        changed = context_topics.applied(session, message, self._clock.wall())
         if changed is None:
             return
         if turn is not None:
@@ -92,66 +86,58 @@ class ContextTopics:
             if turn is not None:
                 turn.session = turn.synced = now
 
-    def _changed(self, session: Session, message: Message) -> Session | None:
-        """`session` as the Message wants it; None when it says nothing sensible."""
-        entries = dict(session.intent_context)
-        if message.type == topics.CONTEXT_CLEAR:
-            return session.trusted(intent_context=Sealed({}))
-        key = _stored_key(message)
-        if key is None:
-            log.warning("%s was ignored: its key, its scope or its sender is missing or malformed: %.100r",
-                        message.type, dict(message.data))  # fmt: skip
-            return None
-        if message.type == topics.CONTEXT_UNSET:
-            entries.pop(key, None)
-        else:
-            entry = self._entry(message.data)
-            if entry is None:
-                log.warning("%s was ignored: its value or its times are malformed: %.100r",
-                            message.type, dict(message.data))  # fmt: skip
-                return None
-            entries[key] = entry
-        return session.trusted(intent_context=intent_context.evict(Sealed(entries)))
 
-    def _entry(self, data: Mapping[str, Any]) -> ContextEntry | None:
-        ttl = data.get("ttl_seconds")
-        if not (ttl is None or type(ttl) in (int, float)):
-            return None
-        try:
-            expires_at = None if ttl is None else self._clock.wall() + ttl
-            entry = {"value": data.get("value"), "expires_at": expires_at, "turns_remaining": data.get("turns")}
-            return msgspec.convert(entry, ContextEntry)
-        except (msgspec.ValidationError, OverflowError):
-            return None
+class SpeechSessionChanges:
+    """Applies what dialog and tts transformers changed in the device's session, as differences (ruling R22)."""
+
+    def __init__(self, bus: Bus, store: DefaultSession) -> None:
+        self._store = store
+        self._subscription = bus.on(topics.SESSION_CHANGED, self._change, name="understand: session changed")
+
+    def close(self) -> None:
+        """Listen no longer."""
+        self._subscription.close()
+
+    def _change(self, message: Message) -> None:
+        changed, removed = message.session, message.data.get("removed", ())
+        if changed is None or not changed.is_default or not self._store.owned or not isinstance(removed, tuple):
+            return
+        before = self._store.current
+        names = tuple(name for name in removed if isinstance(name, str))
+        self._store.bring(before, SessionDifference(changed, names).applied_to(before))
+        self._store.saved()
 
 
-def _stored_key(message: Message) -> str | None:
-    key, scope = message.data.get("key"), message.data.get("scope", "private")
-    if not isinstance(key, str) or not key or ":" in key or scope not in ("private", "shared"):
-        return None
-    if scope == "shared":
-        return key
-    owner = _owner(message.context)
-    return None if owner is None else intent_context.private_key(owner, key)
+class WithdrawnQuestions:
+    """Questions that were never asked, because their speech was cancelled (ruling R23).
 
+    A client may have the session in which such a question is open: what it says next is no answer.
+    """
 
-def _owner(context: Mapping[str, Any]) -> str | None:
-    """Who sent it: the latest stage of the turn that left its name."""
-    for kind in _LATEST_FIRST:
-        name = context.get(SKILL_ID) if kind is None else _last(context.get(stamp_key(kind)))
-        if isinstance(name, str) and name:
-            return name
-    pipeline_id = context.get(PIPELINE_ID)
-    if isinstance(pipeline_id, str) and pipeline_id:
-        return pipeline_id
-    for kind in _EARLIER:
-        if name := _last(context.get(stamp_key(kind))):
-            return name
-    return None
+    def __init__(self, bus: Bus, clock: Clock) -> None:
+        self._clock = clock
+        self._modes: dict[tuple[str, ResponseMode], None] = {}
+        self._subscription = bus.on(topics.HANDLER_WAITING, self._heard, name="understand: questions")
 
+    def close(self) -> None:
+        """Listen no longer."""
+        self._subscription.close()
 
-def _last(stamps: Any) -> str | None:
-    return stamps[-1] if isinstance(stamps, tuple) and stamps and isinstance(stamps[-1], str) else None
+    def removed_from(self, session: Session) -> Session:
+        """`session`, without a question that was withdrawn."""
+        mode = session.response_mode if self._modes else None
+        is_withdrawn = mode is not None and (session.session_id, mode) in self._modes
+        return session.without("response_mode") if is_withdrawn else session
+
+    def _heard(self, message: Message) -> None:
+        told = message.data.get("withdrawn")
+        if not isinstance(told, Mapping):
+            return
+        now = self._clock.wall()
+        self._modes = {known: None for known in self._modes if known[1].expires_at > now}
+        mode = Session.read({"response_mode": told}).response_mode
+        if mode is not None:
+            self._modes[message.session_id, mode] = None
 
 
 _OTHERS: Final = 1_000
@@ -184,7 +170,9 @@ class HandlerSessions:
         self._store = store
         self._others: dict[str, tuple[Session, str]] = {}
         """Turns of named sessions at other workers: the session their handlers last showed, and the skill."""
-        self._subscriptions: list[Subscription] = [bus.on(topics.UTTERANCE_SPEAK, self._said, name="overheard")]
+        self._subscriptions: list[Subscription] = [
+            bus.on((topics.UTTERANCE_SPEAK, topics.HANDLER_WAITING), self._said, name="overheard")
+        ]
         if is_shared:
             self._subscriptions += [
                 bus.on(topics.HANDLER_START, self._started, name="overheard: start"),

@@ -11,7 +11,7 @@ import msgspec
 
 from hark.bus.nats import KeyValue, StoredEntry, WrongRevision
 from hark.model import Session
-from hark.model.session_merge import three_way_merge
+from hark.model.session_merge import LARGEST_SESSION, three_way_merge
 from hark.understand.turn_state import DefaultSession
 
 KEY: Final = "default"
@@ -39,9 +39,14 @@ class StoredSession(DefaultSession):
     owned = False
 
     def __init__(
-        self, bucket: KeyValue, worker: str, restored: Session | None, holds_lease: Callable[[], Awaitable[bool]]
+        self,
+        bucket: KeyValue,
+        worker: str,
+        restored: Session | None,
+        holds_lease: Callable[[], Awaitable[bool]],
+        largest: int = LARGEST_SESSION,
     ) -> None:
-        super().__init__(restored)
+        super().__init__(restored, largest=largest)
         self._holds_lease = holds_lease
         self._bucket = bucket
         self._worker = worker

@@ -24,10 +24,11 @@ from hark.model.session_merge import (
     known_fields,
     lasting,
     of_a_stranger,
+    restored,
     size_of,
     three_way_merge,
 )
-from hark.spec.names import CANCEL_KEYS, DENYLISTS, UTTERANCE_ID
+from hark.spec.names import CANCEL_KEYS, CLIENT, DENYLISTS, FOR_TURN, SESSION_ID, UTTERANCE_ID
 from hark.trace import TraceStore, TurnTrace
 from hark.understand.ovos_entries import is_ovos_name, ovos_entry
 
@@ -43,7 +44,14 @@ class DefaultSession:
     owned = True
     """Whether it is held here; where several workers share the work, one of them holds it."""
 
-    def __init__(self, restored: Session | None = None, save: Callable[[Session], None] | None = None) -> None:
+    def __init__(
+        self,
+        restored: Session | None = None,
+        save: Callable[[Session], None] | None = None,
+        largest: int = LARGEST_SESSION,
+    ) -> None:
+        self.largest = largest
+        """Bytes that it may have."""
         # An open question dies with the process that asked it.
         self.current = self.cleaned(restored or Session()).without("response_mode")
         self._save = save
@@ -53,18 +61,18 @@ class DefaultSession:
         kept = lasting(carrier)
         for one in (kept, known_fields(kept)):
             folded = fold(self.current, one)
-            if size_of(folded) <= LARGEST_SESSION:
+            if size_of(folded) <= self.largest:
                 self.current = folded
                 break
-            log.warning("the default session would have more than %d bytes: not everything is kept", LARGEST_SESSION)
+            log.warning("the default session would have more than %d bytes: not everything is kept", self.largest)
         return joined(self.current, carrier)
 
     def bring(self, base: Session, now: Session) -> Session:
         """Bring what changed from `base` to `now` to the store; the session to work on as it is then."""
         if base is not now:
             merged = three_way_merge(self.current, lasting(base), lasting(now))
-            if merged is not self.current and size_of(merged) > LARGEST_SESSION:
-                log.warning("the default session would have more than %d bytes: it stays as it was", LARGEST_SESSION)
+            if merged is not self.current and size_of(merged) > self.largest:
+                log.warning("the default session would have more than %d bytes: it stays as it was", self.largest)
             else:
                 self.current = merged
         return joined(self.current, now)
@@ -73,16 +81,15 @@ class DefaultSession:
         """The session to work on for an utterance whose session was `session`, and is in the store already."""
         return joined(self.current, session)
 
-    @staticmethod
-    def cleaned(stored: Session) -> Session:
+    def cleaned(self, stored: Session) -> Session:
         """What counts of a session that was stored, perhaps before ruling R16."""
         kept = lasting(stored)
         if kept is not stored:
             names = ", ".join(name for name in stored if name not in kept)
             log.warning("the stored session held %s, which only the settings can set for good: left out", names)
-        small = bounded(kept)
+        small = bounded(kept, self.largest)
         if small is not kept:
-            log.warning("the stored session has more than %d bytes: not all of it is used", LARGEST_SESSION)
+            log.warning("the stored session has more than %d bytes: not all of it is used", self.largest)
         return small
 
     def has_applied(self, utterance_id: str) -> bool:  # noqa: ARG002 - see StoredSession
@@ -127,6 +134,10 @@ class TurnOptions(msgspec.Struct, frozen=True):
     protect_skills: bool = True
     """Whether only a skill itself may deregister it (ruling R12)."""
     max_open_turns: int = 1_000
+    max_client_turns: int = 200
+    """Open turns of one client on the bus."""
+    max_session: int = LARGEST_SESSION
+    """Bytes that a session may have."""
     max_utterance: int = 10_240
     """Bytes that an utterance may have, all its candidates together."""
     max_candidates: int = 20
@@ -186,11 +197,13 @@ class TurnState:
 
     __slots__ = (
         "base",
+        "client",
         "denials",
         "dispatch",
         "ended",
         "is_applied",
         "lang",
+        "lasting",
         "message",
         "pruned",
         "session",
@@ -209,12 +222,16 @@ class TurnState:
         """The working session."""
         self.denials = denials
         self.trace = trace
+        self.client = ""
+        """The client on the bus that it came from, as far as turns are counted by client."""
         self.lang: str | None = None
         """The language of the utterance, once it is resolved."""
         self.pruned: IntentContext = EMPTY
         """The intent context every matcher of this round sees."""
         self.synced = session
         """The session as it was last brought to the store of the default session."""
+        self.lasting: Frozen = EMPTY
+        """The session fields that hold for this turn alone, each with the value it has afterwards, or None."""
         self.base = session
         """The session the handler's changes are counted from: as it was called with, or as it last showed."""
         self.dispatch: Message | None = None
@@ -240,7 +257,14 @@ class TurnState:
         self.base = session
         if writes is not None:
             self.session = writes.applied_to(self.session)
+            if self.lasting:  # what the handler writes lasts
+                written = {*writes.fields, *writes.removed}
+                self.lasting = Frozen({name: value for name, value in self.lasting.items() if name not in written})
         return writes
+
+    def after(self, session: Session) -> Session:
+        """`session` as it is when the turn is over: without what holds for this turn alone."""
+        return restored(session, self.lasting)
 
     def answered(self) -> None:
         """The question that was open in this session is answered: this turn must not open it again."""
@@ -257,8 +281,13 @@ class TurnState:
     def take(self, flow: Flow) -> None:
         """What comes out of a chain: context, session and denylists as its transformers left them."""
         self.message = self.message.within(flow.context, None)
-        self.session = flow.session
+        if self.session is flow.base or flow.session.session_id != flow.base.session_id:
+            self.session = flow.session
+        else:  # a Message on `ovos.context.*` came while the chain ran
+            self.session = three_way_merge(self.session, flow.base, flow.session)
         self.denials = flow.denials
+        if flow.for_turn:
+            self.lasting = Frozen(flow.for_turn, **self.lasting)
 
 
 _CANCEL_KEYS: Final = frozenset(CANCEL_KEYS)
@@ -277,21 +306,46 @@ def open_turn(
     if not _CANCEL_KEYS.isdisjoint(context):
         log.warning("an utterance arrived with keys of a cancellation, which only a transformer may cause")
         context = Frozen({key: value for key, value in context.items() if key not in _CANCEL_KEYS})
+    client = context.get(CLIENT)
+    if client is not None:
+        context = Frozen({key: value for key, value in context.items() if key != CLIENT})
     carrier = entry.session or Session()
-    session = bounded(carrier)
+    session = bounded(carrier, options.max_session)
     if session is not carrier:
-        log.warning("an utterance came with a session of more than %d bytes: not all of it is used", LARGEST_SESSION)
+        log.warning(
+            "an utterance came with a session of more than %d bytes: not all of it is used", options.max_session
+        )
     is_applied = session.is_default and store.has_applied(utterance_id)
+    for_turn, lasting = session, EMPTY
+    if FOR_TURN in context:
+        session, for_turn, lasting = _for_turn(session, context[FOR_TURN])
+        context = Frozen({key: value for key, value in context.items() if key != FOR_TURN})
     if session.is_default and entry.malformed_session is None:
         if options.is_stranger(session):
             session = of_a_stranger(session)
         session = store.working(session) if is_applied else store.open(session)
+    if lasting:
+        lasting = Frozen({name: session.get(name) for name in lasting}) if session.is_default else lasting
+        session = session.taking(for_turn, lasting)
     utterances = _texts(entry, options)
     trace = traces.begin(utterance_id, session.session_id, utterances)
     message = entry.within(context, None)
     turn = TurnState(message, utterances, session, options.denials_for(session), trace)
     turn.is_applied = is_applied
+    if client is not None:
+        turn.client = str(client)
+    turn.lasting = lasting
     return turn
+
+
+def _for_turn(carrier: Session, told: object) -> tuple[Session, Session, Frozen]:
+    """A carrier with the lasting values of what an audio transformer set for this turn, the carrier, and the values."""
+    if not isinstance(told, Frozen) or SESSION_ID in told:
+        return carrier, carrier, EMPTY
+    before = Session.read(Frozen({name: value for name, value in told.items() if value is not None}))
+    lasting = Frozen({name: before.get(name) for name in told})
+    kept = carrier.without(*told) if carrier.is_default else carrier.taking(before, told)
+    return kept, carrier, lasting
 
 
 def _texts(entry: Message, options: TurnOptions) -> tuple[str, ...]:
@@ -304,5 +358,5 @@ def _texts(entry: Message, options: TurnOptions) -> tuple[str, ...]:
         log.warning("an utterance was not looked at: it has more than %d candidates or %d bytes",
                     options.max_candidates, options.max_utterance)  # fmt: skip
         return ()
-    log.warning("an utterance arrived whose utterances are no list of texts: %.80r", texts)
+    log.warning("an utterance arrived whose utterances are no list of texts but %s", type(texts).__name__)
     return ()

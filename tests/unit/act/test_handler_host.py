@@ -310,7 +310,7 @@ async def test_who_waits_goes_on_when_it_was_rendered(acting: Acting) -> None:
     await settle()
     [speak] = acting.of(topics.UTTERANCE_SPEAK)
     assert order == []
-    acting.bus.emit(speak.forward(topics.SPEECH_RENDERED, {"outcome": "rendered"}).carrying(hark_speech="another's"))
+    acting.bus.emit(speak.forward(topics.SPEECH_RENDERED, {"outcome": "rendered"}).carrying(hark_response="another's"))
     await settle()
     assert order == []
     acting.bus.emit(speak.forward(topics.SPEECH_RENDERED, {"outcome": "rendered"}))

@@ -16,6 +16,9 @@ from hark.app.text import lines_of, one_line, remark, why_command
         ("\x1b[2Jgone\x07", "[2Jgone"),
         ("no\u00a0break\u200d", "no\u00a0break\u200d"),
         ("\x9b31mred", "31mred"),
+        ("pay \u202eeb\u202c", "pay eb"),
+        ("a\u2066b\u2069c\u200fd\u061ce", "abcde"),
+        ("one\u2028two", "one two"),
     ],
 )
 def test_an_answer_is_one_line_and_cannot_steer_the_terminal(text: str, shown: str) -> None:

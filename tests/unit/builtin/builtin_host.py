@@ -37,6 +37,7 @@ class FakeHost:
         self._listeners: dict[str, list[Callable[[Message], Any]]] = {}
 
     langs = ("en-US",)
+    lang = "en-US"
 
     @property
     def data_dir(self) -> Path:

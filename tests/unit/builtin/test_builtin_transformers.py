@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from builtin_host import begin, ctx
+from builtin_host import begin
 
 from hark.builtin import Cancel, Normalize
 from hark.builtin.cancel import CANCEL_PHRASES
-from hark.model import Frozen
+from hark.intents.text import short_forms
+from hark.model import Frozen, ResponseMode
 from hark.plugins import Ctx, Session
 
 
@@ -17,25 +20,96 @@ from hark.plugins import Ctx, Session
         ("  what \t time\n is it ", None, "what time is it"),
         ("What\u2019s the time?", "en-US", "What is the time?"),
         ("I'm sure it's John's, isn't it", "EN-gb", "I am sure it is John's, is not it"),
-        ("what's up", None, "what's up"),
+        ("what's up", None, "what is up"),
         ("what's up", "de-DE", "what's up"),
-        ("\u201ehallo\u201c \u2018du\u2019", "de-DE", "\"hallo\" 'du'"),
+        ("\u201ebaum\u201c \u2018Frau\u2019", "de-DE", "\"baum\" 'Frau'"),
         ("say 'hi'", "en-US", "say 'hi'"),
         ("", "en-US", ""),
     ],
 )
-def test_text_is_brought_into_one_form(text: str, lang: str | None, expected: str) -> None:
-    assert Normalize().transform([text], ctx(lang)) == [expected]
+async def test_text_is_brought_into_one_form(text: str, lang: str | None, expected: str) -> None:
+    assert await normalized(text, lang=lang) == [expected]
 
 
-def test_candidates_that_become_the_same_are_merged_in_order() -> None:
-    assert Normalize().transform(["b  c", "a", "b c"], ctx()) == ["b c", "a"]
-    assert Normalize().transform([], ctx()) == []
+async def normalized(*said: str, lang: str | None = None, session: Session | None = None, **settings: Any) -> list[str]:
+    normalize = Normalize()
+    await begin(normalize, **settings)
+    return normalize.transform(list(said), Ctx(Frozen(), session or Session(), lang, True))
 
 
-def test_normalising_twice_changes_nothing() -> None:
-    once = Normalize().transform(["He'd say \u201cwhat's  up\u201d"], ctx("en-US"))
-    assert Normalize().transform(once, ctx("en-US")) == once
+async def test_candidates_that_become_the_same_are_merged_in_order() -> None:
+    assert await normalized("b  c", "a", "b c") == ["b c", "a"]
+    assert await normalized() == []
+
+
+async def test_normalising_twice_changes_nothing() -> None:
+    once = await normalized("He'd say \u201cwhat's  up\u201d", lang="en-US")
+    assert await normalized(*once, lang="en-US") == once
+
+
+@pytest.mark.parametrize(
+    ("lang", "said", "request_"),
+    [
+        ("en-US", "Um, could you please tell me a joke, thank you very much", "tell me a joke"),
+        ("en-GB", "hey jarvis and what's the time if you don't mind", "what is the time"),
+        ("de-DE", "\u00e4hm k\u00f6nntest du bitte mal das Licht anmachen wenn es geht", "das Licht anmachen"),
+        ("es-ES", "oye jarvis, eh bueno pon leche en la lista, por favor", "pon leche en la lista"),
+        ("fr-FR", "euh bon raconte-moi une blague s\u2019il te pla\u00eet merci", "raconte-moi une blague"),
+        ("it-IT", "ehm allora che ore sono per favore grazie", "che ore sono"),
+        ("pt-PT", "ol\u00e1 hum bem que horas s\u00e3o, muito obrigada", "que horas s\u00e3o"),
+    ],
+)
+async def test_what_is_put_around_a_request_is_left_out_and_stays_a_candidate(
+    lang: str, said: str, request_: str
+) -> None:
+    found = await normalized(said, lang=lang)
+    assert found[0] == request_
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    "said", ["put please please me on my list", "please", "okay thanks", "uh um", "nice to see you"]
+)
+async def test_nothing_is_left_out_where_a_request_would_not_be_left_or_inside_one(said: str) -> None:
+    assert said in await normalized(said, lang="en-US")
+    assert all(text for text in await normalized(said, lang="en-US"))
+    assert (await normalized("put please please me on my list", lang="en-US")) == ["put please please me on my list"]
+
+
+async def test_courtesy_after_a_word_of_saying_may_be_meant() -> None:
+    assert await normalized("say thank you", lang="en-US") == ["say thank you", "say"]
+
+
+async def test_the_answer_to_an_open_question_stays_what_was_said() -> None:
+    asked = Session().replace(response_mode=ResponseMode("a.skill", 1e12))
+    assert (await normalized("and milk please", lang="en-US", session=asked))[0] == "and milk please"
+
+
+async def test_the_language_of_the_session_counts_where_none_is_stated_and_no_other_is_invented() -> None:
+    assert await normalized("what's up please", session=Session().replace(lang="en-US")) == [
+        "what is up",
+        "what is up please",
+    ]
+    assert await normalized("what's up please", lang="nl-NL") == ["what's up please"]
+
+
+async def test_the_assistant_may_have_names_and_leave_everything_in() -> None:
+    assert (await normalized("computer tell me a joke", names=("computer",)))[0] == "tell me a joke"
+    assert (await normalized("ok nabu tell me a joke nabu", wake_words=("ok nabu",)))[0] == "tell me a joke"
+    assert await normalized("please tell me a joke", strip=False) == ["please tell me a joke"]
+
+
+async def test_short_forms_without_an_apostrophe_are_written_out_beside_what_was_said() -> None:
+    assert await normalized("gimme a joke", lang="en-US") == ["give me a joke", "gimme a joke"]
+    assert await normalized("wo gibts kaffee", lang="de-DE") == ["wo gibt es kaffee", "wo gibts kaffee"]
+
+
+@pytest.mark.parametrize("lang", ["de", "en", "es", "fr", "it", "pt"])
+def test_every_language_has_short_forms_that_are_no_long_forms(lang: str) -> None:
+    table = short_forms(lang)
+    assert len(table) > 10
+    assert not set(table) & set(table.values())
+    assert all(short == short.lower() and long for short, long in table.items())
 
 
 class RecordingCtx(Ctx):

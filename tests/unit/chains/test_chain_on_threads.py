@@ -284,50 +284,48 @@ async def test_a_quick_transformer_that_overruns_runs_on_a_worker_from_then_on()
     assert threads[0] == threading.get_ident() != threads[1]
 
 
+@pytest.mark.spec("TRANSFORM-1/1.a")
 @pytest.mark.parametrize("quick", [True, False], ids=["inline", "worker"])
-async def test_a_transformer_that_keeps_failing_rests_and_is_tried_again(quick: bool) -> None:
-    healthy = False
-
-    def step(text: str, ctx: Ctx) -> str:
-        if not healthy:
-            raise ValueError("no")
-        return "well again"
-
-    rig = Rig("dialog", link("dialog", "a", step, quick=quick), limits=CallLimits(failures_allowed=3, retry_after=10.0))
-    for _ in range(5):
-        await rig.run()
-    assert rig.story == [("a", "failed")] * 3 + [("a", "skipped")] * 2
-    assert rig.trace.steps[-1].detail == "it failed 3 times in a row"
-    await rig.clock.advance(10.0)
-    healthy = True
-    assert (await rig.run()).artifact == "well again"
-    assert (await rig.run()).artifact == "well again"
-
-
-@pytest.mark.parametrize("quick", [True, False], ids=["inline", "worker"])
-async def test_wrong_shapes_open_the_breaker_too(quick: bool) -> None:
-    rig = Rig("dialog", link("dialog", "a", lambda text, ctx: 7, quick=quick), limits=CallLimits(failures_allowed=2))
-    for _ in range(3):
-        await rig.run()
-    assert rig.story == [("a", "malformed")] * 2 + [("a", "skipped")]
-
-
-@pytest.mark.parametrize("quick", [True, False], ids=["inline", "worker"])
-async def test_a_good_call_in_between_keeps_the_breaker_closed(quick: bool) -> None:
+async def test_a_transformer_that_keeps_failing_is_called_each_time(quick: bool) -> None:
     calls = 0
 
-    def step(text: str, ctx: Ctx) -> str:
+    def step(text: str, ctx: Ctx) -> Any:
         nonlocal calls
         calls += 1
-        if calls % 3:
+        if calls % 2:
             raise ValueError("no")
-        return text
+        return 7
 
     rig = Rig("dialog", link("dialog", "a", step, quick=quick), limits=CallLimits(failures_allowed=3))
-    for _ in range(12):
+    for _ in range(20):
         await rig.run()
-    assert calls == 12
-    assert "skipped" not in [outcome for _, outcome in rig.story]
+    assert rig.story == [("a", "failed"), ("a", "malformed")] * 10
+    assert rig.chain.suspended() == {}
+
+
+async def test_a_transformer_that_is_late_again_and_again_rests_and_is_tried_again() -> None:
+    release = asyncio.Event()
+
+    async def step(text: str, ctx: Ctx) -> str:
+        await release.wait()
+        return "well again"
+
+    rig = Rig(
+        "dialog",
+        transformer("dialog", "a", step),
+        limits=CallLimits(seconds=1.0, failures_allowed=2, retry_after=10.0),
+    )
+    for _ in range(2):
+        run = asyncio.ensure_future(rig.run())
+        await rig.clock.advance(1.0)
+        await run
+    await rig.run()
+    assert rig.story == [("a", "late"), ("a", "late"), ("a", "skipped")]
+    assert rig.chain.suspended() == {"a": "it was late 2 times in a row"}
+    await rig.clock.advance(10.0)
+    release.set()
+    assert rig.chain.suspended() == {}
+    assert (await rig.run()).artifact == "well again"
 
 
 @pytest.mark.parametrize("quick", [True, False], ids=["inline", "worker"])

@@ -140,8 +140,7 @@ def matching(work: Any, **members: Any) -> Plugin:
         lambda self, text: "",
         lambda self, text, ctx, more: "",
         lambda self, text, ctx, *, more: "",
-        lambda self, *args: "",
-        lambda self, text, ctx, **more: "",
+        lambda self, *, text, ctx: "",
         7,
         "text",
         dict,
@@ -149,6 +148,20 @@ def matching(work: Any, **members: Any) -> Plugin:
 )
 def test_a_transform_that_does_not_take_what_it_is_given_is_refused(work: Any) -> None:
     assert "def transform(self, text, ctx)" in refusal_of(transforming(work))
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda self, *args: "",
+        lambda self, text, *rest: "",
+        lambda self, text, ctx, **more: "",
+        lambda self, text, ctx, more=1: "",
+    ],
+)
+def test_a_transform_that_takes_what_it_is_given_is_loaded_however_it_is_written(work: Any) -> None:
+    registry: Registry[Any] = Registry("plugin")
+    assert registry.add(transforming(work)) is not None
 
 
 def round_by_keyword(self: Any, utterances: Any, lang: str, session: Session, *, round: Any) -> None: ...

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hark.intents.template.matching import SentenceParts, Span, bind
+from hark.intents.patterns import SentenceParts, Span
+from hark.intents.template.claims import bind
 
 
 def bound(sentence: str, text: str, known: frozenset[str] = frozenset()) -> dict[str, str]:

@@ -42,7 +42,7 @@ async def test_speech_for_a_satellite_is_reported_once(bus: LocalBus, outcome: s
     voice = SlowTTS() if outcome == "stopped" else FakeTTS(lambda text: None if outcome == "failed" else voiced(text))
     async with Sounding(bus, voice) as room:
         text = None if outcome == "dropped" else "One. Two."
-        room.say(text, "sat-3", B64, context={"hark_speech": "u1-1"})
+        room.say(text, "sat-3", B64, context={"hark_response": "u1-1"})
         await settle()
         if isinstance(voice, SlowTTS):
             room.emit(topics.STOP, "sat-3")
@@ -50,7 +50,7 @@ async def test_speech_for_a_satellite_is_reported_once(bus: LocalBus, outcome: s
         await room.quiet()
         [told] = room.of(topics.SPEECH_RENDERED)
         assert told.data == {"outcome": outcome}
-        assert told.context["hark_speech"] == "u1-1"
+        assert told.context["hark_response"] == "u1-1"
         assert told.session_id == "sat-3"
 
 
@@ -70,8 +70,8 @@ async def test_a_handler_waits_for_speech_that_a_satellite_is_sent(bus: LocalBus
 
 async def test_where_it_is_shown_as_well_it_is_rendered_once(bus: LocalBus) -> None:
     async with Sounding(bus) as room:
-        room.say("Hello.", "kitchen", context={"hark_speech": "u1-1"})
-        room.say("Hello.", "kitchen", B64, context={"hark_speech": "u1-1"})
+        room.say("Hello.", "kitchen", context={"hark_response": "u1-1"})
+        room.say("Hello.", "kitchen", B64, context={"hark_response": "u1-1"})
         await room.quiet()
         assert len(room.of(topics.SPEECH_RENDERED)) == 1
 

@@ -1,7 +1,7 @@
 """The protocol of the control socket: JSON objects, one per line.
 
-A request is `{"do": "ping"}`, `{"do": "say", "utterance": ...}`, `{"do": "why", "id": ...}`, `{"do": "examine"}`
-or `{"do": "session"}`.
+A request is `{"do": "ping"}`, `{"do": "say", "utterance": ...}`, `{"do": "why", "id": ...}`, `{"do": "examine"}`,
+`{"do": "session"}` or `{"do": "forget"}`.
 Each is answered with any number of `{"is": "spoken"}` lines, then one line that ends the answer.
 """
 
@@ -11,11 +11,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from hark.app.diagnostics.report import DoctorReport
+from hark.spec import DEFAULT_SESSION_ID
+
+if TYPE_CHECKING:
+    from hark.trace import TraceRecord, TurnTrace
 
 
 class Ping(msgspec.Struct, tag_field="do", tag="ping", frozen=True):
@@ -27,6 +31,8 @@ class Say(msgspec.Struct, tag_field="do", tag="say", frozen=True, omit_defaults=
 
     utterance: str
     lang: str | None = None
+    intent: dict[str, object] | None = None
+    """The intent to call by its name: its skill_id, intent_name and slots."""
 
 
 class Why(msgspec.Struct, tag_field="do", tag="why", frozen=True, omit_defaults=True):
@@ -43,6 +49,23 @@ class DeviceSession(msgspec.Struct, tag_field="do", tag="session", frozen=True, 
     """Asks for the session of the device as it is kept, or makes it empty first."""
 
     reset: bool = False
+
+
+class Forget(msgspec.Struct, tag_field="do", tag="forget", frozen=True, omit_defaults=True):
+    """Deletes what is kept of turns: of all, or of those of one session, or of those before a time."""
+
+    session: str | None = None
+    before: float | None = None
+    """Seconds since 1970."""
+
+    @property
+    def empties_session(self) -> bool:
+        """Whether the session of the device is forgotten as well: it has no date."""
+        return self.before is None and self.session in (None, DEFAULT_SESSION_ID)
+
+    def covers(self, turn: TurnTrace | TraceRecord) -> bool:
+        """Whether a turn is meant."""
+        return self.session in (None, turn.session_id) and (self.before is None or turn.wall < self.before)
 
 
 class Pong(msgspec.Struct, tag_field="is", tag="pong", frozen=True):
@@ -90,14 +113,20 @@ class SessionShown(msgspec.Struct, tag_field="is", tag="session", frozen=True):
     session: msgspec.Raw
 
 
+class Forgotten(msgspec.Struct, tag_field="is", tag="forgotten", frozen=True):
+    """How many turns were forgotten."""
+
+    turns: int
+
+
 class RequestRefused(msgspec.Struct, tag_field="is", tag="refused", frozen=True):
     """The request is refused."""
 
     reason: str
 
 
-Request = Ping | Say | Why | Examine | DeviceSession
-Answer = Pong | Accepted | SpokenText | Ended | Explained | Examined | SessionShown | RequestRefused
+Request = Ping | Say | Why | Examine | DeviceSession | Forget
+Answer = Pong | Accepted | SpokenText | Ended | Explained | Examined | SessionShown | Forgotten | RequestRefused
 
 _encode = msgspec.json.Encoder().encode
 decode_request = msgspec.json.Decoder(Request).decode

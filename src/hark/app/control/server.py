@@ -24,6 +24,8 @@ from hark.app.control.protocol import (
     Examine,
     Examined,
     Explained,
+    Forget,
+    Forgotten,
     Ping,
     Pong,
     Request,
@@ -89,8 +91,11 @@ class ControlledAssistant(Protocol):
     async def examine(self) -> DoctorReport:
         """The report of `hark doctor`."""
 
-    def device_session(self, *, reset: bool) -> Session:
-        """The session of the device, made empty first if wanted; raises `UserError` where it is not kept here."""
+    async def device_session(self, *, reset: bool) -> Session:
+        """The session of the device, made empty first if wanted; raises `UserError` where it cannot be reached."""
+
+    async def forget(self, what: Forget) -> int:
+        """Delete what is kept of turns; how many. Raises `UserError` or `OSError` where not all could be deleted."""
 
 
 class ControlServer:
@@ -148,13 +153,21 @@ class ControlServer:
         elif isinstance(request, Examine):
             _send(writer, Examined(await self._assistant.examine()))
         elif isinstance(request, DeviceSession):
-            _send(writer, self._session(request))
+            _send(writer, await self._session(request))
+        elif isinstance(request, Forget):
+            _send(writer, await self._forget(request))
         else:
             await self._say(request, writer)
 
-    def _session(self, request: DeviceSession) -> Answer:
+    async def _forget(self, request: Forget) -> Answer:
         try:
-            session = self._assistant.device_session(reset=request.reset)
+            return Forgotten(await self._assistant.forget(request))
+        except (UserError, OSError) as error:  # a TimeoutError is an OSError
+            return RequestRefused(str(error))
+
+    async def _session(self, request: DeviceSession) -> Answer:
+        try:
+            session = await self._assistant.device_session(reset=request.reset)
         except UserError as error:
             return RequestRefused(str(error))
         return SessionShown(msgspec.Raw(msgspec.json.encode(session.wire())))
@@ -181,6 +194,7 @@ class ControlServer:
                     lambda text: _send(writer, SpokenText(text)),
                     lang=request.lang,
                     session_id=session_id,
+                    intent=request.intent,
                 )
         except UserError as error:
             _send(writer, RequestRefused(str(error)))

@@ -60,6 +60,12 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
         for name in settings.transformers.order(kind) or ():
             if name not in loaded:
                 yield f"[transformers] {kind} names {name!r}, which is not loaded{_meant(name, loaded)}"
+        for name in settings.transformer.get(kind, ()):
+            if name not in loaded and settings.transformer_table(kind, name).essential:
+                what = "utterance" if kind in ("audio", "utterance", "metadata", "intent") else "answer"
+                yield f"[transformer.{kind}.{name}] is essential and not loaded: every {what} is cancelled"
+            elif name not in loaded and name not in found.refused:
+                yield f"[transformer.{kind}.{name}] names what is not loaded{_meant(name, loaded)}"
     wanted = {name for kind in ENGINE_KINDS for name in getattr(settings.voice, kind)}
     for name in settings.engine:
         if name not in wanted:
@@ -99,6 +105,7 @@ def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
         lang=options.lang,
         langs=sorted(options.langs),
         chains=[_chain(runtime, kind) for kind in runtime.chains],
+        taps=[_member(entry) for entry in runtime.plugin_set.taps],
         pipeline=pipeline,
         never_asked=[entry.id for entry in runtime.pipeline if entry.id not in reached],
         skills=[
@@ -148,7 +155,7 @@ def _chain(runtime: Runtime, kind: TransformerType) -> ChainReport:
     return ChainReport(
         kind=kind,
         order="by priority" if explicit is None else f"in the order of [transformers] {kind}",
-        members=[_member(entry, entry.plugin.priority) for entry in deployed],
+        members=[_member(entry, entry.priority, chain.suspended().get(entry.id, "")) for entry in deployed],
         left_out=[entry.id for entry in chain.registry if entry.id not in running],
     )
 
@@ -159,15 +166,24 @@ def _pipeline_entry(runtime: Runtime, name: str) -> PipelineReport:
     return PipelineReport(entry=name, plugin=_member(entry) if entry is not None else None)
 
 
-def _member(entry: Loaded[Any], priority: int | None = None) -> PluginReport:
+def _member(entry: Loaded[Any], priority: int | None = None, suspended: str = "") -> PluginReport:
     notes = []
     if entry.unloaded:
         notes.append(f"unloaded: {entry.unloaded}")
+    elif suspended:
+        notes.append(f"not called for a while: {suspended}")
     elif entry.failures:
         notes.append(f"failed {entry.failures} times in a row")
     if entry.demoted:
         notes.append(f"moved to a worker thread: {entry.demoted}")
-    return PluginReport(id=entry.id, runs=entry.mode, origin=entry.origin, note="; ".join(notes), priority=priority)
+    return PluginReport(
+        id=entry.id,
+        runs=entry.mode,
+        origin=entry.origin,
+        note="; ".join(notes),
+        priority=priority,
+        essential=entry.essential,
+    )
 
 
 def unused_entries(settings: Settings) -> list[str]:
@@ -195,6 +211,7 @@ def join(
         lang=options.lang,
         langs=sorted(options.langs),
         chains=chains,
+        taps=_once(one.taps for one in found),
         pipeline=_once(one.pipeline for one in found),
         never_asked=_once(one.never_asked for one in found),
         skills=_once(one.skills for one in found),
@@ -226,7 +243,8 @@ def _inventory(report: DoctorReport) -> Inventory:
         chain.kind: [*(member.id for member in chain.members), *chain.left_out] for chain in report.chains
     }
     skills = [skill.member.id for skill in report.skills]
-    all_ids = [*concatenated.from_iterable(transformers.values()), *pipeline, *skills]
+    taps = [tap.id for tap in report.taps]
+    all_ids = [*concatenated.from_iterable(transformers.values()), *taps, *pipeline, *skills]
     return Inventory(pipeline, transformers, all_ids, {missing.name for missing in report.missing})
 
 

@@ -20,12 +20,7 @@ def _lines(report: DoctorReport) -> Iterator[str]:
         yield f"service {one.service}: {where}{'' if one.is_ready or not one.process else ', not ready yet'}"
     if report.services:
         yield ""
-    for chain in report.chains:
-        yield f"Chain {chain.kind}, {chain.order}:" if chain.members else f"Chain {chain.kind}: empty"
-        for number, member in enumerate(chain.members, 1):
-            yield from _member(f"{number}. {member.id:<20} {member.runs:<7} priority {member.priority}", member)
-        for name in chain.left_out:
-            yield f"  -  {name}: loaded, but not listed in [transformers] {chain.kind}"
+    yield from _chains(report)
     yield ""
     yield "Pipeline, in order:" if report.pipeline else "Pipeline: empty"
     for number, entry in enumerate(report.pipeline, 1):
@@ -46,6 +41,20 @@ def _lines(report: DoctorReport) -> Iterator[str]:
     for engine in report.engines:
         yield from _member(f"{engine.kind:<11} {engine.member.id:<16} {engine.about}", engine.member)
     yield from _problems(report)
+
+
+def _chains(report: DoctorReport) -> Iterator[str]:
+    for chain in report.chains:
+        yield f"Chain {chain.kind}, {chain.order}:" if chain.members else f"Chain {chain.kind}: empty"
+        for number, member in enumerate(chain.members, 1):
+            place = f"priority {member.priority}{', essential' if member.essential else ''}"
+            yield from _member(f"{number}. {member.id:<20} {member.runs:<7} {place}", member)
+        for name in chain.left_out:
+            yield f"  -  {name}: loaded, but not listed in [transformers] {chain.kind}"
+    if report.taps:
+        yield "Audio taps:"
+        for member in report.taps:
+            yield from _member(f"{member.id:<20} {member.runs:<7}", member)
 
 
 def _member(text: str, member: PluginReport) -> Iterator[str]:

@@ -16,6 +16,8 @@ class PluginReport(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     """Whether it was demoted, fails, or was unloaded."""
     priority: int | None = None
+    essential: bool = False
+    """Whether nothing passes that it has not accepted."""
 
 
 class ChainReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,6 +82,8 @@ class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
     lang: str
     langs: list[str]
     chains: list[ChainReport]
+    taps: list[PluginReport] = []
+    """Audio taps, which hear the sound before any wake word."""
     pipeline: list[PipelineReport]
     never_asked: list[str]
     """Pipeline plugins that are loaded but not in the pipeline."""
@@ -98,6 +102,7 @@ class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
     def healthy(self) -> bool:
         """Whether nothing is missing and nothing needs attention."""
         members = [member for chain in self.chains for member in chain.members]
+        members += self.taps
         members += [asked.plugin for asked in self.pipeline if asked.plugin is not None]
         members += [engine.member for engine in self.engines]
         if not all(service.is_ready for service in self.services):

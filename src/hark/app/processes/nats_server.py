@@ -1,4 +1,4 @@
-"""The NATS server that `hark run --split` starts: configuration, credential and health."""
+"""The NATS server that `hark run --split` starts: configuration, credentials and health."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Final
 
 import msgspec
 
+from hark.app.processes.broker_users import SUPERVISOR, USERS, authorization
 from hark.app.settings.tables import NatsTable
 from hark.errors import UserError
 
@@ -36,12 +37,14 @@ if os.getppid() == int(sys.argv[1]):
 
 
 class LocalBroker:
-    """A `nats-server` on loopback, with a random port and token and its store in the state directory.
+    """A `nats-server` on loopback, with a random port and its store in the state directory.
+
+    It has a user for each service, with a random password: see `broker_users`.
 
     Everything is written when it is made; `command` starts it, as often as it must be.
     """
 
-    def __init__(self, state: Path, *, on_disk: bool = True) -> None:
+    def __init__(self, state: Path, *, on_disk: bool = True, prefix: str = "hark.") -> None:
         """Raises `UserError` where there is no server to start, or its files cannot be written.
 
         Where turns are not to be kept `on_disk`, the store is in a file system in memory: it survives the server.
@@ -50,36 +53,40 @@ class LocalBroker:
         self._folder = state / "nats"
         self._store = self._folder if on_disk else memory_folder(state)
         self._port = _free_port()
-        token = secrets.token_urlsafe(32)
+        passwords = {user: secrets.token_urlsafe(32) for user in USERS}
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             if on_disk:
                 self._forget_older_session(state / "session.json")
             else:
                 shutil.rmtree(self._folder / "jetstream", ignore_errors=True)
-            self._write("token", token)
-            self._write("server.conf", self._configuration(token))
+            (self._folder / "token").unlink(missing_ok=True)  # of an older version
+            for user, password in passwords.items():
+                self._write(f"{user}.password", password)
+            self._write("server.conf", self._configuration(authorization(passwords, prefix)))
         except OSError as error:
             raise UserError(f"{self._folder} cannot be used for the NATS server: {error.strerror}") from None
 
     @property
     def url(self) -> str:
-        """The address, without the token."""
+        """The address, without a password."""
         return f"nats://127.0.0.1:{self._port}"
 
-    @property
-    def token_file(self) -> Path:
-        """The file with the token, which only this user can read."""
-        return self._folder / "token"
+    def password_file(self, user: str = SUPERVISOR) -> Path:
+        """The file with the password of a user of the broker, which only this user of the machine can read."""
+        return self._folder / f"{user}.password"
 
     def command(self, parent: int) -> list[str]:
         """What starts the server as a child of the process `parent`, whose end it does not outlive."""
         become = [sys.executable, "-I", "-S", "-c", _EXECUTE, str(parent)]
         return [*become, self._server, "-c", str(self._folder / "server.conf")]
 
-    def table(self, table: NatsTable) -> NatsTable:
+    def table(self, table: NatsTable, user: str = SUPERVISOR) -> NatsTable:
         """The settings of a client of this server."""
-        return msgspec.structs.replace(table, servers=(self.url,), token=str(self.token_file))
+        password = str(self.password_file(user))
+        return msgspec.structs.replace(
+            table, servers=(self.url,), user=user, password=password, token=None, credentials=None
+        )
 
     async def is_well(self) -> bool:
         """Whether it greets a client; one that is stopped takes connections and says nothing."""
@@ -113,12 +120,12 @@ class LocalBroker:
         file.touch(mode=0o600)
         file.write_text(text)
 
-    def _configuration(self, token: str) -> str:
+    def _configuration(self, users: str) -> str:
         return f"""\
 listen: 127.0.0.1:{self._port}
 max_payload: {_MAX_PAYLOAD}
 logtime: false
-authorization {{ token: "{token}" }}
+{users}
 jetstream {{
   store_dir: {msgspec.json.encode(str(self._store)).decode()}
   max_file: {_STORE_LIMIT}
@@ -156,7 +163,8 @@ def memory_folder(state: Path) -> Path:
 
 def is_worth_reporting(line: str) -> bool:
     """Whether a line of the server's log is more than a note of its daily work."""
-    return not any(level in line for level in ("[INF]", "[DBG]", "[TRC]"))
+    # The passwords are random, new at each start, and in a file that only this user can read.
+    return not any(known in line for known in ("[INF]", "[DBG]", "[TRC]", "Plaintext passwords detected"))
 
 
 def _free_port() -> int:

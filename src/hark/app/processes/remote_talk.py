@@ -9,7 +9,7 @@ from typing import Final
 from hark.app.client import Client
 from hark.app.turn_follower import OUTCOMES, is_question
 from hark.bus import Bus, Subscription
-from hark.model import Clock, Frozen, Message
+from hark.model import Clock, Message
 from hark.speak import SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID, dispatch_topic, topics
 
@@ -19,6 +19,8 @@ _FOLLOWED: Final = (
     topics.UTTERANCE_HANDLED,
     topics.SPEECH_RENDERED,
     topics.HANDLER_WAITING,
+    topics.QUESTION_WITHDRAWN,
+    topics.REMARK_NONE,
     *OUTCOMES,
 )
 
@@ -98,41 +100,3 @@ class RemoteTalk(Client):
         if session_id != DEFAULT_SESSION_ID:
             data = {"session_id": session_id, "here": self.serves(session_id)}
             self._bus.emit(Message(topics.PRESENCE, data))
-
-
-_MOST: Final = 10_000
-"""Sessions that are remembered."""
-
-
-class RemoteListeners:
-    """The sessions in which a client listens, as the clients report them; what is spoken is sent to them."""
-
-    def __init__(self, bus: Bus) -> None:
-        self._bus = bus
-        self._present: dict[str, None] = {}
-        self._subscription = bus.on(topics.PRESENCE, self._reported, name="remote listeners")
-        bus.emit(Message(topics.PRESENCE_ASK))
-
-    def serves(self, session_id: str) -> bool:
-        """Whether a client listens; at the device itself one always does."""
-        return session_id == DEFAULT_SESSION_ID or session_id in self._present
-
-    def render(self, spoken: SpokenResponse) -> None:
-        """Send it to the client that asked."""
-        data = Frozen(utterance=spoken.text)
-        if spoken.lang is not None:
-            data = Frozen(data, lang=spoken.lang)
-        self._bus.emit(spoken.message.signal(topics.SPEECH_SHOWN, data))
-
-    def close(self) -> None:
-        self._subscription.close()
-
-    def _reported(self, message: Message) -> None:
-        session_id = message.data.get("session_id")
-        if not isinstance(session_id, str):
-            return
-        self._present.pop(session_id, None)
-        if message.data.get("here") is True:
-            self._present[session_id] = None
-            if len(self._present) > _MOST:
-                del self._present[next(iter(self._present))]

@@ -9,10 +9,12 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from hark.app.client import Client
+from hark.app.control.protocol import Forget
 from hark.app.diagnostics.report import DoctorReport
 from hark.app.processes.claims import Members, until_ready
 from hark.app.processes.queries import ReportCollector, TraceCollector
 from hark.app.processes.remote_talk import RemoteTalk
+from hark.app.processes.stored_data import StoredData
 from hark.app.service_names import ServiceName
 from hark.app.settings import Settings
 from hark.bus import Bus
@@ -55,6 +57,7 @@ class RemoteView:
         self._supervised = supervised
         self.traces = TraceCollector(bus, members)
         self.reports = ReportCollector(bus, members, settings, settings_file, services)
+        self.stored = StoredData(bus, members)
         self.session_prefix = f"say-{os.urandom(4).hex()}"
         """Sessions of other processes that talk to the same assistant begin otherwise."""
 
@@ -78,8 +81,11 @@ class RemoteView:
     def langs(self) -> frozenset[str]:
         return self._settings.understanding().langs
 
-    def device_session(self, *, reset: bool) -> Session:  # noqa: ARG002 - it is kept by understand
-        raise UserError("the assistant runs in several processes; stop it, then try again")
+    async def device_session(self, *, reset: bool) -> Session:
+        return await self.stored.device_session(reset=reset)
+
+    async def forget(self, what: Forget) -> int:
+        return await self.stored.forget(what)
 
     async def examine(self) -> DoctorReport:
         return await self.reports.examine()

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hark.app.control.server import ControlSocket
 from hark.app.diagnostics.examine import examine
-from hark.app.processes.claims import PingResponder, ProcessInfo, Settlement, this_process
+from hark.app.processes.claims import PingResponder, ProcessInfo, Settlement, this_process, until_ready
 from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.queries import ReportResponder, TraceResponder
-from hark.app.processes.remote_talk import RemoteListeners
 from hark.app.processes.remote_view import RemoteView
+from hark.app.processes.stored_data import StoredDataResponder
 from hark.app.runtime import NOTHING_STORED, Runtime
 from hark.app.service_names import ServiceName
 from hark.app.settings import Settings
@@ -21,11 +22,14 @@ from hark.app.state.store import State
 from hark.hosting import Refusal
 from hark.model import Clock
 from hark.plugins import Plugin
-from hark.speak import SpokenResponse
+from hark.spec import DEFAULT_SESSION_ID
 from hark.understand import end_lost
 
 if TYPE_CHECKING:  # a process that deals in text does not import engines
     from hark.app.voice.engines import VoiceConfig
+
+_SKILLS: Final = 60.0
+"""Seconds for which the scheduler waits at its start for the process that has the skills."""
 
 
 class ServiceProcess:
@@ -67,8 +71,7 @@ class ServiceProcess:
         info = this_process(services, clock.wall(), is_worker=worker is not None)
         self.claim = connection.claim(info, clock, lost, worker or "")
         self._settlement = Settlement(self._bus, connection.members, info.id)
-        self._listeners = RemoteListeners(self._bus) if "speak" in services else None
-        self._responders: list[PingResponder | TraceResponder | ReportResponder] = [
+        self._responders: list[PingResponder | TraceResponder | ReportResponder | StoredDataResponder] = [
             PingResponder(self._bus, self.claim)
         ]
 
@@ -86,6 +89,7 @@ class ServiceProcess:
             self._responders += [
                 TraceResponder(self._bus, self.runtime.traces, own_id),
                 ReportResponder(self._bus, partial(examine, self.runtime, self._settings_file), own_id),
+                StoredDataResponder(self._bus, self.runtime, self._state, own_id),
             ]
             await self.claim.ready()
         except BaseException:
@@ -109,12 +113,20 @@ class ServiceProcess:
             self._plugins,
             services=self._services,
             settled=self._settlement.reached,
-            render=self._listeners.render if self._listeners is not None else _no_speech_here,
-            serves=self._listeners.serves if self._listeners is not None else _no_listener_here,
+            serves=_no_listener_here,
             streams=self._connection.streams,
             storage=self._state.storage if self._state is not None else NOTHING_STORED,
             voice=self._voice,
+            skills_ready=self._skills_ready if "act" not in self._services else None,
         )
+        if "speak" in self._services:  # at the device itself a client always listens, in whatever process
+            self.runtime.speaker.remote.include(DEFAULT_SESSION_ID)
+
+    async def _skills_ready(self) -> None:
+        """Wait until there are skills to hear what the scheduler has to catch up on, though not for ever."""
+        with suppress(TimeoutError):
+            async with self._clock.timeout(_SKILLS):
+                await until_ready(self._connection.members, ("act",), self._clock)
 
     def _end_lost(self) -> None:
         """End the turns that the last process of this service had open when it died: no other process knows them."""
@@ -144,13 +156,7 @@ class ServiceProcess:
         self._settlement.close()
         for responder in self._responders:
             responder.close()
-        if self._listeners is not None:
-            self._listeners.close()
         await self._connection.close()
-
-
-def _no_speech_here(_spoken: SpokenResponse) -> None:
-    """This process does not have the service `speak`."""
 
 
 def _no_listener_here(_session_id: str) -> bool:

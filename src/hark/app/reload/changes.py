@@ -11,6 +11,7 @@ from hark.app.settings import Settings
 from hark.app.settings.tables import TABLES
 from hark.app.text import one_line
 from hark.hosting import Refusal
+from hark.spec import TRANSFORMER_TYPES
 
 if TYPE_CHECKING:
     from hark.app.reload.reload_group import ReloadGroup
@@ -111,19 +112,22 @@ async def apply_settings(
         changes.append(SettingsApplied(now))
     if later := tuple(key for key in keys if key in RESTART):
         changes.append(RestartNeeded(later))
-    loaded = {entry.id: type(entry.plugin) for entry in runtime.plugin_set}
-    for plugin_id, kind in loaded.items():
+    loaded = [(entry.id, type(entry.plugin)) for entry in runtime.plugin_set]
+    remade: set[str] = set()
+    for plugin_id, kind in loaded:
         has_new_langs = before.understanding().langs != settings.understanding().langs
         # Plugins that read late read their files for each configured language when they start.
-        if before.table_for(plugin_id, kind) != settings.table_for(plugin_id, kind) or (
-            has_new_langs and getattr(kind, "reads_late", False)
-        ):
+        differs = before.table_for(plugin_id, kind) != settings.table_for(plugin_id, kind)
+        if plugin_id not in remade and (differs or (has_new_langs and getattr(kind, "reads_late", False))):
+            remade.add(plugin_id)
             changes += await reloader.remake(plugin_id)
     # A plugin that was refused because of its settings may be accepted now.
-    refused = {refusal.name for refusal in runtime.refusals} - loaded.keys()
-    if any(before.plugins.get(name) != settings.plugins.get(name) for name in refused):
+    refused = {refusal.name for refusal in runtime.refusals} - {plugin_id for plugin_id, _ in loaded}
+    if before.transformer != settings.transformer or any(
+        before.plugins.get(name) != settings.plugins.get(name) for name in refused
+    ):
         for group in groups:
-            if not any(group.has(kind) for kind in loaded.values()):
+            if refused and not any(group.has(kind) for _, kind in loaded):
                 changes += await reloader.reload(group)
     return changes
 
@@ -135,6 +139,10 @@ def changed_keys(before: Settings, after: Settings) -> Iterator[str]:
         for key in msgspec.structs.asdict(new):
             if getattr(old, key) != getattr(new, key):
                 yield f"[{name}] {key}"
+    for kind in TRANSFORMER_TYPES:
+        for name in sorted({*before.transformer.get(kind, ()), *after.transformer.get(kind, ())}):
+            if before.transformer_table(kind, name) != after.transformer_table(kind, name):
+                yield f"[transformer.{kind}.{name}]"
     for entry in sorted(before.entries.keys() | after.entries.keys()):
         if before.entries.get(entry) != after.entries.get(entry):
             yield f"[pipeline.{entry}]"

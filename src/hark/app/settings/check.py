@@ -9,9 +9,19 @@ from typing import Any
 import msgspec
 
 from hark.app.settings.document import Path, shown
-from hark.app.settings.tables import NAMED_TABLES, OLD_NAMES, TABLES, item_of, meta_of, value_of
+from hark.app.settings.tables import (
+    NAMED_TABLES,
+    OLD_NAMES,
+    TABLES,
+    TRANSFORMER_KEYS,
+    TransformerTable,
+    item_of,
+    meta_of,
+    value_of,
+)
 from hark.errors import UserError
 from hark.model import MalformedMessage, freeze
+from hark.spec import TRANSFORMER_TYPES
 
 
 class SettingsMistake(msgspec.Struct, frozen=True):
@@ -47,7 +57,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
-OPEN_TABLES = ("pipeline", "plugins", "engine", *NAMED_TABLES)
+OPEN_TABLES = ("transformer", "pipeline", "plugins", "engine", *NAMED_TABLES)
 """The tables whose keys are names chosen by the user, each of them a table."""
 
 Found = Callable[[Path], str]
@@ -112,6 +122,8 @@ def _open_table(name: str, table: Mapping[str, Any], found: Found) -> Iterator[S
         if not isinstance(value, Mapping):
             remedy = f"write [{name}.{key}] and its keys below it"
             yield SettingsMistake(where, f"[{name}] {key}", f"{shown(value)} is not a table", remedy)
+        elif name == "transformer":
+            yield from _transformers(key, value, found)
         elif name == "pipeline":
             yield from _entry(key, value, label, found)
         elif name in NAMED_TABLES:
@@ -119,6 +131,24 @@ def _open_table(name: str, table: Mapping[str, Any], found: Found) -> Iterator[S
         elif name == "engine" and not isinstance(value.get("engine", key), str):
             wrong = f"{shown(value['engine'])} is not an id in quotes"
             yield SettingsMistake(found((name, key, "engine")), f"{label} engine", wrong, "name an engine")
+
+
+def _transformers(kind: str, tables: Mapping[str, Any], found: Found) -> Iterator[SettingsMistake]:
+    if kind not in TRANSFORMER_TYPES:
+        remedy = _choose(nearest(kind, TRANSFORMER_TYPES), "chains", ", ".join(TRANSFORMER_TYPES))
+        yield SettingsMistake(found(("transformer", kind)), f"[transformer.{kind}]", "there is no such chain", remedy)
+        return
+    fields = {field.name: field for field in msgspec.structs.fields(TransformerTable)}
+    for name, table in tables.items():
+        path, label = ("transformer", kind, name), f"[transformer.{kind}.{name}]"
+        if not isinstance(table, Mapping):
+            remedy = f"write {label} with the id of a transformer, and its keys below it"
+            yield SettingsMistake(found(path), f"[transformer.{kind}] {name}", f"{shown(table)} is not a table", remedy)
+            continue
+        for key in TRANSFORMER_KEYS & table.keys():
+            if wrong := _wrong(table[key], fields[key].type):
+                remedy = wrong[1] or _default(fields[key])
+                yield SettingsMistake(found((*path, key)), f"{label} {key}", wrong[0], remedy)
 
 
 def _entry(name: str, table: Mapping[str, Any], label: str, found: Found) -> Iterator[SettingsMistake]:

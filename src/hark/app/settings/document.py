@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from hark.app.settings.tables import TABLES, WakeTable, meta_of
+from hark.app.settings.tables import TABLES, TransformerTable, WakeTable, meta_of
 from hark.plugins import Plugin
 
 
@@ -85,6 +85,8 @@ name, so that one engine can be used under several names. docs/voice.md lists th
 
 _ENGINE_EXAMPLE: Final = '[engine.careful]\nengine = "faster-whisper"\nmodel = "base.en"'
 
+_TRANSFORMER_EXAMPLE: Final = "[transformer.dialog.guard]"
+
 _WAKE_EXAMPLE: Final = '[wake.german]\nphrase = "hey jarvis"\nlang = "de-DE"'
 
 _PLUGINS: Final = "The settings of single plugins, by their id. Each plugin checks its own table when it is loaded."
@@ -95,6 +97,8 @@ def document(plugins: Iterable[type[Plugin]] = ()) -> str:
     parts = [_comment(_HEAD)]
     for name, shape in TABLES.items():
         parts.append("\n".join([*_comment_of(shape), f"[{name}]", *_lines(shape, _keys(shape))]))
+    single = [*_comment_of(TransformerTable), _off(_TRANSFORMER_EXAMPLE)]
+    parts.append("\n".join([*single, *_lines(TransformerTable, _keys(TransformerTable))]))
     parts.append(f"{_comment(_ENTRY)}\n{_off(_ENTRY_EXAMPLE)}")
     parts.append(f"{_comment(_ENGINE)}\n{_off(_ENGINE_EXAMPLE)}")
     parts.append("\n".join([*_comment_of(WakeTable), _off(_WAKE_EXAMPLE)]))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import types
 from collections.abc import Collection
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
 
 from hark.model.lang import canonical, is_tag
+from hark.plugins.home import Home, zone_named
 from hark.spec import TransformerType
 from hark.spec.names import DENYLISTS
 from hark.understand import PipelineEntry, TurnOptions
@@ -17,10 +18,32 @@ from hark.understand import PipelineEntry, TurnOptions
 Flag = Annotated[bool, Meta(description="true or false")]
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 or more")]
 Seconds = Annotated[float, Meta(gt=0, description="a number of seconds above 0", examples=[20.0])]
+SessionSize = Annotated[int, Meta(ge=4_096, le=1_048_576, description="a whole number from 4096 to 1048576")]
 Pause = Annotated[float, Meta(ge=0, description="a number of seconds, 0 or more")]
+Place = Annotated[int, Meta(description="a whole number")]
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1", examples=[0.5])]
 Lang = Annotated[str, Meta(description='a language tag such as "en-US"', extra={"fits": is_tag})]
 Langs = Annotated[tuple[Lang, ...], Meta(description='a list of language tags such as ["de-DE", "fr"]')]
+Degrees90 = Annotated[float, Meta(ge=-90, le=90, description="a number from -90 to 90", examples=[42.36])]
+Degrees180 = Annotated[float, Meta(ge=-180, le=180, description="a number from -180 to 180", examples=[-71.06])]
+
+
+def is_zone(name: str) -> bool:
+    """Whether this machine knows the time zone `name`; one that knows no zones at all takes every name."""
+    for known in (name, "UTC"):
+        try:
+            zone_named(known)
+        except LookupError:
+            continue
+        return known == name
+    return True
+
+
+Zone = Annotated[
+    str, Meta(description='a time zone such as "Europe/Lisbon"', examples=["Europe/Lisbon"], extra={"fits": is_zone})
+]
+UnitSystem = Annotated[Literal["metric", "imperial"], Meta(description='"metric" or "imperial"', examples=["metric"])]
+HourClock = Annotated[Literal[12, 24], Meta(description="12 or 24", examples=[24])]
 Name = Annotated[str, Meta(min_length=1, description="an id in quotes")]
 Names = Annotated[
     tuple[Name, ...], Meta(description='a list of ids such as ["one", "another"]', examples=[["one", "another"]])
@@ -137,6 +160,10 @@ class NatsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The beginning of every subject, so that several assistants can share servers."""
     token: File | None = None
     """A file with the token that the servers need."""
+    user: Name | None = None
+    """The name of the user that the servers know this assistant by, or this service of it."""
+    password: File | None = None
+    """A file with the password of this user."""
     credentials: File | None = None
     """A file with the credentials of a user, as nsc writes it."""
     authority: File | None = None
@@ -212,7 +239,10 @@ class AssistantTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The default language: that of an utterance without one."""
     langs: Langs = ()
     """Further languages the assistant understands."""
-    pipeline: Names = ("stop", "converse", "template", "keyword", "common_query", "fallback")
+    pipeline: Names = (
+        *("stop", "interrupt", "converse", "several", "correction"),
+        *("template", "keyword", "common_query", "fallback"),
+    )
     """The pipeline plugins that are asked to match an utterance, in order: their ids, or names of [pipeline.<name>]
     tables. docs/pipeline.md explains the default order.
     """
@@ -226,6 +256,37 @@ class AssistantTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Python files with plugins, or folders with an __init__.py, to load besides installed ones; relative to the
     folder of this file.
     """
+
+
+class HomeTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the assistant is, and how its users want to hear things; "hark setup" asks for it."""
+
+    place: str = ""
+    """The name of the place: "Boston". Weather is that of its latitude and longitude, or else is looked up by it."""
+    latitude: Degrees90 | None = None
+    """Degrees north."""
+    longitude: Degrees180 | None = None
+    """Degrees east; west of Greenwich they are negative."""
+    time_zone: Zone | None = None
+    """The time zone, such as "America/New_York"; else that of the machine."""
+    units: UnitSystem | None = None
+    """Units: "metric" or "imperial"; else what is usual for the language: imperial in en-US."""
+    clock: HourClock | None = None
+    """A clock of 12 or of 24 hours; else what is usual for the language: 12 in en-US."""
+    names: Names = ("Hark",)
+    """What the assistant is called. It introduces itself by the first; wake words are in [wake.<name>]."""
+
+    def value(self) -> Home:
+        """The same for plugins."""
+        return Home(
+            self.place,
+            self.latitude,
+            self.longitude,
+            self.time_zone or "",
+            self.units,
+            self.clock,
+            self.names or ("Hark",),
+        )
 
 
 class TransformersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -250,6 +311,19 @@ class TransformersTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
         return named
 
 
+class TransformerTable(msgspec.Struct, frozen=True):
+    """A single transformer, by its chain and its id. Its other keys are settings of the transformer itself, for this
+    chain; they come before those of [plugins.<id>], which two transformers of the same id share.
+    """
+
+    priority: Place | None = None
+    """Its place in the chain instead of its own: 1 runs first, 100 last."""
+    essential: Flag = False
+    """Whether what it has not accepted goes no further: when it fails, is late or is not loaded, the utterance, or the
+    answer, is cancelled.
+    """
+
+
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long plugins may take, how often they may fail, and how many turns may be open."""
 
@@ -270,7 +344,11 @@ class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     retry_after: Pause = 60.0
     """Seconds until a suspended plugin is tried again."""
     open_turns: Count = 1_000
-    """Open turns at once; further utterances are rejected."""
+    """Open turns at once; further utterances are rejected. Programs on the bus may have four fifths of them."""
+    client_turns: Count = 200
+    """Open turns of one program on the bus: of one token, or of one connection without a token."""
+    session: SessionSize = 65_536
+    """Bytes a session may have; of one with more only the known fields count, or its id."""
     utterance: Count = 10_240
     """Bytes an utterance may have, all its candidates together; one with more is not looked at."""
     candidates: Count = 20
@@ -289,9 +367,28 @@ class TraceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The trace of each turn, which "hark why" shows."""
 
     size: Count = 1_000
-    """Turns kept in memory."""
+    """Turns kept in memory, at most."""
+    memory: Count = 16_777_216
+    """Bytes of them, at most; the oldest are dropped first."""
     disk: Flag = True
-    """Whether the last 1,000 turns are also kept on disk. They contain what people said."""
+    """Whether what people said is kept on disk: the traces of the last 1,000 turns, what skills remember of a
+    conversation, and the turns that are open. If not, a killed process ends its open turns all the same.
+    """
+    disk_bytes: Count = 33_554_432
+    """Bytes of traces on disk, at most; in several processes, of each."""
+    days: Count = 30
+    """Days after which a trace is deleted."""
+
+
+class ScheduleTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The scheduler, which alarms, timers and reminders go by; see docs/schedule.md."""
+
+    wait_for: Name | None = None
+    """A topic that has to be seen after a start before anything is fired that was due meanwhile."""
+    delay: Pause = 0.0
+    """Seconds to wait after a start before that."""
+    grants: Names = ()
+    """Components that may list and cancel the schedules of all others, by the identity the bus knows them by."""
 
 
 class DenyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -333,9 +430,13 @@ class Settings(msgspec.Struct, frozen=True):
     """All settings, checked."""
 
     assistant: AssistantTable = AssistantTable()
+    home: HomeTable = HomeTable()
     transformers: TransformersTable = TransformersTable()
+    transformer: dict[TransformerType, dict[str, dict[str, Any]]] = {}
+    """`[transformer.<kind>.<id>]`: single transformers."""
     limits: LimitsTable = LimitsTable()
     trace: TraceTable = TraceTable()
+    schedule: ScheduleTable = ScheduleTable()
     deny: DenyTable = DenyTable()
     voice: VoiceTable = VoiceTable()
     wake: dict[str, WakeTable] = {}
@@ -357,11 +458,25 @@ class Settings(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, assistant=table)
 
     def table_for(self, plugin_id: str, plugin: type) -> dict[str, Any] | None:
-        """The settings of a plugin: its own table, and `protect_skills` where it has that setting."""
-        table = self.plugins.get(plugin_id)
-        if self.assistant.protect_skills or "protect_skills" not in _fields(plugin):
+        """The settings of a plugin: its own tables; `protect_skills` and `wake_words` where it has such settings."""
+        table, fields = self.plugins.get(plugin_id), _fields(plugin)
+        single = self.transformer.get(_class_value(plugin, "type"), {}).get(plugin_id) if self.transformer else None
+        if single is not None:
+            table = {**(table or {}), **{key: value for key, value in single.items() if key not in TRANSFORMER_KEYS}}
+        if self.wake and "wake_words" in fields:
+            table = {"wake_words": [wake.phrase for wake in self.wake.values()], **(table or {})}
+        if self.assistant.protect_skills or "protect_skills" not in fields:
             return table
         return {"protect_skills": False, **(table or {})}
+
+    def transformer_table(self, kind: TransformerType, transformer_id: str) -> TransformerTable:
+        """What the settings say about a transformer, beside its own settings."""
+        table = self.transformer.get(kind, {}).get(transformer_id, {})
+        return TransformerTable(**{key: table[key] for key in TRANSFORMER_KEYS if key in table})
+
+    def essential(self, kind: TransformerType) -> tuple[str, ...]:
+        """The ids of the essential transformers of one chain."""
+        return tuple(name for name in self.transformer.get(kind, {}) if self.transformer_table(kind, name).essential)
 
     def understanding(self) -> TurnOptions:
         """The options of the service understand."""
@@ -374,6 +489,8 @@ class Settings(msgspec.Struct, frozen=True):
             denylists=self.deny.lists(),
             protect_skills=self.assistant.protect_skills,
             max_open_turns=self.limits.open_turns,
+            max_client_turns=self.limits.client_turns,
+            max_session=self.limits.session,
             max_utterance=self.limits.utterance,
             max_candidates=self.limits.candidates,
             handler_limit=self.limits.handler,
@@ -385,17 +502,23 @@ class Settings(msgspec.Struct, frozen=True):
         )
 
 
-def _fields(plugin: type) -> Collection[str]:
+def _class_value(plugin: type, name: str) -> Any:
     # Looked up in the class dictionaries: the plugin is not checked yet, and attribute access could run its code.
-    shape = next((vars(owner)["Settings"] for owner in plugin.__mro__ if "Settings" in vars(owner)), None)
+    return next((vars(owner)[name] for owner in plugin.__mro__ if name in vars(owner)), None)
+
+
+def _fields(plugin: type) -> Collection[str]:
+    shape = _class_value(plugin, "Settings")
     return vars(shape).get("__dataclass_fields__", ()) if isinstance(shape, type) else ()
 
 
 TABLES: dict[str, type[msgspec.Struct]] = {
     "assistant": AssistantTable,
+    "home": HomeTable,
     "transformers": TransformersTable,
     "limits": LimitsTable,
     "trace": TraceTable,
+    "schedule": ScheduleTable,
     "deny": DenyTable,
     "voice": VoiceTable,
     "services": ServicesTable,
@@ -403,6 +526,9 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "nats": NatsTable,
 }
 """The tables whose keys are fixed, in the order in which they are documented."""
+
+TRANSFORMER_KEYS: frozenset[str] = frozenset(TransformerTable.__struct_fields__)
+"""The keys of a `[transformer.<kind>.<id>]` table that are not settings of the transformer itself."""
 
 OLD_NAMES: dict[str, str] = {"rooms": "services"}
 """Tables that had another name, which is still read."""

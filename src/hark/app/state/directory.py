@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from hark.errors import UserError
 
 _LOCK: Final = "lock"
+_PROBE: Final = 16_384
 
 
 class StateError(UserError):
@@ -36,6 +39,25 @@ def make_directory(path: Path) -> None:
         raise StateError(f"{path} cannot be used for state: {error.strerror}; choose another with --state") from None
     if mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise StateError(f"{path} can be written to by others; chmod go-w {path}, or choose another with --state")
+
+
+def check_writable(directory: Path) -> None:
+    """Raise `StateError` where a file cannot be written to the directory, as on a full disk."""
+    probe = directory / f"probe.{os.getpid()}"
+    try:
+        descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        try:
+            # More than a file system may keep within the entry of a file.
+            if os.write(descriptor, bytes(_PROBE)) < _PROBE:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+            probe.unlink(missing_ok=True)
+    except OSError as error:
+        raise StateError(
+            f"{directory} cannot be written to: {error.strerror}; free some space, or choose another with --state"
+        ) from None
 
 
 class Lock:
@@ -82,6 +104,7 @@ def _take(directory: Path, name: str, *, alone: bool) -> int:
         os.close(descriptor)
         raise Locked(f"{directory} is in use by {holder or 'another assistant'}") from None
     who = "the assistant with process id" if alone else "an assistant in several processes, such as"
-    os.ftruncate(descriptor, 0)
-    os.write(descriptor, f"{who} {os.getpid()}\n".encode())
+    with suppress(OSError):  # a full disk: the lock holds all the same
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"{who} {os.getpid()}\n".encode())
     return descriptor

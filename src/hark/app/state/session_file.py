@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from hark.model import Session
-from hark.model.session_merge import LARGEST_SESSION
+from hark.model.session_merge import LARGEST_SESSION, known_fields
 
 log = logging.getLogger("hark.app")
 
@@ -23,15 +23,19 @@ class SessionFile:
     Workers share it, for each may have to go on with what another had; each writes under a name of its own first.
     """
 
-    def __init__(self, directory: Path, worker: str = "") -> None:
+    def __init__(
+        self, directory: Path, worker: str = "", *, private: bool = False, largest: int = LARGEST_SESSION
+    ) -> None:
         self.path = directory / _NAME
+        self._private = private
+        self._largest = largest
         self._new = directory / (f"{_NAME}.{worker}.new" if worker else f"{_NAME}.new")
 
     def restore(self) -> Session | None:
         """The session as it was last written; a file that cannot be used is set aside, and the log says so."""
         try:
-            if self.path.stat().st_size > LARGEST_SESSION:
-                raise ValueError(f"it has more than {LARGEST_SESSION} bytes")
+            if self.path.stat().st_size > self._largest:
+                raise ValueError(f"it has more than {self._largest} bytes")
             return session_of(self.path.read_bytes())
         except FileNotFoundError:
             return None
@@ -43,7 +47,7 @@ class SessionFile:
         """Put `session` in place of what was written before; not yet safe from a power cut."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
         with open(os.open(self._new, flags, 0o600), "wb") as file:  # noqa: PTH123 - the mode from the first moment on
-            file.write(msgspec.json.encode(session.wire()))
+            file.write(msgspec.json.encode((without_words(session) if self._private else session).wire()))
         self._new.replace(self.path)
 
     def sync(self) -> None:
@@ -63,6 +67,11 @@ class SessionFile:
         except OSError as failure:
             kept = f"it could not be set aside: {failure.strerror}"
         log.warning("%s cannot be used: %s; %s, and the conversation starts anew", self.path, error, kept)
+
+
+def without_words(session: Session) -> Session:
+    """`session` without the fields that can hold what people said."""
+    return known_fields(session).without("intent_context", "response_mode")
 
 
 def session_of(octets: bytes) -> Session:

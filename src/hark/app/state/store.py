@@ -5,19 +5,20 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Final
 
 from hark.app.runtime import Storage
-from hark.app.state.directory import Lock, make_directory
+from hark.app.settings import Settings
+from hark.app.state.directory import Lock, check_writable, make_directory
 from hark.app.state.session_file import SessionFile
 from hark.app.state.trace_file import TraceFile
 from hark.app.state.turns_file import TurnsFile, settle_session
 from hark.model import Clock, Session
-from hark.trace import TurnTrace
+from hark.trace import TraceRecord, TurnTrace
 
 log = logging.getLogger("hark.app")
 
@@ -29,8 +30,18 @@ RETRY: Final = 5.0
 """Seconds until a failed write is tried again."""
 BACKLOG: Final = 1_000
 """Traces that are kept while writes fail, at most."""
+DEFAULTS: Final = Settings()
 PATIENCE: Final = 5.0
 """Seconds for which the end of the process waits for the disk."""
+
+
+class _Deletion:
+    """A request to delete traces, and what came of it."""
+
+    def __init__(self, is_meant: Callable[[TraceRecord], bool]) -> None:
+        self.is_meant = is_meant
+        self.ids: list[str] = []
+        self.done = threading.Event()
 
 
 class Writer:
@@ -55,6 +66,7 @@ class Writer:
         self._wakeups: SimpleQueue[None] = SimpleQueue()
         self._is_woken = False
         self._closing = False
+        self._deletions: SimpleQueue[_Deletion] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="hark-writer", daemon=True)
 
     def start(self) -> None:
@@ -86,6 +98,7 @@ class Writer:
         if now < self._not_before and not closing:
             return self._not_before - now
         try:
+            self._step_deletions()
             waits = [self._step_session(now, closing), self._step_traces(now, closing)]
         except OSError as error:
             self._not_before = now + RETRY
@@ -124,8 +137,34 @@ class Writer:
         batch = []
         while self._traces:
             batch.append(self._traces.popleft())
-        self._file.append(batch)
+        self._file.append(batch, self._clock.wall())
         return None
+
+    def forget(self, is_meant: Callable[[TraceRecord], bool]) -> list[str]:
+        """Delete traces on disk, and those that wait to be written; the ids of their turns. Blocks: not for the loop.
+
+        Raises `TimeoutError` where the disk does not respond.
+        """
+        request = _Deletion(is_meant)
+        self._deletions.put(request)
+        self._wake()
+        if not request.done.wait(PATIENCE):
+            raise TimeoutError("the disk did not respond in time")
+        return request.ids
+
+    def _step_deletions(self) -> None:
+        while not self._deletions.empty():
+            request = self._deletions.get()
+            waiting = [self._traces.popleft() for _ in range(len(self._traces))]
+            for trace in waiting:
+                record = trace.record()
+                if request.is_meant(record):
+                    request.ids.append(record.utterance_id)
+                else:
+                    self._traces.append(trace)
+            if self._file is not None:
+                request.ids += self._file.forget(request.is_meant)
+            request.done.set()
 
     def _wake(self) -> None:
         if not self._is_woken:
@@ -156,31 +195,56 @@ class State:
     """A locked state directory, or some parts of it, with what was restored from it and its writer."""
 
     def __init__(
-        self, directory: Path, clock: Clock, *, traces: bool, parts: Collection[str] = (), worker: str = ""
+        self,
+        directory: Path,
+        clock: Clock,
+        *,
+        traces: bool,
+        parts: Collection[str] = (),
+        worker: str = "",
+        settings: Settings = DEFAULTS,
+        private: bool = False,
     ) -> None:
         """Lock the directory; raises `StateError`, and `Locked` when another process has it, or one of these parts.
 
-        Several workers can have the part `understand`, each under a name of its own that begins with it.
+        Several workers can have the part `understand`, each under a name of its own that begins with it. Nothing of
+        what people say is written to a `private` one.
         """
         make_directory(directory)
         self.directory = directory
         self._worker = worker
         self._lock = Lock(directory, (worker,) if worker else parts)
-        sessions = SessionFile(directory, worker)
-        has_session = not parts or "understand" in parts
-        if has_session:
-            settle_session(directory, sessions)
-        self.restored = sessions.restore() if has_session else None
-        """The default session as it was after the last end marker."""
-        self.turns = TurnsFile(directory) if "understand" in parts and not worker else None
-        """The turns that are open, for the next process if this one dies; a worker leaves them to the broker."""
+        try:
+            check_writable(directory)
+            sessions = SessionFile(directory, worker, private=private, largest=settings.limits.session)
+            has_session = not parts or "understand" in parts
+            if has_session:
+                settle_session(directory, sessions)
+            self.restored = sessions.restore() if has_session else None
+            """The default session as it was after the last end marker."""
+            self.turns = TurnsFile(directory, private=private) if "understand" in parts and not worker else None
+            """The turns that are open, for the next process if this one dies; a worker leaves them to the broker."""
+        except BaseException:
+            self._lock.release()
+            raise
         part = worker or ("" if has_session else "-".join(parts))
-        self.writer = Writer(sessions, TraceFile(directory, part) if traces else None, clock)
+        limits = settings.trace
+        file = TraceFile(directory, part, most_bytes=limits.disk_bytes, days=limits.days) if traces else None
+        self.writer = Writer(sessions, file, clock)
         self.writer.start()
+
+    @classmethod
+    def under(
+        cls, settings: Settings, directory: Path, clock: Clock, parts: Collection[str] = (), worker: str = ""
+    ) -> State:
+        """The state as the settings want it kept."""
+        on_disk = settings.trace.disk
+        return cls(directory, clock, traces=on_disk, parts=parts, worker=worker, settings=settings, private=not on_disk)
 
     @property
     def storage(self) -> Storage:
-        return Storage(self.restored, self.save, self.turns, self.writer.trace, self.plugin_data)
+        schedules = self.directory / "schedules.jsonl"
+        return Storage(self.restored, self.save, self.turns, self.writer.trace, self.plugin_data, schedules)
 
     @property
     def plugin_data(self) -> Path:

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from hark.app.state.session_file import SessionFile, session_of
+from hark.app.state.session_file import SessionFile, session_of, without_words
 from hark.model import MalformedMessage, Message, Session, decode, encode
 
 log = logging.getLogger("hark.app")
@@ -29,13 +29,15 @@ class TurnsFile:
     A session that is recorded here is newer than the one in `session.json`, which is written behind the turns.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, private: bool = False) -> None:
+        """A `private` file holds which turns are open, and nothing of what was said in them."""
+        self._private = private
         path = directory / _NAME
         known = _read(path)
         self.lost = list(known.turns.values())
         """What was open when the last process went, each turn by the last that is known of it."""
-        self._session = known.session
-        self._open: dict[str, bytes] = {utterance_id: _line(last) for utterance_id, last in known.turns.items()}
+        self._session = b"" if private else known.session
+        self._open: dict[str, bytes] = {utterance_id: self._line(last) for utterance_id, last in known.turns.items()}
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
         self._descriptor = os.open(path, flags, 0o600)
         self._size = known.size
@@ -66,6 +68,7 @@ class TurnsFile:
 
     def session(self, session: Session) -> None:
         """This is the default session, from the end marker on that is about to be told."""
+        session = without_words(session) if self._private else session
         self._session = b"=" + msgspec.json.encode(session.wire()) + b"\n"
         self._write(self._session)
 
@@ -79,9 +82,16 @@ class TurnsFile:
         os.close(self._descriptor)
 
     def _note(self, message: Message) -> None:
-        line = _line(message)
+        line = self._line(message)
         self._open[message.utterance_id or ""] = line
         self._write(line)
+
+    def _line(self, message: Message) -> bytes:
+        if self._private:
+            session = message.session
+            message = message.with_data({}).carrying(without_words(session) if session is not None else None)
+        # What comes from others may be written over several lines; in JSON those are nothing but space.
+        return b"+" + encode(message).replace(b"\n", b" ") + b"\n"
 
     def _write(self, line: bytes) -> None:
         try:
@@ -147,8 +157,3 @@ def _read(path: Path) -> _Known:
                 continue
             known.turns[message.utterance_id or ""] = message
     return known
-
-
-def _line(message: Message) -> bytes:
-    # What comes from others may be written over several lines; in JSON those are nothing but space.
-    return b"+" + encode(message).replace(b"\n", b" ") + b"\n"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from hark.app.turn_follower import OUTCOMES, detail_of
+from hark.app.turn_follower import OUTCOMES, REMARKS, UNANSWERED, detail_of
 from hark.bus import Bus
 from hark.model import Message
 from hark.spec import DEFAULT_SESSION_ID, topics
+from hark.spec.names import REMARK
 
 _STEPS: Final = {
     topics.UTTERANCE_HANDLE: 1,
@@ -21,7 +22,9 @@ _STEPS: Final = {
 class VoiceFollower:
     """Follows the device's own session: what was recognised, what was answered, how the last turn ended."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, *, remarks: bool = False) -> None:
+        """`remarks`: the assistant says something about turns that end without an answer."""
+        self._remarks = remarks
         self.heard: list[str] = []
         """What was recognised, a text for each command."""
         self.not_understood = 0
@@ -30,6 +33,8 @@ class VoiceFollower:
         self.detail = ""
         self.utterance_id = ""
         """Of the last turn."""
+        self.answered = False
+        """Whether something was said in the last turn."""
         self._open = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -45,6 +50,9 @@ class VoiceFollower:
         if message.type == topics.UTTERANCE_HANDLE:
             utterances = message.data.get("utterances") or ("",)
             self.heard.append(str(utterances[0]))
+            self.answered = False
+        elif message.type == topics.UTTERANCE_SPEAK:
+            self.answered = True
         elif message.type == topics.STT_FAILED:
             self.not_understood += 1
         elif message.type == topics.UTTERANCE_HANDLED:
@@ -52,6 +60,9 @@ class VoiceFollower:
         if message.type in OUTCOMES:
             self.outcome, self.detail = OUTCOMES[message.type], detail_of(message)
         self._open += _STEPS.get(message.type, 0)
+        if self._remarks:
+            self._open += message.type in UNANSWERED
+            self._open -= message.type in REMARKS and message.context.get(REMARK) is True
         if self._open > 0:
             self._quiet.clear()
         else:

@@ -6,7 +6,7 @@ import asyncio
 import math
 from typing import Final, TextIO
 
-from hark.app.runtime import Runtime
+from hark.app.runtime import Runtime, makes_remarks
 from hark.app.settings import Settings
 from hark.app.text import one_line
 from hark.app.voice.engines import EngineFactory, VoiceConfig
@@ -115,7 +115,7 @@ class VoiceTerminal:
     async def run(self, runtime: Runtime, stop: asyncio.Event) -> None:
         """Show the state until `stop` is set, or the sound ends, as that of a file does."""
         self._line = StatusLine(runtime.bus, self._out, self._hints(), is_terminal=self._out.isatty())
-        follower = VoiceFollower(runtime.bus)
+        follower = VoiceFollower(runtime.bus, remarks=makes_remarks(runtime))
         waits = [asyncio.create_task(stop.wait()), asyncio.create_task(runtime.listener.finished())]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

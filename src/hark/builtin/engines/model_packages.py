@@ -20,6 +20,8 @@ class ModelPackage(msgspec.Struct, frozen=True):
     folder: str
     digests: Mapping[str, str]
     """SHA-256 of each file that is loaded; nothing else of the package is read, and none of its code runs."""
+    revision: str = ""
+    """The commit at the model hub that has the same files."""
 
     def find(self) -> Path | None:
         """The model's folder; None when the package is not installed. Raises `Unavailable` for other files."""
@@ -27,10 +29,15 @@ class ModelPackage(msgspec.Struct, frozen=True):
         if spec is None or not spec.submodule_search_locations:
             return None
         folder = Path(spec.submodule_search_locations[0]) / self.folder
-        for name, digest in self.digests.items():
-            if _digest(folder / name) != digest:
-                raise Unavailable(f"{folder / name} has the wrong digest", f"pip uninstall {self.package}")
+        check_digests(folder, self.digests, f"pip uninstall {self.package}")
         return folder
+
+
+def check_digests(folder: Path, digests: Mapping[str, str], remedy: str) -> None:
+    """Raise `Unavailable` unless every file has its digest."""
+    for name, digest in digests.items():
+        if _digest(folder / name) != digest.lower():
+            raise Unavailable(f"{folder / name} has the wrong digest", remedy)
 
 
 WHISPER: Final[Mapping[str, ModelPackage]] = {
@@ -43,6 +50,7 @@ WHISPER: Final[Mapping[str, ModelPackage]] = {
             "tokenizer.json": "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df",
             "vocabulary.txt": "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",
         },
+        "0d3d19a32d3338f10357c0889762bd8d64bbdeba",
     )
 }
 """Models of Whisper by name; the files are those of the model hub."""

@@ -7,8 +7,8 @@ depends on a library for audio files with a hundred megabytes of FFmpeg and GPL 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import exp
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from hark.builtin.engines.extras import need, release
-from hark.builtin.engines.model_packages import WHISPER
+from hark.builtin.engines.model_packages import WHISPER, check_digests
 from hark.builtin.engines.rescoring import rescore
 from hark.builtin.engines.speech_grammar.registrations import LiveGrammar
 from hark.builtin.engines.whisper_model import HOP, WhisperModel, WhisperResult, repeats_itself
@@ -36,6 +36,11 @@ _HUB_NAMES: Final = {
 }
 _LANG: Final = re.compile(r"<\|([a-z]{2,3})\|>")
 _REMEDY: Final = "set `model` to a folder with a converted model, or allow the download: download = true"
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+_PIN: Final = (
+    "what is downloaded must be known beforehand: set `revision` to a commit of the model, and `digests` to a table "
+    'such as { "model.bin" = "<sha256>" }; or set `model` to a folder'
+)
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 
@@ -62,6 +67,10 @@ class FasterWhisper(STTEngine):
         ".en" understand many languages."""
         download: bool = True
         """Whether a missing model may be downloaded."""
+        revision: str = ""
+        """The commit of the model at the hub, 40 hexadecimal digits. Needed for a download, except of "tiny.en"."""
+        digests: Mapping[str, str] = field(default_factory=dict)
+        """SHA-256 of its files, `model.bin` at least. Needed for a download, except of "tiny.en"."""
         folder: str = ""
         """Where downloaded models are stored; else where the hub's library stores them."""
         compute: str = "int8"
@@ -112,16 +121,23 @@ class FasterWhisper(STTEngine):
         path = Path(settings.model).expanduser()
         if path.is_dir():
             return path
-        packaged = WHISPER[settings.model].find() if settings.model in WHISPER else None
+        pinned = WHISPER.get(settings.model)
+        packaged = pinned.find() if pinned is not None else None
         if packaged is not None:
             return packaged
+        revision = settings.revision or (pinned.revision if pinned is not None else "")
+        digests = settings.digests or (pinned.digests if pinned is not None else {})
+        # What is in the local store already is the user's own choice, unless it has a digest.
+        if settings.download and not (_COMMIT.fullmatch(revision) and "model.bin" in digests):
+            raise Unavailable(f"the model {settings.model!r} is not pinned", _PIN)
         hub = need("huggingface_hub", _EXTRA)
         name = settings.model
         found = _HUB_NAMES.get(name) or (name if "/" in name else f"Systran/faster-whisper-{name}")
         try:
-            return Path(
+            folder = Path(
                 hub.snapshot_download(
                     found,
+                    revision=revision or None,
                     allow_patterns=list(_FILES),
                     cache_dir=settings.folder or None,
                     local_files_only=not settings.download,
@@ -130,6 +146,8 @@ class FasterWhisper(STTEngine):
         except Exception as error:  # the hub's library has a dozen kinds of error
             reason = f"the model {name!r} cannot be downloaded: {str(error) or type(error).__name__}"
             raise Unavailable(reason.splitlines()[0], _REMEDY) from error
+        check_digests(folder, digests, f"delete {folder}, and check revision and digests")
+        return folder
 
     def warm_up(self) -> None:
         self._read(self._numpy.zeros(SAMPLE_RATE, dtype="float32"), "en", _WINDOW // 10)

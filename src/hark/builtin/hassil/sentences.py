@@ -12,6 +12,8 @@ from threading import Lock
 from typing import Any, Final
 
 _KINDS: Final = (".yaml", ".yml", ".json")
+_MOST_ALIASES: Final = 20
+"""Nested aliases double with each level, or worse; Home Assistant's files have none."""
 
 
 def import_extra(module: str) -> Any:
@@ -57,7 +59,13 @@ def _load(path: Path) -> Any:
     text = path.read_text(encoding="utf-8")
     yaml = import_extra("yaml")
     try:
-        return json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+        if path.suffix == ".json":
+            return json.loads(text)
+        if sum(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)) > _MOST_ALIASES:
+            raise ValueError(f"{path} cannot be read: it has more than {_MOST_ALIASES} aliases")
+        return yaml.safe_load(text)
+    except RecursionError:
+        raise ValueError(f"{path} cannot be read: it is nested too deep") from None
     except (json.JSONDecodeError, yaml.YAMLError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
 

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from hark.builtin.values.language import LANGUAGES, available
 from hark.plugins import Ctx, IntentTransformer, Match, Session
+from hark.plugins.home import zone_named
 from hark.plugins.values import Kind, Value, canonical
 
 GUESSES: Final[tuple[Kind, ...]] = ("number", "duration", "ordinal", "when")
@@ -153,19 +154,13 @@ class Values(IntentTransformer):
 
     def _zone(self, session: Session) -> tuple[tzinfo | None, bool]:
         """The zone the user is in (None: this machine's), and whether it is known: if not, times are ambiguous."""
-        name = session.location.tz if session.location is not None else None
+        name = (session.location.tz if session.location is not None else None) or self.host.home.time_zone
         if not name:
             return None, True
         try:
-            return _zone_named(name), True
-        except (KeyError, ValueError, OSError):
+            return zone_named(name), True
+        except LookupError:
             if name != self._unknown_zone:
                 self._unknown_zone = name
                 self.host.log.warning("the time zone %r is not known here: times get no values", name)
             return None, False
-
-
-def _zone_named(name: str) -> tzinfo:
-    from zoneinfo import ZoneInfo  # slow to import, and most conversations have no location
-
-    return ZoneInfo(name)

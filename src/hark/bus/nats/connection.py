@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from hark.bus.nats.options import NatsOptions
+from hark.bus.nats.options import KNOWN_USERS, NatsOptions
 from hark.bus.nats.outgoing import Writing
 from hark.model import Clock, Timer
 
@@ -316,6 +316,7 @@ def _arguments(options: NatsOptions, lost: Notify, back: Notify, given_up: Notif
         "name": options.name,
         "token": options.token,
         "user": options.user,
+        "inbox_prefix": f"_INBOX.{options.user}" if options.user in KNOWN_USERS else "_INBOX",
         "password": options.password,
         "user_credentials": options.credentials,
         "tls": options.tls,

@@ -11,8 +11,10 @@ from hark.bus.nats.jetstream import SECOND, JetStream, StoredEntry
 class KeyValue:
     """A bucket of keys, as other NATS clients see it too. Values are written against the revision they replace."""
 
-    def __init__(self, jetstream: JetStream, bucket: str, ttl: float = 0.0) -> None:
+    def __init__(self, jetstream: JetStream, bucket: str, ttl: float = 0.0, size: int = 1_048_576) -> None:
         self._jetstream = jetstream
+        self._size = size
+        """Bytes that it can hold."""
         self.bucket = bucket
         self._ttl = ttl
         self._stream = f"KV_{bucket}"
@@ -24,9 +26,9 @@ class KeyValue:
                 "name": self._stream,
                 "subjects": [f"$KV.{self.bucket}.>"],
                 "retention": "limits",
-                "storage": "file",
+                "storage": self._jetstream.connection.options.storage,
                 "max_msgs_per_subject": 1,
-                "max_bytes": 1_048_576,
+                "max_bytes": self._size,
                 "max_age": int(self._ttl * SECOND),
                 "duplicate_window": int(min(self._ttl or 120.0, 120.0) * SECOND),
                 "discard": "new",
@@ -44,6 +46,10 @@ class KeyValue:
     async def set(self, key: str, value: bytes, last: int) -> int:
         """Put a value in place of the one with revision `last` (0: there is none); its own. Raises `WrongRevision`."""
         return await self._jetstream.store(self._stream, f"$KV.{self.bucket}.{key}", value, last)
+
+    async def purge(self, key: str) -> None:
+        """Remove a key with all that is known of it."""
+        await self._jetstream.ask(f"STREAM.PURGE.{self._stream}", {"filter": f"$KV.{self.bucket}.{key}"})
 
     async def keys(self) -> list[str]:
         """The keys there are."""

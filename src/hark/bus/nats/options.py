@@ -8,6 +8,9 @@ from typing import Final
 
 import msgspec
 
+OTHER_SERVICES: Final = frozenset({"hear", "act", "speak", "edge", "supervisor"})
+"""Users of the broker that `hark run --split` starts, and that the documentation has for others."""
+KNOWN_USERS: Final = OTHER_SERVICES | {"understand"}
 _PREFIX: Final = re.compile(r"(?:[A-Za-z0-9_-]+\.)+")
 
 
@@ -22,6 +25,7 @@ class NatsOptions(msgspec.Struct, frozen=True):
     """What the servers call this connection in their reports."""
     token: str | None = None
     user: str | None = None
+    """The user that the servers know this process by. The broker answers it on subjects of its own."""
     password: str | None = None
     credentials: str | None = None
     """The file with the JWT and the seed of a user, as `nsc` writes it."""
@@ -40,6 +44,18 @@ class NatsOptions(msgspec.Struct, frozen=True):
     """Bytes that may wait for the connection; beyond it the oldest Messages are dropped."""
     patience: float = 30.0
     """Seconds for which a Message may wait for it."""
+    on_disk: bool = True
+    """Whether the servers may keep turns and the default session on disk; else in memory."""
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether this process may take utterances: a user of another service than `understand` may not."""
+        return self.user is None or self.user not in OTHER_SERVICES
+
+    @property
+    def storage(self) -> str:
+        """Where a stream is kept, as JetStream names it."""
+        return "file" if self.on_disk else "memory"
 
     def __post_init__(self) -> None:
         if not self.servers:

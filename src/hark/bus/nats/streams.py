@@ -27,6 +27,7 @@ LEASE: Final = 2.0
 _REPEAT: Final = 1.0
 """Seconds after which an utterance is published again unless the broker has acknowledged it."""
 _BYTES: Final = 64 * 1024 * 1024
+_SCHEDULE_BYTES: Final = 32 * 1024 * 1024
 _DAY: Final = 86_400 * 1_000_000_000
 _SECOND: Final = 1_000_000_000
 
@@ -70,6 +71,7 @@ class TurnStreams:
         self._turns, self._ends = f"{name}-turns", f"{name}-ends"
         self.lease = KeyValue(self.jetstream, f"{name}-lease", LEASE)
         self.session = KeyValue(self.jetstream, f"{name}-session")
+        self.schedules = KeyValue(self.jetstream, f"{name}-schedules", size=_SCHEDULE_BYTES)
         self._name = name
         self._unacknowledged: dict[str, tuple[str, bytes]] = {}
         """Subject and frame of each utterance that the broker has not acknowledged, by key."""
@@ -106,6 +108,7 @@ class TurnStreams:
             self._ensure_turns(),
             self.lease.ensure(),
             self.session.ensure(),
+            self.schedules.ensure(),
         )
         return last
 
@@ -123,7 +126,8 @@ class TurnStreams:
 
     async def delete(self) -> None:
         """Delete everything, for tests that share a broker."""
-        names = self._turns, self._ends, f"KV_{self.lease.bucket}", f"KV_{self.session.bucket}"
+        buckets = (self.lease, self.session, self.schedules)
+        names = self._turns, self._ends, *(f"KV_{one.bucket}" for one in buckets)
         await asyncio.gather(*(self.jetstream.ask(f"STREAM.DELETE.{name}", {}) for name in names))
 
     async def close(self, patience: float = 2.0) -> None:
@@ -283,13 +287,14 @@ class TurnStreams:
                 "name": self._turns,
                 "subjects": [f"{self._turns}.*"],
                 "retention": "workqueue",
-                "storage": "file",
+                "storage": self._connection.options.storage,
                 "discard": "new",  # the default deletes utterances that wait
                 "max_bytes": _BYTES,
                 "duplicate_window": 120 * _SECOND,
             }
         )
-        await asyncio.gather(*(self._ensure_queue(which) for which in ("named", "default")))
+        if self._connection.options.takes_turns:
+            await asyncio.gather(*(self._ensure_queue(which) for which in ("named", "default")))
 
     async def _ensure_queue(self, which: str) -> None:
         config: dict[str, Any] = {
@@ -308,7 +313,7 @@ class TurnStreams:
             "name": self._ends,
             "subjects": [f"{self._ends}.*.*"],
             "retention": "limits",
-            "storage": "file",
+            "storage": self._connection.options.storage,
             "discard": "old",
             "max_bytes": _BYTES,
             "max_age": _DAY,

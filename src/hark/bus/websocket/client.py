@@ -128,6 +128,8 @@ class WebSocketCarrier:
         self._followed: Counter[str] = Counter()
         """How often each topic is followed, in order."""
         self._connection: _Connection | None = None
+        self.is_foreign = False
+        """Whether the server is not Hark's own."""
         self._writable = False
         self._since = 0.0
         """When the connection was made or lost."""
@@ -311,6 +313,7 @@ class WebSocketCarrier:
             connection.end()
             raise BusUnavailable(f"the bus at {self.url} does not know this process: {_NOT_OURS}", final=True)
         self._connection = connection
+        self.is_foreign = not connection.speaks_hark
         self._largest = connection.largest
         self._writable = True
         self._since = self._clock.monotonic()

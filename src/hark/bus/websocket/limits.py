@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+from itertools import count
 from typing import Final
 
 import msgspec
@@ -70,10 +72,16 @@ class TokenBucket:
         return -self._left / self._rate if self._left < 0 else 0.0
 
 
+_PROCESS: Final = os.urandom(4).hex()
+_numbers = count(1)
+
+
 class ClientUsage:
     """What one client uses: all connections with one token together, or one local connection without a token."""
 
     def __init__(self, limits: ServerLimits, now: float) -> None:
+        self.id = f"{_PROCESS}-{next(_numbers)}"
+        """Tells its utterances from those of other clients."""
         self.bytes = TokenBucket(limits.byte_rate, limits.byte_burst, now)
         self.registrations = 0
         self.registration_bytes = 0

@@ -27,7 +27,7 @@ from hark.bus.websocket.skills import OF_SKILLS, SkillOwners
 from hark.bus.websocket.translation import TranslatorFactory
 from hark.model import Clock, MalformedMessage, Message, decode, encode_for_clients
 from hark.spec import DEFAULT_SESSION_ID, topics
-from hark.spec.names import UTTERANCE_ID
+from hark.spec.names import CLIENT, UTTERANCE_ID
 
 log = logging.getLogger("hark.bus.websocket")
 
@@ -216,11 +216,11 @@ class WebSocketServer:
         if refusal is not None:
             self.log.warning("bus: dropped a Message of %s: %s (%s)", connection, refusal, message.type[:200])
             return
-        if UTTERANCE_ID in message.context and not connection.permissions.private:
-            ending = self._skills.worked(connection, message)
-            if ending is not None:
-                self._bus.emit(ending)
+        if not connection.permissions.private:
+            passed = self._from_program(connection, message)
+            if passed is None:
                 return
+            message = passed
         rejection = rejection_of(message, self.log.warning)
         if rejection is not None:
             message, raw = rejection, encode_for_clients(rejection)
@@ -235,6 +235,17 @@ class WebSocketServer:
             self.log.warning("bus: dropped a Message from %s: %s", connection, str(error)[:200])
         finally:
             self._incoming = None
+
+    def _from_program(self, connection: ClientConnection, message: Message) -> Message | None:
+        """A Message of a client that is not Hark's own, as it goes on; None where it ends a handler, which is all."""
+        if UTTERANCE_ID in message.context:
+            ending = self._skills.worked(connection, message)
+            if ending is not None:
+                self._bus.emit(ending)
+                return None
+        if message.type == topics.UTTERANCE_HANDLE:
+            return message.carrying(**{CLIENT: connection.usage.id})
+        return message
 
     def flush_bus(self, connection: ClientConnection, answer: bytes) -> None:
         """Send a client this frame once the bus has carried everything that the client sent before."""
@@ -264,6 +275,8 @@ class WebSocketServer:
                 connection, answer = self._fences.pop(key)
                 connection.passed(answer)
         elif self.exchange.is_followed(message.type) and (self._services or not topics.is_private(message.type)):
+            if message.type == topics.UTTERANCE_HANDLE and not is_ours and CLIENT in message.context:
+                message = message.carrying(**{CLIENT: None})  # it concerns no client
             # What a client sent is passed on as it came: writing it anew costs time, and drops keys we do not know.
             raw = incoming[1] if incoming is not None and is_ours else encode_for_clients(message)
             self.publishing = message

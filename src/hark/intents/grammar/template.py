@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Final
 
 from hark.intents.grammar.checks import Direction, Facts, assumed, check, check_size, measure
-from hark.intents.grammar.parser import Malformed, Node, Remark, Slot, TemplateError, Tree, read, shown
+from hark.intents.grammar.parser import Malformed, Node, Odd, Remark, Slot, TemplateError, Tree, read, shown
 from hark.intents.grammar.vocabularies import MAX_SENTENCES, Source, Vocabularies, walk
 from hark.intents.text import words
 
@@ -116,6 +116,7 @@ log = logging.getLogger("hark.intents")
 Sentence = tuple[str, ...]
 """The words of one sentence; a slot is the word `{name}`."""
 
+_MOST_TYPES: Final = 1_000
 _TOLD: Final = 10
 """The number of remarks on one template that are logged."""
 
@@ -159,15 +160,29 @@ def read_template(template: str) -> Template:
     return _read(template, Direction.INPUT, True)
 
 
+_known_types: Final[set[str]] = set()
+
+
+def _is_news(remark: Remark) -> bool:
+    """Whether to log a remark: a type that nobody registered is told of once, since many templates have it."""
+    if remark.kind is not Odd.UNREGISTERED_TYPE:
+        return True
+    is_new = remark.reason not in _known_types
+    if is_new and len(_known_types) < _MOST_TYPES:
+        _known_types.add(remark.reason)
+    return is_new
+
+
 @lru_cache(maxsize=256)
 def _read(template: str, direction: Direction, slots: bool) -> Template:
     """Parse a template and log its remarks. A skill's samples are read when it is loaded and again when it registers
     them; the cache answers the second time, and nothing is logged twice."""
     found = parse(template, direction=direction, slots=slots)
-    for remark in found.remarks[:_TOLD]:
+    remarks = [remark for remark in found.remarks if _is_news(remark)]
+    for remark in remarks[:_TOLD]:
         log.warning("%s, at column %d of %s", remark.reason, remark.position + 1, shown(template))
-    if len(found.remarks) > _TOLD:
-        log.warning("%d more like these in %s", len(found.remarks) - _TOLD, shown(template))
+    if len(remarks) > _TOLD:
+        log.warning("%d more like these in %s", len(remarks) - _TOLD, shown(template))
     return found
 
 

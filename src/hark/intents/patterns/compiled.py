@@ -10,13 +10,14 @@ from hark.intents.grammar import (
     Reference,
     Sentence,
     SentenceGraph,
+    Slot,
     Template,
     build_graph,
     is_slot,
     read_template,
     sentences,
 )
-from hark.intents.patterns.pattern import PatternGraph, PatternSentence
+from hark.intents.patterns.pattern import NO_KINDS, PatternGraph, PatternSentence, SlotKinds
 
 _WHOLE: Final = 1 << 20
 _STRIDE: Final = 648_055
@@ -111,8 +112,29 @@ def compiled(template: str, lang: str) -> Pattern | None:
     read = read_template(template)
     if not has_choice(read):
         made = sentences(template, lang)
-        return PatternSentence(made[0]) if made else None
-    return PatternGraph(build_graph(read, lang))
+        return PatternSentence(made[0], _kinds(read)) if made else None
+    return PatternGraph(build_graph(read, lang), _kinds(read))
+
+
+_BESIDE: Final = "beside_"
+"""`{lamp_beside_colour:name}` says that values of the slot `colour` are written out as words beside the slot."""
+
+
+def _kinds(template: Template) -> SlotKinds:
+    """The types its slots are written with."""
+    slots = [node for node in template.nodes if isinstance(node, Slot)]
+    typed = {node.name for node in slots if node.type}
+    if not typed:
+        return NO_KINDS
+    kinds: dict[str, frozenset[str]] = {}
+    beside: set[str] = set()
+    for name in typed:
+        types = [node.type.partition(_BESIDE) for node in slots if node.name == name]
+        beside.update(other for _, _, other in types if other)
+        kinds[name] = frozenset([kind.rstrip("_") for kind, _, _ in types])
+    if beside:
+        kinds[""] = frozenset(beside)
+    return kinds
 
 
 def has_choice(template: Template) -> bool:

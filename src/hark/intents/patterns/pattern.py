@@ -6,13 +6,19 @@ whatever was said. Places are the bits of a number, so that a set of them costs 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from hark.intents.grammar import Sentence, SentenceGraph, is_slot
 
 Span = tuple[int, int]
 """First word and the one after the last."""
+
+SlotKinds = Mapping[str, frozenset[str]]
+"""For each slot that is written with a type in a template, its types; empty text where it is written without as well.
+Under empty text, the slots whose values are written out as words beside other slots."""
+NO_KINDS: Final[SlotKinds] = MappingProxyType({})
 
 
 class SentenceParts:
@@ -66,10 +72,11 @@ def _placed(inner: list[list[str]], words: list[str], start: int, end: int) -> I
 class PatternSentence:
     """A template that is one sentence."""
 
-    __slots__ = ("_parts", "sentence")
+    __slots__ = ("_parts", "kinds", "sentence")
 
-    def __init__(self, sentence: Sentence) -> None:
+    def __init__(self, sentence: Sentence, kinds: SlotKinds = NO_KINDS) -> None:
         self.sentence = sentence
+        self.kinds = kinds
         self._parts = SentenceParts(sentence) if any(map(is_slot, sentence)) else None
 
     @property
@@ -99,10 +106,11 @@ _REACHED: Final = 2_048
 class PatternGraph:
     """A template that is several sentences."""
 
-    __slots__ = ("_back", "_reach", "_start", "_stays", "graph")
+    __slots__ = ("_back", "_reach", "_start", "_stays", "graph", "kinds")
 
-    def __init__(self, graph: SentenceGraph) -> None:
+    def __init__(self, graph: SentenceGraph, kinds: SlotKinds = NO_KINDS) -> None:
         self.graph = graph
+        self.kinds = kinds
         self._stays = sum(1 << place for _, place, _ in graph.slots)
         self._reach: dict[int, int] = {}
         """The places reached from a place without a word, itself included; computed when needed."""

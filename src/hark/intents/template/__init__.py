@@ -1,7 +1,8 @@
 """The template engine: sentences as written, and sentences like them."""
 
+from hark.intents.template.claims import NORMAL, STRICT
 from hark.intents.template.explain import Explanation, Knowledge, Nearest, Overlap, Word, explain, overlaps
-from hark.intents.template.matching import LOOSE, NORMAL, STRICT, lookup
+from hark.intents.template.matching import LOOSE, lookup
 from hark.intents.template.pool import TemplatePool
 from hark.intents.template.query import Found
 

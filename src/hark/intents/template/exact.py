@@ -14,17 +14,18 @@ from typing import Final, Generic, TypeVar
 
 from hark.intents.grammar import Sentence, is_slot
 from hark.intents.patterns import Anchor, Pattern, PatternSentence, anchors
-from hark.intents.patterns.pattern import SentenceParts, fits
+from hark.intents.patterns.pattern import NO_KINDS, SentenceParts, SlotKinds, fits
 from hark.intents.registration import TemplateIntent
 
 
 class ExactMatch:
     """A sentence of an intent that fits an utterance."""
 
-    __slots__ = ("intent", "literals", "parts", "rank", "sentence")
+    __slots__ = ("intent", "kinds", "literals", "parts", "rank", "sentence")
 
-    def __init__(self, intent: TemplateIntent, number: int, sentence: Sentence) -> None:
+    def __init__(self, intent: TemplateIntent, number: int, sentence: Sentence, kinds: SlotKinds = NO_KINDS) -> None:
         self.intent = intent
+        self.kinds = kinds
         self.sentence = sentence
         self.literals = sum([not is_slot(term) for term in sentence])
         self.parts = SentenceParts(sentence) if self.literals < len(sentence) else None
@@ -135,7 +136,8 @@ class AnchoredTemplate:
         for words in self.choices:
             if words.isdisjoint(said):
                 return []
-        return [ExactMatch(self.intent, self.number, sentence) for sentence in self.pattern.fitting(said)]
+        kinds = self.pattern.kinds
+        return [ExactMatch(self.intent, self.number, sentence, kinds) for sentence in self.pattern.fitting(said)]
 
 
 class AnchorIndex:
@@ -250,7 +252,7 @@ class ExactIndex:
         anchored = self._anchored[intent] = []
         for number, pattern in enumerate(intent.patterns):
             if isinstance(pattern, PatternSentence):
-                match = ExactMatch(intent, number, pattern.sentence)
+                match = ExactMatch(intent, number, pattern.sentence, pattern.kinds)
                 if match.parts is None:
                     self._plain[pattern.sentence] = (*self._plain.get(pattern.sentence, ()), match)
                     continue

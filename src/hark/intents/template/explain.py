@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 
 from hark.intents.grammar import is_slot
 from hark.intents.pool import Now
+from hark.intents.template.claims import NORMAL
 from hark.intents.template.features import STEM
-from hark.intents.template.matching import NORMAL, lookup
+from hark.intents.template.matching import lookup
 from hark.intents.template.pool import TemplatePool
 from hark.intents.template.query import Found, TemplateQuery
 from hark.intents.template.similar import candidates, rescored, resolve

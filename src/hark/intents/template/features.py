@@ -88,7 +88,65 @@ _LISTS: Final = {
 FILLERS: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _LISTS.items()}
 """Folded as words of utterances are."""
 
+_LIGHT: Final = {
+    "en": "in on at of from with by about into onto as if but then than its his her their these those what which "
+    "today tonight right really very much many more most all every each please thanks thank",
+    "de": "in im ins an am auf aus bei beim mit nach zum zur vom über unter wenn aber als dann was welche welcher "
+    "welches heute sehr viel viele mehr alle jede jeden danke",
+    "es": "en con sin sobre desde hasta al del si pero como que qué cual cuál hoy muy mucho más todo todos todas gracias",
+    "fr": "en dans sur avec chez par au aux que quoi quel quelle ce cette ces hui aujourd'hui très plus tout tous toutes "
+    "merci si mais comme y",
+    "it": "in su con da dal nel nella sul al alla che cosa quale oggi molto più tutto tutti tutte grazie se ma come",
+    "pt": "em no na nos nas com sem sobre ao à que qual hoje muito mais tudo todos todas obrigado obrigada se mas como",
+    "nl": "in op aan met bij naar uit over als maar dan wat welke vandaag heel veel meer alle dank bedankt",
+}
+LIGHT: Final[Mapping[str, frozenset[str]]] = {
+    lang: FILLERS[lang] | frozenset(words.split()) for lang, words in _LIGHT.items()
+}
+"""Words that say little about what a sentence is about; those that name a direction or a state are not among them."""
+
+_DENYING: Final = {
+    "en": "not never no don't doesn't didn't isn't aren't cannot without stop unless nobody nothing",
+    "de": "nicht nie niemals kein keine keinen keinem keiner ohne niemand nichts",
+    "es": "no nunca jamás sin nadie nada",
+    "fr": "ne n'est pas jamais sans personne rien",
+    "it": "non mai senza nessuno niente",
+    "pt": "não nunca jamais sem ninguém nada",
+    "nl": "niet nooit geen zonder niemand niets",
+}
+DENYING: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _DENYING.items()}
+"""Words that turn a sentence into its opposite."""
+
+_ASKING: Final = {
+    "en": "is are was were am who whose when why where how what which did does do has have had should may might",
+    "de": "ist sind war waren wer wessen wem wann warum wieso wo wohin woher wie was welche welcher welches hat habe "
+    "haben hast hatte soll sollte darf",
+    "es": "es está están son era quién quien cuándo cuando porqué dónde donde cómo qué cuál cuánto ha han hay",
+    "fr": "est sont était qui quand pourquoi où comment quel quelle quels quelles combien a ont est-ce y",
+    "it": "è sono era chi quando perché dove come cosa quale quanto ha hanno c'è",
+    "pt": "é está estão são era quem quando porquê onde como qual quanto há tem têm",
+    "nl": "is zijn was waren wie wanneer waarom waar hoe wat welke heeft hebben had",
+}
+ASKING: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _ASKING.items()}
+"""Words that a question begins with."""
+
 NO_FILLERS: Final[frozenset[str]] = frozenset()
+
+
+def is_light(word: str, lang: str) -> bool:
+    """Whether a word says little; in a language without a list, whether it is short."""
+    words = LIGHT.get(lang.partition("-")[0].lower())
+    return word in words if words is not None else len(word) <= 3 and word.isascii()
+
+
+def denying(lang: str) -> frozenset[str]:
+    """The words of a language that turn a sentence into its opposite."""
+    return DENYING.get(lang.partition("-")[0].lower(), NO_FILLERS)
+
+
+def asking(lang: str) -> frozenset[str]:
+    """The words of a language that a question begins with."""
+    return ASKING.get(lang.partition("-")[0].lower(), NO_FILLERS)
 
 
 def fillers(lang: str) -> frozenset[str]:

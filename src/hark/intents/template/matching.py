@@ -2,57 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
 from operator import itemgetter
 from typing import Final
 
-from hark.intents.patterns import SentenceParts, Span
-from hark.intents.patterns.pattern import divisions
 from hark.intents.pool import Now
-from hark.intents.registration import TemplateIntent
+from hark.intents.template.claims import NORMAL, STRICT, Claim, best_first, complete
 from hark.intents.template.exact import ExactMatch, by_rank
 from hark.intents.template.pool import TemplatePool
 from hark.intents.template.query import Found, TemplateQuery
 from hark.intents.template.similar import candidates, find_similar, rescored, resolve
-from hark.intents.template.tagger import LONGEST, Known
 from hark.model import Session
 
-__all__ = ["Score", "SentenceParts", "Span", "bind"]
-
-
-Score = Callable[[str, Span], int]
-"""How well a span suits a slot; 0 is neutral."""
-
-_TRIED: Final = 64
-"""The number of divisions that are compared at most: utterances have a handful."""
-
-
-def bind(parts: SentenceParts, words: list[str], score: Score | None = None) -> dict[str, Span]:
-    """The words each slot takes in a sentence that fits.
-
-    The division with the best `score` is taken, else as many words as possible for the slots to the left: in "send go
-    to bed to anna", "send {message} to {contact}" finds the message "go to bed".
-    """
-    names, chunks = parts.names, parts.chunks
-    if len(names) == 1:
-        return {names[0]: (len(chunks[0]), len(words) - len(chunks[1]))}
-    if score is None:
-        return dict(zip(names, next(divisions(chunks, words), ()), strict=False))
-    best: dict[str, Span] = {}
-    best_points = 0
-    for spans in islice(divisions(chunks, words), _TRIED):
-        bound = dict(zip(names, spans, strict=True))
-        points = sum([score(name, span) for name, span in bound.items()])
-        if not best or points > best_points:
-            best, best_points = bound, points
-    return best
-
-
-STRICT: Final = 1.0
-"""Sentences as written and nothing else."""
-NORMAL: Final = 0.5
-"""Every sentence as written scores at least this."""
 LOOSE: Final = 0.35
 
 _SWALLOWED: Final = 3
@@ -65,49 +25,107 @@ def lookup(
 ) -> Found | str:
     """The best intent of the session's effective pool, or the reason there is none.
 
-    A sentence as written comes first: the one with the most literal words, so one without slots before one with; among
-    equals, the one registered first. Otherwise the intent whose sentences are most similar to the utterance. Either has
-    to score at least `floor`; with `STRICT`, every sentence as written counts, and nothing else. Each intent is looked
-    up in the requested language, or in another of the same primary language if it is not registered in that one.
+    A sentence as written comes first: the one that explains most of what was said by its words and the known values of
+    its slots. Otherwise the intent whose sentences are most similar to the utterance. Either has to score at least
+    `floor`; with `STRICT`, every sentence as written counts that explains everything, and nothing else. Each intent is
+    looked up in the requested language, or in another of the same primary language if it is not registered in that one.
     """
     query = TemplateQuery.of(pool, utterance, lang, session, now)
     if not query.tags:
         return f"no templates in {lang}"
-    reason = denied = ""
-    exact = lang.lower()
+    why = _Reasons()
+    found = _as_written(query, floor, why, strictly=True) or _without_skip_words(query, floor, why)
+    if found is None and why.unexplained and floor < STRICT:
+        found = _as_written(query, floor, why, strictly=False)
+    if found is not None:
+        return found
+    if why.refused:
+        return why.refused  # an utterance that fits as written is not guessed at when its intent is refused
+    similar = find_similar(query, floor) if floor < STRICT else _unknown(query)
+    if type(similar) is Found:
+        return similar
+    return why.denied or why.shut or _denied_instead(query, floor) or why.unexplained or similar
+
+
+class _Reasons:
+    """Why sentences that fit as written do not count: the first reason of each sort."""
+
+    __slots__ = ("denied", "refused", "shut", "unexplained")
+
+    def __init__(self) -> None:
+        self.refused = ""
+        """What is refused is not guessed at."""
+        self.denied = ""
+        """What the session denies does not take part."""
+        self.shut = ""
+        """Nor does what the context keeps out."""
+        self.unexplained = ""
+        """The slots took words that are none of their values."""
+
+
+def _as_written(
+    query: TemplateQuery, floor: float, why: _Reasons, *, strictly: bool, skill_id: str = ""
+) -> Found | None:
+    """The best intent with a sentence that fits as written; of one skill, if it is given.
+
+    With `strictly`, slots that have values take no others.
+    """
+    exact = query.lang.lower()
     for tag in query.tags:
-        matches = _claims(query, tag)
-        if matches and query.has_denials:
-            matches, why = _allowed(matches, query)
-            denied = denied or why
-        if len(matches) > 1 and matches[1].literals == matches[0].literals and _has_values(query):
-            matches = _by_values(matches, query)
-        for match in matches:
-            if tag != exact and query.has_own_language(match.intent):
+        matches = _matches(query, tag)
+        if skill_id:
+            matches = [match for match in matches if match.intent.skill_id == skill_id]
+        if not matches:
+            continue
+        if query.has_denials:
+            matches = _allowed(matches, query, why)
+        for claim in best_first(matches, query):
+            intent = claim.intent
+            if tag != exact and query.has_own_language(intent):
                 continue
-            found = _resolve(match, query)
+            shut = query.shut(intent)
+            if shut is not None:
+                why.shut = why.shut or shut
+                # What was said word for word means that and nothing else, now or not.
+                why.refused = why.refused or (shut if claim.match.parts is None else "")
+                continue
+            odd = claim.unexplained(strictly)
+            if odd:
+                why.unexplained = why.unexplained or odd
+                continue
+            found = complete(claim, query)
             if type(found) is Found:
-                if floor < STRICT and match.parts is not None and _swallows(match, query):
-                    found = _more_similar(match, query, floor) or found
+                if floor < STRICT and claim.match.parts is not None and _swallows(claim, query):
+                    found = _more_similar(claim.match, query, floor) or found
                 if found.score >= floor or floor == STRICT:
                     return found
-                found = f"{match.intent.label} fits with {found.score:.2f}, {floor:.2f} needed: its slots take too much"
-            reason = reason or str(found)
-    if reason:
-        return reason  # an utterance that fits as written is not guessed at when its intent is refused
-    found = find_similar(query, floor) if floor < STRICT else _unknown(query)
-    return (denied or _denied_instead(query, floor) or found) if type(found) is str else found
+                found = f"{intent.label} fits with {found.score:.2f}, {floor:.2f} needed: its slots take too much"
+            why.refused = why.refused or str(found)
+    return None
 
 
-def _allowed(matches: list[ExactMatch], query: TemplateQuery) -> tuple[list[ExactMatch], str]:
-    """The matches whose intents are not denied, and why the first of the others is refused."""
-    allowed, why = [], ""
+def _without_skip_words(query: TemplateQuery, floor: float, why: _Reasons) -> Found | None:
+    """The best intent of a skill with words to skip, once they are left out."""
+    if why.refused:
+        return None
+    for index in query.indexes():
+        for skill_id, phrases in index.skips.items():
+            shorter = query.without(phrases)
+            found = _as_written(shorter, floor, why, strictly=True, skill_id=skill_id) if shorter is not None else None
+            if found is not None:
+                return found
+    return None
+
+
+def _allowed(matches: list[ExactMatch], query: TemplateQuery, why: _Reasons) -> list[ExactMatch]:
+    """The matches whose intents are not denied."""
+    allowed = []
     for match in matches:
         if query.denies(match.intent):
-            why = why or query.refusal(match.intent) or ""
+            why.denied = why.denied or query.refusal(match.intent) or ""
         else:
             allowed.append(match)
-    return allowed, why
+    return allowed
 
 
 def _denied_instead(query: TemplateQuery, floor: float) -> str:
@@ -119,36 +137,12 @@ def _denied_instead(query: TemplateQuery, floor: float) -> str:
     return f"{found.intent.label} fits but the session denies it" if type(found) is Found else ""
 
 
-def _claims(query: TemplateQuery, tag: str) -> list[ExactMatch]:
+def _matches(query: TemplateQuery, tag: str) -> list[ExactMatch]:
     shared, own = query.shared.roots.get(tag), query.own.roots.get(tag)
     if own is None:
         return shared.exact.matches(query.said) if shared is not None else []
     matches = own.exact.matches(query.said)
     return sorted([*matches, *shared.exact.matches(query.said)], key=by_rank) if shared is not None else matches
-
-
-def _has_values(query: TemplateQuery) -> bool:
-    return bool(query.shared.entities or query.own.entities)
-
-
-def _by_values(matches: list[ExactMatch], query: TemplateQuery) -> list[ExactMatch]:
-    """The matches, those with the most literal words ordered by the known values of their slots.
-
-    "turn off {room}" and "turn off {device}" both fit: first comes the one that knows the words as a value of its slot,
-    then one whose slot has no list of values, then one whose list has other values.
-    """
-
-    def worth(match: ExactMatch) -> tuple[int, int]:
-        if match.parts is None:
-            return 0, 0
-        known = query.known(match.intent)
-        spans = _bound(match, query.said, known)
-        lists = {name: known[name] for name in spans if known[name]}
-        right = sum([_is_known(_text(query.said, spans[name]), lists[name]) for name in lists])
-        return -right, len(lists) - right
-
-    leading = [match for match in matches if match.literals == matches[0].literals]
-    return [*sorted(leading, key=worth), *matches[len(leading) :]]
 
 
 def _unknown(query: TemplateQuery) -> str:
@@ -161,118 +155,15 @@ def _unknown(query: TemplateQuery) -> str:
     return f"no template has these words; nearest: {intent.label} '{' '.join(sentence)}'"
 
 
-def _resolve(match: ExactMatch, query: TemplateQuery) -> Found | str:
-    """The intent of a match with its slots filled, or why it does not count in this session."""
-    intent, parts = match.intent, match.parts
-    barred = query.refusal(intent)
-    if barred:
-        return barred
-    if parts is None:
-        slots: dict[str, str] = {}
-        return query.complete(intent, slots) or Found(intent, slots)
-    said = query.said
-    known = query.known(intent) if _has_values(query) else None
-    spans = _bound(match, said, known)
-    sure = match.literals
-    if known is not None:
-        right = _known_words(spans, said, known)
-        # A slot whose value is known cannot have taken words of another.
-        if len(known) > 1 and sure + right < len(said):
-            better = _reread(match, query, spans, known)
-            if better is not spans:
-                spans, right = better, _known_words(better, said, known)
-        sure += right
-    slots = query.text(intent, spans)
-    return query.complete(intent, slots) or Found(intent, slots, _sureness(sure, len(said)))
-
-
-def _bound(match: ExactMatch, said: list[str], known: Known | None) -> dict[str, Span]:
-    """The words each slot takes."""
-    parts, intent = match.parts, match.intent
-    if parts is None:
-        return {}
-    has_choice = len(parts.names) > 1 and (known is not None or intent.slot_blacklist is not None)
-    return bind(parts, said, _score(intent, said, known or {}) if has_choice else None)
-
-
-def _reread(match: ExactMatch, query: TemplateQuery, spans: dict[str, Span], known: Known) -> dict[str, Span]:
-    """The spans, or better ones where a slot would take a known value of another slot.
-
-    "play {artist}" fits "play jazz on netflix", but not if another slot of the intent has the known value "netflix".
-    """
-    for name, (first, end) in spans.items():
-        words = query.said[first:end]
-        if not _is_known(" ".join(words), known[name]) and _has_others(name, words, known):
-            break
-    else:
-        return spans
-    for index in query.indexes():
-        profile = index.similarity.profile(match.intent)
-        if profile is not None:
-            better = index.tagger(profile, known).prefers(query.said, known, spans) or {}
-            needed = (*match.intent.required_slots, *profile.always)
-            return better if better and all(slot in better for slot in needed) else spans
-    return spans
-
-
-def _has_others(name: str, words: list[str], known: Known) -> bool:
-    """Whether the words for a slot contain a known value of another slot."""
-    others = [values for other, lists in known.items() if other != name for values in lists]
-    for begin in range(len(words)) if others else ():
-        for end in range(begin + 1, min(begin + LONGEST, len(words)) + 1):
-            if _is_known(" ".join(words[begin:end]), others):
-                return True
-    return False
-
-
-def _known_words(spans: Mapping[str, Span], said: list[str], known: Known) -> int:
-    """How many words are taken by slots whose whole value is known."""
-    right = 0
-    for name, (first, end) in spans.items():
-        lists = known[name]
-        if lists and _is_known(" ".join(said[first:end]), lists):
-            right += end - first
-    return right
-
-
-def _sureness(sure: int, words: int) -> float:
-    """The score of a sentence with slots: by the share of words that are literal or part of known values."""
-    # Squared, so that it is comparable with the score of similar sentences.
-    return NORMAL + (1.0 - NORMAL) * min(1.0, sure / words) ** 2
-
-
-def _score(intent: TemplateIntent, said: list[str], known: Known) -> Score:
-    """A score that prefers known values and avoids those on the blacklist."""
-
-    def score(name: str, span: Span) -> int:
-        value = _text(said, span)
-        if intent.bars(name, value):
-            return -1
-        return 1 if _is_known(value, known.get(name, ())) else 0
-
-    return score
-
-
-def _text(said: list[str], span: Span) -> str:
-    return " ".join(said[span[0] : span[1]])
-
-
-def _is_known(value: str, lists: Sequence[frozenset[str]]) -> bool:
-    for values in lists:  # noqa: SIM110 - called for most matches
-        if value in values:
-            return True
-    return False
-
-
-def _swallows(match: ExactMatch, query: TemplateQuery) -> bool:
+def _swallows(claim: Claim, query: TemplateQuery) -> bool:
     """Whether the slots of a sentence that fits take words of other intents' sentences.
 
     "find {title}" fits "find out when the next bus leaves" too. Cheap on purpose: it is called for most matches.
     """
-    if len(query.said) - match.literals < _SWALLOWED:
+    if len(query.said) - claim.match.literals < _SWALLOWED:
         return False
     for index in query.indexes():
-        profile = index.similarity.profile(match.intent)
+        profile = index.similarity.profile(claim.intent)
         if profile is not None:
             return index.similarity.foreign(profile, query.said) >= _FOREIGN
     return False

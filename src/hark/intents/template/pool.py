@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from hark.intents.pool import Pool, SessionScope
 from hark.intents.registration import Skipped, TemplateIntent, read_entity, read_intent, read_lang, read_name
@@ -13,20 +13,25 @@ from hark.intents.template.similarity import SimilarityIndex
 from hark.intents.template.tagger import Known, Tagger
 from hark.spec import topics
 
+SKIP_WORDS: Final = "skip_words"
+"""The entity with the words to skip in a skill's sentences."""
+
 
 class TemplateIndex:
     """The template intents of one language: by their sentences as written (`exact`), and by `similarity` to them."""
 
-    __slots__ = ("exact", "similarity")
+    __slots__ = ("exact", "similarity", "skips")
 
     def __init__(self) -> None:
         self.exact = ExactIndex()
         self.similarity = SimilarityIndex()
+        self.skips: dict[str, frozenset[str]] = {}
+        """By skill, the phrases that may be said anywhere in its sentences and mean nothing."""
 
     @property
     def is_empty(self) -> bool:
         """Whether it has neither intents nor values."""
-        return self.exact.is_empty and self.similarity.is_empty
+        return self.exact.is_empty and self.similarity.is_empty and not self.skips
 
     def add(self, intent: TemplateIntent) -> None:
         """Add an intent; the cost does not depend on the others."""
@@ -40,7 +45,13 @@ class TemplateIndex:
 
     def learn(self, key: SlotKey, values: Iterable[str]) -> None:
         """Replace the known values of a slot; none to forget them."""
-        self.similarity.learn(key, values)
+        if key[1] == SKIP_WORDS:
+            self.skips = {skill_id: phrases for skill_id, phrases in self.skips.items() if skill_id != key[0]}
+            phrases = frozenset(values)
+            if phrases:
+                self.skips[key[0]] = phrases
+        else:
+            self.similarity.learn(key, values)
 
     def tagger(self, profile: Profile, known: Known) -> Tagger:
         """The tagger for an intent of this index, cached until the known values change."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from hark.intents.grammar import is_slot
 from hark.intents.patterns import is_always
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.features import STEM, content_stems, features
+from hark.intents.template.features import STEM, content_stems, features, is_light
 
 if TYPE_CHECKING:
     from hark.intents.template.tagger import Tagger
@@ -30,10 +30,30 @@ _PATIENCE: Final = 2
 """An intent with few sentences is assumed to be as coherent as most: `_TYPICAL` counts as that many sentences."""
 
 
+CAUTION: Final = 0.25
+BROAD: Final = 25
+"""An intent with so many different words, or more, is said in many ways."""
+_NARROW: Final = 1.5
+
+
 class Profile:
     """One intent in a `SimilarityIndex`. Nothing in it depends on other intents."""
 
-    __slots__ = ("_cohesion", "_rows", "_square", "always", "breadth", "core", "intent", "scale", "slots", "tagger")
+    __slots__ = (
+        "_cohesion",
+        "_rows",
+        "_square",
+        "always",
+        "breadth",
+        "caution",
+        "core",
+        "intent",
+        "numbers",
+        "open",
+        "scale",
+        "slots",
+        "tagger",
+    )
 
     def __init__(self, intent: TemplateIntent, traits: Traits) -> None:
         self.intent = intent
@@ -51,6 +71,20 @@ class Profile:
         """One plus the average number of slots in a sentence: slots are filled with unknown words."""
         self.core = frozenset.intersection(*map(content_stems, taken)) if len(taken) >= _ENOUGH else frozenset()
         """The beginnings of the content words that every sentence has."""
+        known = {
+            term[:STEM]
+            for sentence in taken
+            for term in sentence
+            if not is_slot(term) and not is_light(term, intent.lang)
+        }
+        self.caution = CAUTION * max(1.0, BROAD / max(1, len(known))) ** _NARROW
+        """The exponent of the share of what was said that it explains: an intent whose sentences have few different
+        words is not meant when others are said."""
+        kinds = [pattern.kinds for pattern in intent.patterns if pattern.kinds]
+        self.numbers = frozenset([name for of in kinds for name, types in of.items() if types == {"number"}])
+        """The slots that take numbers."""
+        self.open = frozenset([name for of in kinds for name, types in of.items() if "text" in types])
+        """The slots that take any words, though values may be known."""
         self._square, self._cohesion, self._rows = traits.square, traits.cohesion, len(taken)
         self.scale = 1.0
         """The divisor of its raw similarity."""

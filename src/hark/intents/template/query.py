@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from hark.intents.pool import NOTHING, Now, SessionScope, fill, is_denied, refusal, unfilled
+from hark.intents.patterns import Span
+from hark.intents.patterns.pattern import SlotKinds
+from hark.intents.pool import NOTHING, Now, SessionScope, barred_by_context, fill, is_denied, refusal, unfilled
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.matching import Span
 from hark.intents.template.pool import TemplateIndex, TemplatePool
 from hark.intents.template.tagger import Known
 from hark.intents.text import spoken_words, words
 from hark.model import Session
 from hark.spec import DEFAULT_SESSION_ID
+
+NUMBER: Final = "number"
+"""The type of a slot that takes numbers."""
+ANYTHING: Final = "text"
+"""The type of a slot that takes any words, whatever values are known for a slot of its name."""
 
 Templates = SessionScope[TemplateIntent, TemplateIndex]
 """The template intents of one session id."""
@@ -74,6 +80,61 @@ class TemplateQuery(NamedTuple):
     def refusal(self, intent: TemplateIntent) -> str | None:
         """Why an intent that fits is refused in this session or with these words; None if it is not."""
         return refusal(intent, self.session, self.shared, self.own, self.now) or _barred_by_phrase(intent, self.said)
+
+    def shut(self, intent: TemplateIntent) -> str | None:
+        """Why the context keeps an intent out; None if it does not. Such an intent does not take part."""
+        if not intent.requires_context and not intent.excludes_context:
+            return None
+        return barred_by_context(intent, self.session.intent_context, self.now)
+
+    def bars(self, intent: TemplateIntent) -> bool:
+        """Whether an intent does not take part in this session: it is denied, or the context keeps it out."""
+        return self.shut(intent) is not None or is_denied(intent, self.session)
+
+    def values(self, intent: TemplateIntent, kinds: SlotKinds) -> Known:
+        """The known values of the intent's slots in a template where some have these types.
+
+        A type that is the name of an entity of the skill stands for the values of that entity.
+        """
+        known = self.known(intent)
+        if not kinds:
+            return known
+        of_kinds = dict(known)
+        for name, types in kinds.items():
+            if not name:
+                continue
+            if ANYTHING in types:
+                of_kinds[name] = ()
+                continue
+            found = [values for kind in types if kind and kind != NUMBER for values in self._lists(intent, kind)]
+            if found:
+                of_kinds[name] = [*found, *known.get(name, ())] if "" in types else found
+        return of_kinds
+
+    def _lists(self, intent: TemplateIntent, entity: str) -> list[frozenset[str]]:
+        key = intent.skill_id, entity, intent.tag
+        return [values for scope in (self.shared, self.own) if (values := scope.entities.get(key))]
+
+    def without(self, phrases: frozenset[str]) -> TemplateQuery | None:
+        """The same query without words to skip; None where there are none in it, or nothing else."""
+        text = f" {' '.join(self.said)} "
+        if not any(f" {phrase} " in text for phrase in phrases):
+            return None
+        longest = max(phrase.count(" ") + 1 for phrase in phrases)
+        left, here = [], 0
+        while here < len(self.said):
+            for size in range(min(longest, len(self.said) - here), 0, -1):
+                if " ".join(self.said[here : here + size]) in phrases:
+                    here += size
+                    break
+            else:
+                left.append(here)
+                here += 1
+        if not left:
+            return None
+        spoken = spoken_words(self.utterance, self.lang)
+        utterance = " ".join([spoken[place] for place in left])
+        return self._replace(said=[self.said[place] for place in left], utterance=utterance)
 
     def known(self, intent: TemplateIntent) -> Known:
         """The known values of the intent's slots."""

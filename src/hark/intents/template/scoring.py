@@ -37,7 +37,7 @@ _VISITS: Final = 24
 """Postings that are visited before the other features are looked up for the best candidates only."""
 _COMMON: Final = 200
 """A feature of more intents than this makes no intent a candidate."""
-CANDIDATES: Final = 3
+CANDIDATES: Final = 5
 """Intents that are scored completely; the last of them only serves as a rival of the others."""
 _MORE: Final = 1.3
 """How many times the points of the first candidate another may get from common features."""

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from math import exp
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from hark.intents.numerals import can_be_number
+from hark.intents.patterns import Span
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.features import STEM, content_stems
+from hark.intents.template.features import STEM, asking, content_stems, denying, is_light
 from hark.intents.template.pool import TemplateIndex
 from hark.intents.template.profile import Profile
 from hark.intents.template.query import Found, TemplateQuery
-from hark.intents.template.scoring import CANDIDATES
+from hark.intents.template.tagger import Known
 
-_MIDDLE: Final = 0.38
-"""The similarity that scores 0.5. It was chosen on training samples so that less than one in twenty sentences from
-other sources is matched, and less than one in ten sentences of intents that were left out. See docs/matching.md."""
-_RIVAL: Final = 0.35
-_CLOSE: Final = 8
-"""How much a second candidate takes from the score of the first, and how quickly that falls with their distance: an
-utterance that is similar to two intents may mean either."""
+_MIDDLE: Final = 0.17
+"""The clearness that scores 0.5. It was chosen on training samples so that one in twenty strangers is claimed. See
+docs/matching.md."""
+_SHARPNESS: Final = 5.0
+"""How quickly another candidate's share falls with its distance: an utterance that is similar to two intents may mean
+either."""
 _FEW: Final = 2
 """The number of words that the utterance and the intent have to share."""
-_UNBACKED: Final = 0.3
-"""The factor when the intent has none of the content words of the utterance; it rises to 1 with their share."""
-_HALF: Final = 0.7
-"""A further factor when it has half of them or fewer."""
-_INCOMPLETE: Final = 0.55
-"""A further factor when a word was not said that all of the intent's sentences have."""
-_LEFT_OVER: Final = 0.15
-_UNTAKEN: Final = 0.7
-"""How much an unknown word that no slot took counts against an intent with slots: when the slots took others, and when
-they took none. A sentence about the puppet maker and the television is no request to shuffle it."""
+_INCOMPLETE: Final = 0.85
+"""A factor when a word was not said that all of the intent's sentences have."""
+_LEAST: Final = 0.3
+"""The least share that counts as explained, before caution."""
 _TOO_LONG: Final = 64
 """Utterances with more words are only compared as written."""
 _NAMED: Final = 4
@@ -44,7 +40,7 @@ class Candidate(NamedTuple):
     score: float
     similarity: float
     clear: float
-    """The similarity, lowered by that of the next candidate."""
+    """The similarity, times its share among the similarities of all candidates."""
     profile: Profile
     home: TemplateIndex
     """The index it is in."""
@@ -67,7 +63,9 @@ def candidates(query: TemplateQuery, floor: float = 0.0, *, with_denied: bool = 
     """
     said, least = query.said, _MIDDLE * floor / (1.0 - floor)
     indexes = query.indexes()
-    barred = query.denies if query.has_denials and not with_denied else None  # what is denied is no rival either
+    # What is denied, or kept out by the context, is no rival either.
+    takes_part = with_denied or not (query.has_denials or any([index.similarity.gated for index in indexes]))
+    barred = None if takes_part else query.bars
     found = [
         (similarity, profile, index)
         for index in indexes
@@ -77,12 +75,13 @@ def candidates(query: TemplateQuery, floor: float = 0.0, *, with_denied: bool = 
         found = [one for one in found if not query.has_own_language(one[1].intent)]
     if len(indexes) > 1:
         found.sort(key=itemgetter(0), reverse=True)
-    size = len(found)
-    # The last of a full list may have rivals that were not compared.
-    for place in range(size if size < CANDIDATES else size - 1):
-        similarity, profile, index = found[place]
-        rival = found[place + 1][0] / similarity if place + 1 < size else 0.0
-        clear = similarity * (1.0 - _RIVAL * rival**_CLOSE)
+    if not found:
+        return
+    most = found[0][0]
+    odds = [exp(_SHARPNESS * (similarity - most)) for similarity, _, _ in found]
+    total = sum(odds)
+    for (similarity, profile, index), share in zip(found, odds, strict=True):
+        clear = similarity * share / total
         yield Candidate(clear / (clear + _MIDDLE), similarity, clear, profile, index)
 
 
@@ -105,38 +104,46 @@ def find_similar(query: TemplateQuery, floor: float) -> Found | str:
 
 
 def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None = None) -> Candidate:
-    """The candidate, its score lowered by words of the utterance that its intent has not, and the other way round.
+    """The candidate, its score lowered by words of the utterance that its intent does not explain.
 
-    One common word is never enough. The fewer of the content words the intent has, the lower the score, and half is too
-    few: "turn on the radio" is similar to "turn on the light". A word that all of the intent's sentences have has to be
-    said. Unknown words, and known values, are expected of an intent with slots, but less so those that the slots have
-    not `taken`, once that is known.
+    One common word is never enough. The fewer of the telling words are the intent's own, the lower the score, and the
+    more so the fewer different words its sentences have. What its slots have `taken` is explained; until that is known,
+    unknown words and known values are expected of an intent with slots. A word that denies, and the word that a
+    question begins with, have to be the intent's own: "is the light off" switches nothing off.
     """
     similarity, profile = candidate.home.similarity, candidate.profile
-    has = similarity.has
-    own = backed = unknown = untaken = 0
-    about = 0.0
+    lang, has = profile.intent.lang, similarity.has
+    denies = denying(lang)
+    own = telling = explained = 0
     meant: list[str] = []
     for place, word in enumerate(said):
-        tells = len(word) > 3 or not word.isascii()
-        about += tells
-        if has(profile, word) or (len(word) > STEM and has(profile, "^" + word[:STEM])):
+        if has(profile, word):
             own += 1
-            backed += tells
-        elif tells and (slip := similarity.correction_of(profile, word)):
+            if not is_light(word, lang):
+                telling += 1
+                explained += 1
+            continue
+        if taken is not None and place in taken:
+            continue
+        if word in denies:
+            return candidate.lowered(0.0)
+        if is_light(word, lang):
+            continue
+        if len(word) > STEM and has(profile, "^" + word[:STEM]):
             own += 1
-            backed += 1
+            explained += 1
+        elif slip := similarity.correction_of(profile, word):
+            own += 1
+            explained += 1
             meant.append(slip)
-        elif tells and profile.slots and (similarity.is_value(word) or not similarity.count(word)):
-            about -= 1
-            unknown += 1
-            untaken += taken is not None and place not in taken
-    if own < _FEW:
+        elif taken is None and profile.slots and (similarity.is_value(word) or not similarity.count(word)):
+            continue
+        telling += 1
+    if own < _FEW or (said[0] in asking(lang) and not has(profile, said[0])):
         return candidate.lowered(0.0)
-    about += untaken * (_LEFT_OVER if untaken < unknown else _UNTAKEN)
-    left = _UNBACKED + (1.0 - _UNBACKED) * backed / about if about > backed else 1.0
-    if about and backed * 2 <= about:
-        left *= _HALF
+    left = 1.0
+    if telling > explained:
+        left = max(_LEAST, explained / telling) ** profile.caution
     if profile.core and not profile.core <= content_stems([*said, *meant]):
         left *= _INCOMPLETE
     return candidate.lowered(left)
@@ -156,6 +163,7 @@ def resolve(candidate: Candidate, query: TemplateQuery, floor: float) -> Found |
         for name in (*intent.required_slots, *candidate.profile.always):
             if name not in spans:
                 spans = tagger.tag(query.said, known, wanted=name)
+        spans = {name: span for name, span in spans.items() if _suits(name, span, query, known, candidate.profile)}
         slots = query.text(intent, spans)
         candidate = rescored(candidate, query.said, {place for span in spans.values() for place in range(*span)})
         if candidate.score < floor:
@@ -169,6 +177,15 @@ def resolve(candidate: Candidate, query: TemplateQuery, floor: float) -> Found |
         if name not in slots:
             return f"{intent.label} is similar but its slot {name!r} was not said"
     return Found(intent, slots, candidate.score)
+
+
+def _suits(name: str, span: Span, query: TemplateQuery, known: Known, profile: Profile) -> bool:
+    """Whether a slot may take these words: a number where it takes numbers, a known value where values are known."""
+    words = query.said[span[0] : span[1]]
+    if name in profile.numbers:
+        return can_be_number(words, profile.intent.lang)
+    lists = known.get(name, ())
+    return not lists or name in profile.open or any(" ".join(words) in values for values in lists)
 
 
 def _too_different(query: TemplateQuery, best: Candidate, floor: float) -> str:

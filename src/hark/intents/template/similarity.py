@@ -58,6 +58,7 @@ class SimilarityIndex:
         "_trigrams",
         "_usual",
         "_values",
+        "gated",
     )
 
     def __init__(self) -> None:
@@ -71,6 +72,8 @@ class SimilarityIndex:
         self._query_features = QueryFeatures(self._features, self._values, self._fillers, 0, self._trigrams)
         self._usual: tuple[float, float] | None = None
         """The rarity of a usual feature, which some intents have, and that of an unknown word; computed when needed."""
+        self.gated = 0
+        """How many intents depend on the context."""
         self._breadth = 1.0
         """The largest breadth of any intent so far; removing one does not lower it."""
 
@@ -85,6 +88,7 @@ class SimilarityIndex:
         traits = Traits(intent)
         profile = self._profiles[intent] = Profile(intent, traits)
         self._breadth = max(self._breadth, profile.breadth)
+        self.gated += bool(intent.requires_context or intent.excludes_context)
         for name, share in profile.slots.items():
             self._slot(intent.skill_id, name).users.add(profile, sqrt(VALUE * share))
         self._postings.add(profile, traits.strengths)
@@ -95,6 +99,7 @@ class SimilarityIndex:
     def remove(self, intent: TemplateIntent) -> None:
         """Remove an intent."""
         profile = self._profiles.pop(intent)
+        self.gated -= bool(intent.requires_context or intent.excludes_context)
         strengths = Traits(intent).strengths
         self._postings.remove(profile, strengths)
         self._trigrams.remove(filter(is_word, strengths))

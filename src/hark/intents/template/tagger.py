@@ -14,8 +14,8 @@ from math import log
 from typing import Final, NamedTuple
 
 from hark.intents.grammar import Sentence, is_slot
+from hark.intents.patterns import Span
 from hark.intents.template.features import END, GAP, START
-from hark.intents.template.matching import Span
 from hark.intents.template.profile import SlotWords
 
 Known = Mapping[str, Sequence[frozenset[str]]]

@@ -10,8 +10,9 @@ from typing import Any, Final
 from hark.bus import Bus
 from hark.chains import Chain
 from hark.hear import HearOptions, Listener
-from hark.hosting import Engines, PluginHost, Runner
+from hark.hosting import Engines, PluginHost, Registry, Runner
 from hark.model.audio import Level
+from hark.plugins import AudioTap
 from hark.plugins.engines import Engine, EngineKind, WakeWord
 from hark.spec.names import DEFAULT_SESSION_ID
 from hark.testing.voice.hearing import FakeMicrophone, FakeSTT, FakeVAD, FakeWakeWords, Scene
@@ -42,6 +43,7 @@ class FakeEars:
         *engines: Engine,
         serves: Callable[[str], bool] = is_default,
         on_level: Callable[[Level], None] | None = None,
+        taps: Registry[AudioTap] | None = None,
         **options: Any,
     ) -> None:
         self._bus = bus
@@ -59,6 +61,7 @@ class FakeEars:
             options=HearOptions(**{"wake_words": (JARVIS,), **options}),
             serves=serves,
             on_level=on_level,
+            taps=taps,
         )
 
     async def __aenter__(self) -> FakeEars:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from hark.app.runtime import Runtime
+from hark.app.runtime import Runtime, makes_remarks
 from hark.app.settings import Settings, settings_from
 from hark.app.voice.engines import ChosenEngine, EngineFactory, VoiceConfig
 from hark.app.voice.follower import VoiceFollower
@@ -78,7 +78,7 @@ class TalkingHouse:
             serves=lambda session_id: session_id == DEFAULT_SESSION_ID,
             voice=config.listening(config.hear_options(settings), **listening),
         )
-        self.following = VoiceFollower(self.bus)
+        self.following = VoiceFollower(self.bus, remarks=makes_remarks(self.runtime))
 
     @property
     def house(self) -> Runtime:

@@ -92,13 +92,49 @@ def _load(path: Path) -> Any:
     yaml = require_module("yaml")
     loader = _locating_loader(yaml, str(path))(text)
     try:
-        return loader.get_single_data()
+        return expanded_once(loader.get_single_data(), str(path))
+    except RecursionError:
+        raise UserError(f"{path}: it is nested too deep") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{path}:{mark.line + 1}" if mark is not None else str(path)
         raise UserError(f"{place}: {getattr(error, 'problem', None) or error}") from error
     finally:
         loader.dispose()
+
+
+_LARGEST: Final = 1_000_000
+"""Values that a file may hold once its aliases are expanded; the largest file of Home Assistant has some 20,000."""
+
+
+def expanded_once(data: Any, file: str) -> Any:
+    """`data`, if it is of bearable size with every alias expanded; raises `UserError` for a bomb of aliases.
+
+    YAML lets a value be named and used again: nine lines can stand for billions of values.
+    """
+    sizes: dict[int, int] = {}  # by identity: an alias is the same object again
+    open_ids: set[int] = set()
+
+    def size(value: Any) -> int:
+        if not isinstance(value, (dict, list)):
+            return 1
+        known = sizes.get(id(value))
+        if known is None:
+            if id(value) in open_ids:
+                raise UserError(f"{file}: a value contains itself, by an alias")
+            open_ids.add(id(value))
+            inner = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+            known = sizes[id(value)] = 1 + sum(map(size, inner))
+            open_ids.discard(id(value))
+        return known
+
+    try:
+        total = size(data)
+    except RecursionError:
+        raise UserError(f"{file}: it is nested too deep") from None
+    if total > _LARGEST:
+        raise UserError(f"{file}: its aliases expand to {total:,} values, more than {_LARGEST:,}")
+    return data
 
 
 def _locating_loader(yaml: Any, file: str) -> Any:

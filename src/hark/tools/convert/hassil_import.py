@@ -6,16 +6,43 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from hark.tools.convert.division import Division, divide
+from hark.tools.convert.division import ADJACENT, Division, divide
 from hark.tools.convert.files import SIDECAR, Entry, entry, lines_of, sidecar_text
 from hark.tools.convert.lists import ListImport
 from hark.tools.convert.report import ConversionReport, Verdict
 from hark.tools.convert.responses import import_responses
-from hark.tools.convert.template import RefItem, SlotItem, UnreadableTemplate, render, size
-from hark.tools.convert.translation import BaseNames, HassilWriter, SentenceScope, VocabularySet, referred, table
+from hark.tools.convert.template import (
+    AltItem,
+    Item,
+    RefItem,
+    Seq,
+    SlotItem,
+    UnreadableTemplate,
+    read_locale_line,
+    render,
+    size,
+    slots_of,
+)
+from hark.tools.convert.translation import (
+    ANYTHING,
+    NUMBER,
+    BaseNames,
+    HassilWriter,
+    SentenceScope,
+    VocabularySet,
+    referred,
+    table,
+)
 
 DIVIDED: Final = "it is divided into several lines"
 OTHER_LIST: Final = "which of several lists fills the slot is not expressed"
+_BESIDE: Final = "beside_"
+_WRITTEN_OUT: Final = 40
+"""The most values that are written out where two slots meet."""
+SKIP_WORDS: Final = "skip_words"
+THINGS: Final = "name"
+"""Home Assistant's list of things: the one whose values are of a kind, such as a light or a lock."""
+_NO: Final = {"requires_context": "", "excludes_context": "no"}
 _GATES: Final = {
     "slots": "slots with a fixed value are not filled in",
     "requires_context": "a required context is not checked",
@@ -48,6 +75,8 @@ class IntentImport:
         """What the files cannot express, by base name."""
         self.slots: dict[str, str] = {}
         """Slots that have another name in hassil."""
+        self.kinds: dict[str, dict[str, Any]] = {}
+        """By the type of a slot, what is required of the things it takes."""
         self.runtime: dict[str, None] = {}
         """Lists that are not defined here: the program that uses the sentences provides them."""
 
@@ -80,8 +109,14 @@ class IntentImport:
 
     def _block(self, base: str, block: Mapping[str, Any], of_slots: dict[str, str], number: int) -> list[Entry]:
         where = f"intent {self.sidecar[base]['name']}"
+        kind = self._kind(block)
+        has_things = kind and any(
+            slot.name == THINGS
+            for text in block.get("sentences") or ()
+            for slot in (self._scope.slots(text) if isinstance(text, str) else ())
+        )
         for part, reason in _GATES.items():
-            if block.get(part):
+            if block.get(part) and not (has_things and part in _NO):
                 self._report.add(Verdict.KEPT, reason, str(block[part]), where)
         own, key = table(block, "lists"), f"{base}/{number}"
         scope = self._scope
@@ -95,18 +130,57 @@ class IntentImport:
             self._feed(slots, scope, own, key)
             for slot in slots:
                 of_slots.setdefault(scope.slot_name(slot.name), slot.source or slot.name)
-            entries.append(self._sentence(base, text, scope, of_slots, slots))
+            entries.append(self._sentence(base, text, scope, of_slots, slots, kind))
         return entries
 
+    def _divided(self, seq: Seq, sources: Mapping[str, str]) -> Division:
+        """The lines of a template. Where two slots meet, the values of one are written out beside the other."""
+        division = divide(seq, self._vocabularies.known, self._vocabularies.limit)
+        refused, division.refused = division.refused, []
+        for part, reasons in refused:
+            written = self._written_out(part, sources) if ADJACENT in reasons else None
+            if written is None:
+                division.refused.append((part, reasons))
+                continue
+            more = divide(written, self._vocabularies.known, self._vocabularies.limit)
+            division.lines += more.lines
+            division.refused += more.refused
+        return division
+
+    def _written_out(self, seq: Seq, sources: Mapping[str, str]) -> Seq | None:
+        """A template with the values of a list in place of its slot; None where no slot has a list of values."""
+        named = {slot.name: slot.source for slot in slots_of(seq)}
+        for slot, kind in named.items():
+            values = self._lists.lines(sources.get(slot, slot)) if kind not in (NUMBER, ANYTHING) else []
+            if 0 < len(values) <= _WRITTEN_OUT and len(named) > 1:
+                branches = tuple(read_locale_line(line) for line in values)
+                return _without_slot(seq, slot, AltItem(branches))
+        return None
+
+    def _kind(self, block: Mapping[str, Any]) -> str:
+        """The entity with the things that a block of sentences is about: a light, a door that is no sensor."""
+        wanted = {
+            gate: {key: value for key, value in table(block, gate).items() if not _is_filled(value)}
+            for gate in ("requires_context", "excludes_context")
+        }
+        parts = [text for gate, keys in wanted.items() if keys for text in (_NO[gate], *map(_values_of, keys.values()))]
+        if not parts:
+            return ""
+        kind = self._vocabularies.reserve("_".join([THINGS, *filter(None, parts)]))
+        self.kinds[kind] = {gate: keys for gate, keys in wanted.items() if keys}
+        return kind
+
     def _sentence(
-        self, base: str, text: Any, scope: SentenceScope, of_slots: dict[str, str], slots: list[SlotItem]
+        self, base: str, text: Any, scope: SentenceScope, of_slots: dict[str, str], slots: list[SlotItem], kind: str
     ) -> Entry:
         where = f"intent {self.sidecar[base]['name']}"
         scope.notes.clear()
         try:
             if not isinstance(text, str):
                 raise UnreadableTemplate("a sentence is not text")
-            division = divide(scope.sentence(text), self._vocabularies.known, self._vocabularies.limit)
+            made_of = _of_kind(scope.sentence(text), scope.slot_name(THINGS), kind) if kind else scope.sentence(text)
+            sources = {scope.slot_name(slot.name): slot.source or slot.name for slot in slots}
+            division = self._divided(made_of, sources)
         except (UnreadableTemplate, RecursionError) as error:
             self._report.add(Verdict.REFUSED, str(error), text, where)
             return {"was": text, "lines": []}
@@ -139,6 +213,47 @@ class IntentImport:
                 self._lists.feed(base, source)
             elif not scope.is_number(source):
                 self.runtime[source] = None
+
+
+def _is_filled(value: Any) -> bool:
+    """Whether a required context only fills a slot, as the area of the speaker does."""
+    return isinstance(value, Mapping) and bool(value.get("slot")) and "value" not in value
+
+
+def _values_of(value: Any) -> str:
+    if isinstance(value, Mapping):
+        value = value.get("value", "")
+    return "_".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _of_kind(seq: Seq, slot: str, kind: str) -> Seq:
+    """The template with a type for every slot of this name that has none."""
+    items: list[Item] = []
+    for item in seq.items:
+        match item:
+            case SlotItem(name, "") if name == slot:
+                items.append(SlotItem(name, kind))
+            case AltItem(branches, optional):
+                items.append(AltItem(tuple(_of_kind(branch, slot, kind) for branch in branches), optional))
+            case _:
+                items.append(item)
+    return Seq(tuple(items))
+
+
+def _without_slot(seq: Seq, slot: str, values: AltItem) -> Seq:
+    """The template with a slot written out, which the types of the other slots say."""
+    items: list[Item] = []
+    for item in seq.items:
+        match item:
+            case SlotItem(name, _) if name == slot:
+                items.append(values)
+            case SlotItem(name, kind):
+                items.append(SlotItem(name, f"{kind}_{_BESIDE}{slot}" if kind else f"{_BESIDE}{slot}"))
+            case AltItem(branches, optional):
+                items.append(AltItem(tuple(_without_slot(branch, slot, values) for branch in branches), optional))
+            case _:
+                items.append(item)
+    return Seq(tuple(items))
 
 
 def _comment(data: Mapping[str, Any]) -> str:
@@ -182,12 +297,13 @@ class _Import:
 
     def run(self) -> ConvertedLanguage:
         # What is referred to comes first.
+        self._survey()
         self._import_rules()
         for name, definition in table(self._data, "lists").items():
             self._lists.add(name, definition, self._scope)
         for name, intent in table(self._data, "intents").items():
             self._intents.add(name, intent)
-        self._lists.finish()
+        self._lists.finish(self._scope.kinds)
         skip_words = self._import_skip_words()
         dialogs, responses = import_responses(self._data.get("responses"), self._intents.names, self._report)
         rest = {key: value for key, value in self._data.items() if key not in _KNOWN}
@@ -201,6 +317,7 @@ class _Import:
             "language": self._report.lang,
             "intents": self._intents.sidecar,
             "slots": self._intents.slots,
+            "kinds": self._intents.kinds,
             "rules": self._rule_sidecar,
             "local_rules": self._local_rules(),
             "lists": self._lists.sidecar,
@@ -213,6 +330,17 @@ class _Import:
         self._count()
         files = {name: "\n".join(lines) + "\n" for name, lines in self._files.items() if lines}
         return ConvertedLanguage(self._report.lang, self._report, {**files, SIDECAR: sidecar_text(side)})
+
+    def _survey(self) -> None:
+        """Find out which lists fill each slot."""
+        for intent in table(self._data, "intents").values():
+            blocks = intent.get("data") if isinstance(intent, Mapping) else None
+            for block in blocks if isinstance(blocks, list) else ():
+                if isinstance(block, Mapping):
+                    scope = self._scope.inner(table(block, "expansion_rules"), {})
+                    for text in block.get("sentences") or ():
+                        for slot in scope.slots(text) if isinstance(text, str) else ():
+                            self._scope.sources.setdefault(slot.name, set()).add(slot.source or slot.name)
 
     def _import_rules(self) -> None:
         for name, body in self._rules.items():
@@ -237,7 +365,7 @@ class _Import:
         words = self._data.get("skip_words")
         if not isinstance(words, list) or not words:
             return {}
-        base = self._vocabularies.reserve("skip_words")
+        base = self._vocabularies.reserve(SKIP_WORDS)
         entries: list[Entry] = []
         for word in map(str, words):
             try:
@@ -249,7 +377,7 @@ class _Import:
                 self._report.add(Verdict.REFUSED, "a word to skip is not a word", word)
             entries.append(entry(word, lines, lines[0] if lines else None))
         self._files[f"{base}.voc"] = list(dict.fromkeys(line for one in entries for line in lines_of(one)))
-        self._report.add(Verdict.KEPT, "words to skip are not skipped", ", ".join(map(str, words)))
+        self._files[f"{SKIP_WORDS}.entity"] = [f"<{base}>"]
         return {"voc": base, "entries": entries}
 
     def _count(self) -> None:

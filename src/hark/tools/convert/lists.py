@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from hark.intents.locale import Role
@@ -51,14 +51,18 @@ class ListImport:
         """Whether there is a list of this name for all blocks."""
         return name in self.sidecar
 
+    def lines(self, name: str) -> list[str]:
+        """The values of a list for all blocks; none where it has none."""
+        return self._lines.get(name, [])
+
     def feed(self, slot: str, key: str) -> None:
         """Record that a slot takes its values from a list."""
         lists = self._of_slot.setdefault(slot, [])
         if key not in lists:
             lists.append(key)
 
-    def finish(self) -> None:
-        """Decide which file each list becomes.
+    def finish(self, kinds: Collection[str]) -> None:
+        """Decide which file each list becomes; `kinds` are the entities that are types of slots.
 
         A list that feeds the slot of its own name, and no other, is that slot's `.entity`. Any other is a vocabulary
         that the `.entity` of every slot it feeds refers to.
@@ -76,7 +80,7 @@ class ListImport:
                 base = self._vocabularies.reserve(name)
                 self.files[f"{base}.voc"] = lines
                 self.sidecar[name]["voc"] = base
-                for slot in slots:
+                for slot in dict.fromkeys([*slots, *([base] if base in kinds else ())]):
                     self.files.setdefault(f"{slot}.entity", []).append(f"<{base}>")
 
     def _value(self, name: str, value: Any, scope: SentenceScope) -> Entry:
@@ -144,6 +148,7 @@ def _add_entities(
 ) -> None:
     """Add entities that were not imported."""
     references = {f"<{kept['voc']}>" for kept in folder.sidecar.get("lists", {}).values() if "voc" in kept}
+    references.add(f"<{folder.sidecar.get('skip_words', {}).get('voc')}>")
     for base in folder.files(Role.ENTITY):
         lines = folder.lines(Role.ENTITY, base)
         if base not in found and any(line not in references for line in lines):

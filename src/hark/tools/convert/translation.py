@@ -109,6 +109,10 @@ class VocabularySet:
         return list(self._bodies)
 
 
+NUMBER: Final = "number"
+ANYTHING: Final = "text"
+"""Types of slots in Hark."""
+
 PERMUTED: Final = "a permutation is written out"
 INLINED: Final = "a rule that is not a vocabulary is written out"
 RESPELT: Final = "capitals and signs are left out"
@@ -131,6 +135,10 @@ class SentenceScope:
         self._trees: dict[str, Seq] = {}
         self._made: dict[str, Item] = {}
         self._open: list[str] = []
+        self.sources: dict[str, set[str]] = {}
+        """By slot of hassil, the lists that fill it in any sentence."""
+        self.kinds: set[str] = set()
+        """The entities that are types of slots."""
         self.notes: set[str] = set()
         """What had to be rewritten, since it was last cleared."""
 
@@ -161,7 +169,7 @@ class SentenceScope:
     def inner(self, rules: Mapping[str, Any], lists: Mapping[str, Any]) -> SentenceScope:
         """This scope with the rules and lists of a single block in front."""
         scope = SentenceScope({**self._rules, **rules}, {**self._lists, **lists}, self._vocabularies, self._slot_names)
-        scope._trees = self._trees
+        scope._trees, scope.sources, scope.kinds = self._trees, self.sources, self.kinds
         return scope
 
     def _tree(self, text: str) -> Seq:
@@ -196,6 +204,20 @@ class SentenceScope:
         definition = self._lists.get(list_name)
         return bool(_RANGE.fullmatch(list_name)) or (isinstance(definition, Mapping) and "range" in definition)
 
+    def _kind(self, slot: SlotItem) -> str:
+        """The type of a slot in Hark: a number, any text, or the entity that a list of another name becomes."""
+        source = slot.source or slot.name
+        if self.is_number(source):
+            return NUMBER
+        definition = self._lists.get(source)
+        if source == slot.name or len(self.sources.get(slot.name, ())) < 2 or not isinstance(definition, Mapping):
+            return ""
+        if "values" not in definition:
+            return ANYTHING
+        kind = self._vocabularies.reserve(source)
+        self.kinds.add(kind)
+        return kind
+
     def _make(self, name: str) -> Item:
         body = self._rules[name]
         if not isinstance(body, str):
@@ -227,8 +249,7 @@ class SentenceScope:
                 case RefItem(name):
                     items.append(self._referred(name, *apart))
                 case SlotItem():
-                    kind = "number" if self.is_number(item.source or item.name) else ""
-                    items.append(SlotItem(self.slot_name(item.name), kind))
+                    items.append(SlotItem(self.slot_name(item.name), self._kind(item)))
                 case AltItem(branches, optional):
                     items.append(AltItem(tuple(self._resolved(branch, *apart) for branch in branches), optional))
                 case TextItem() | PermItem():

@@ -90,11 +90,12 @@ async def test_the_story_of_a_turn_is_told_in_one_piece_whatever_room_a_step_was
 async def test_the_doctor_looks_at_all_rooms_and_says_which_is_missing() -> None:
     async with deployed(plugins={"loud": {}, "nobody": {}}) as deployment:
         plugins = [Normalize(), TemplateMatcher(), ParrotSkill()]
-        for room in ("understand", "act", "hear"):
+        for room in ("understand", "act", "hear", "schedule"):
             await deployment.start(room, plugins=plugins)  # type: ignore[arg-type]
         front = await deployment.front()
         report = await front.view.reports.examine()
         assert [(one.service, bool(one.process), one.is_ready) for one in report.services] == [
+            ("schedule", True, True),
             ("hear", True, True),
             ("understand", True, True),
             ("act", True, True),

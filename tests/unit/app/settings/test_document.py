@@ -27,7 +27,7 @@ def test_the_document_says_nothing_but_the_defaults() -> None:
 
 def test_every_key_it_shows_has_its_default() -> None:
     settings = settings_from(tomllib.loads(switched_on(document(DEFAULT_PLUGINS))))
-    assert msgspec.structs.replace(settings, entries={}, plugins={}, wake={}, engine={}) == Settings()
+    assert msgspec.structs.replace(settings, entries={}, plugins={}, transformer={}, wake={}, engine={}) == Settings()
 
 
 def test_it_shows_every_key_of_every_table_with_its_documentation() -> None:

@@ -25,8 +25,9 @@ def mistakes(file: Path, text: str | bytes) -> list[str]:
 
 
 TABLES = (
-    "The tables are: assistant, bus, deny, engine, limits, nats, pipeline, plugins, services, trace, transformers, "
-    "voice, wake"
+    "The tables are: assistant, bus, deny, engine, home, limits, nats, pipeline, plugins, schedule, services, trace, "
+    "transformer, "
+    "transformers, voice, wake"
 )
 DENIES = (
     "The keys are: skills, intents, pipelines, audio_transformers, utterance_transformers, metadata_transformers, "
@@ -61,6 +62,14 @@ MISTAKES = {
     "[assistant]\npipeline = 'a'": '2: [assistant] pipeline: "a" is not a list of ids such as ["one", "another"]; '
     'the default is ["stop", "converse", "template", "keyword", "common_query...',
     "[transformers]\ntts = [1]": "2: [transformers] tts: 1 is not an id in quotes; remove the key to leave it unset",
+    "[transformer.speech.a]\nessential = true": "1: [transformer.speech]: there is no such chain; "
+    "the chains are: audio, utterance, metadata, intent, dialog, tts",
+    "[transformer.tts]\na = 1": "2: [transformer.tts] a: 1 is not a table; write [transformer.tts.a] with the id of a "
+    "transformer, and its keys below it",
+    "[transformer.tts.a]\nessential = 1": "2: [transformer.tts.a] essential: 1 is not true or false; "
+    "the default is false",
+    "[transformer.tts.a]\npriority = 1.5": "2: [transformer.tts.a] priority: 1.5 is not a whole number; "
+    "remove the key to leave it unset",
     "[deny]\nskils = []": f"2: [deny] skils: there is no such key; did you mean skills? {DENIES}",
     "[pipeline]\na = 1": f"2: [pipeline] a: 1 is not a table; write [pipeline.a] {BELOW}",
     "[pipeline.a]\nplugin = 1": "2: [pipeline.a] plugin: 1 is not an id in quotes; name a pipeline plugin",

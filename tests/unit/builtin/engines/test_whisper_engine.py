@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hark.builtin.engines import model_packages
 from hark.builtin.engines.whisper import FasterWhisper
 from hark.builtin.engines.whisper_model import WhisperModel, WhisperResult
 from hark.model import Audio, Message
+from hark.plugins.engines import Unavailable
 from hark.spec import topics
 from hark.testing import settle
 from unit.builtin.engines.engine_stage import stage
@@ -151,3 +155,58 @@ async def test_skills_that_registered_before_are_asked_to_do_so_again() -> None:
         assert await house.add(FasterWhisper(), model=whisper_tiny()) is None
         await settle()
         assert topics.READY in heard
+
+
+class Hub:
+    """The library of the model hub: has one file, and records which revision is wanted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.asked: list[str | None] = []
+
+    def snapshot_download(self, _name: str, *, revision: str | None, **_how: Any) -> str:
+        self.asked.append(revision)
+        return str(self.folder)
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
+    hub = Hub(tmp_path)
+    (tmp_path / "model.bin").write_bytes(b"weights")
+    needed = FasterWhisper.load.__globals__["need"]
+    monkeypatch.setitem(
+        FasterWhisper.load.__globals__,
+        "need",
+        lambda name, extra: hub if name == "huggingface_hub" else needed(name, extra),
+    )
+    monkeypatch.setattr(model_packages, "find_spec", lambda _name: None)
+    return hub
+
+
+def test_a_model_that_is_not_pinned_is_not_downloaded(hub: Hub) -> None:
+    engine = FasterWhisper()
+    for settings in ({"model": "base"}, {"model": "base", "revision": "main"}, {"model": "base", "revision": "0" * 40}):
+        engine.settings = FasterWhisper.Settings(**settings)
+        with pytest.raises(Unavailable, match="not pinned"):
+            engine.load()
+    assert hub.asked == []
+
+
+@pytest.mark.parametrize("model", ["base", "tiny.en"])
+def test_a_download_with_another_digest_is_not_loaded(hub: Hub, model: str) -> None:
+    engine = FasterWhisper()
+    pin = {} if model == "tiny.en" else {"revision": "a" * 40, "digests": {"model.bin": "0" * 64}}
+    engine.settings = FasterWhisper.Settings(model=model, **pin)
+    with pytest.raises(Unavailable, match="wrong digest"):
+        engine.load()
+    [revision] = hub.asked
+    assert revision == (model_packages.WHISPER["tiny.en"].revision if model == "tiny.en" else "a" * 40)
+
+
+def test_a_download_with_its_digest_is_loaded(hub: Hub) -> None:
+    digest = hashlib.sha256(b"weights").hexdigest()
+    engine = FasterWhisper()
+    engine.settings = FasterWhisper.Settings(model="base", revision="a" * 40, digests={"model.bin": digest})
+    with pytest.raises(Unavailable, match="cannot be loaded"):  # seven bytes are no model
+        engine.load()
+    assert hub.asked == ["a" * 40]

@@ -144,6 +144,12 @@ UNITS: Final[Mapping[str, MeasurementUnit]] = {
     **_units("data", bit="1/8", byte="1", kilobyte="1e3", megabyte="1e6", gigabyte="1e9", terabyte="1e12"),
     **_units("data", kibibyte="1024", mebibyte="1048576", gibibyte="1073741824", megabit="125000", gigabit="125000000"),
     **_units("time", millisecond="1/1000", second="1", minute="60", hour="3600", day="86400", week="604800"),
+    # A year of 365 days, and a twelfth of it: what people count with.
+    **_units("time", month="2628000", year="31536000", leap_year="31622400", decade="315360000", century="3153600000"),
+    **_units("volume", quart="0.946352946"),
+    **_units("mass", short_ton="907.18474"),
+    **_units("area", square_metre="1", hectare="10000", square_kilometre="1000000", acre="4046.8564224"),
+    **_units("area", square_foot="0.09290304", square_mile="2589988.110336"),
     "kelvin": MeasurementUnit("temperature", Fraction(1)),
     "celsius": MeasurementUnit("temperature", Fraction(1), Fraction("273.15")),
     "fahrenheit": MeasurementUnit("temperature", Fraction(5, 9), Fraction("273.15") - 32 * Fraction(5, 9)),

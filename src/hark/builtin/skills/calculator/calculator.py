@@ -28,9 +28,17 @@ SIGNS: Final[Mapping[str, str]] = {
     "percent": "%",
     "open": "(",
     "close": ")",
+    "halved": "/2",
+    "doubled": "*2",
+    "half_of": "1/2*",
+    "third_of": "1/3*",
+    "quarter_of": "1/4*",
+    "twice": "2*",
+    "percent_off": "%off",
 }
 """What the headings of `operator.voc` mean."""
 
+_DISCOUNT: Final = "percent_off"
 _NAMES: Final = Path(__file__).parent / "names"
 _BARE: Final = frozenset("+-*/^()%r")
 _LONGEST: Final = 200
@@ -87,10 +95,11 @@ class Reader:
         self._ones, self._both = around.get("one", ()), around.get("both", ())
         self._openers = Phrases(around, "opener")
         self._into = Phrases(around, "into")
+        self._dropped = Phrases(around, "dropped")
 
     def sum(self, text: str) -> list[Token] | None:
         """The numbers and signs of a sum with one sign at least; None when there are other words in it."""
-        tagged = self._signs.tag(self._opened(_words(text)))
+        tagged = self._signs.tag(self._opened(self._bare(_words(text))))
         if all(sign is None for _, sign in tagged):
             return None  # most of what people say
         found: list[Token] = []
@@ -101,7 +110,10 @@ class Reader:
                 continue
             if not self._flush(said, found):
                 return None
-            found += _parts(SIGNS.get(sign, sign))
+            if sign == _DISCOUNT:  # "20 percent off 50"
+                found = ["(", Fraction(1), "-", *found, "%", ")", "*"]
+            else:
+                found += _parts(SIGNS.get(sign, sign))
         return found if self._flush(said, found) and len(found) > 1 else None
 
     def quantity(self, text: str) -> Quantity | None:
@@ -151,6 +163,10 @@ class Reader:
         one, several, *_ = self.forms[unit]
         is_one = abs(amount) < 2 if self.lang.startswith("fr") else abs(amount) == 1
         return one if is_one else several
+
+    def _bare(self, words: list[str]) -> list[str]:
+        """Without what says nothing about the sum: "to that", "dollars"."""
+        return [word for word, meaning in self._dropped.tag(words) if meaning is None or meaning in _BARE]
 
     def _opened(self, words: list[str]) -> list[str]:
         """Without "what is" at the beginning."""

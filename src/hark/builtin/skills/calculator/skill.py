@@ -18,6 +18,8 @@ _SECONDS: Final = 60.0
 _SESSIONS: Final = 64
 _PRIORITY: Final = 40
 _SURE: Final = 0.95
+_USUAL_TIP: Final = 20
+_LARGEST_BILL: Final = 10**9
 
 
 def _wanted(skill: CalculatorSkill, utterances: Sequence[str], lang: str, session: Session) -> bool:
@@ -54,6 +56,20 @@ class CalculatorSkill(Skill):
         said = self._answering.to_conversion(turn.slots["amount"], turn.slots["unit"], turn.lang)
         # The utterance may only be similar to the sentences, with its words in other places.
         self._say(turn, said or self._answering.to(turn.utterance, turn.lang))
+
+    @intent(file="tip")
+    def tip(self, turn: Turn) -> None:
+        """A share of a bill, and both together."""
+        from hark.builtin.skills.spoken_numbers import number_in, spoken
+
+        share = number_in(turn.slots.get("percent", ""), turn.lang) or _USUAL_TIP
+        bill = number_in(turn.slots["amount"], turn.lang)
+        if bill is None or not 0 < bill < _LARGEST_BILL or not 0 < share <= 100:
+            turn.say("unclear")
+            return
+        tip = round(bill * share / 100, 2)
+        turn.remember("result", str(tip), turns=_FOLLOWED)
+        turn.say("tip", tip=spoken(tip, turn.lang)[0], total=spoken(round(bill + tip, 2), turn.lang)[0])
 
     def can_converse(self, utterances: Sequence[str], lang: str, session: Session) -> bool:
         """Whether it is more of the last sum: "and times two"."""

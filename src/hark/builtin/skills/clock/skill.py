@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from hark.builtin.skills.tables import Table, plain, read_table, table
 from hark.plugins import Turn
+from hark.plugins.home import zone_named
 from hark.skills import Skill, intent
+from hark.skills.spoken import month_name, spoken_date, spoken_time, weekday_name
 
 _HERE: Final = Path(__file__).parent
 
@@ -43,7 +45,6 @@ def _by_name(zones: Table) -> dict[str, Place]:
     return {plain(name): Place(name, zone) for zone, names in zones.items() for name in names}
 
 
-_NAMES: Final = Path(__file__).parent / "names"
 _FOLLOWED: Final = 3
 """Turns for which "and in Lima?" is understood."""
 
@@ -95,47 +96,38 @@ class ClockSkill(Skill):
             turn.say("unknown_place", city=turn.slots["city"])
             return
         try:
-            now = datetime.fromtimestamp(self.host.clock.wall(), _zone(there.zone))
-        except (KeyError, ValueError, OSError):  # no time zone database on this machine, or an old one
+            now = datetime.fromtimestamp(self.host.clock.wall(), zone_named(there.zone))
+        except LookupError:  # no time zone database on this machine, or an old one
             self.host.log.warning("the time zone %r is not known here; is there a package 'tzdata'?", there.zone)
             turn.say("no_zones", city=there.name)
             return
         self._tell(turn, what, now, there.name)
 
     def _tell(self, turn: Turn, what: str, now: datetime, city: str | None = None) -> None:
-        names = table(_NAMES, "calendar", turn.lang) or table(_NAMES, "calendar", self.lang)
-        values = {"hour": f"{now:%H}" if turn.lang.startswith("en") else now.hour, "minute": f"{now:%M}"}
+        lang, clock = turn.lang, turn.home.clock
+        values: dict[str, object] = {
+            "time": spoken_time(now, lang, clock),
+            "hour": f"{now:%H}" if lang.startswith("en") else now.hour,
+            "minute": f"{now:%M}",
+        }
         if what != "time":
-            first = names.get("first", ("1",))[0]
             values = {
-                "weekday": names["weekdays"][now.weekday()],
-                "day": first if now.day == 1 else now.day,
-                "month": names["months"][now.month - 1],
+                "weekday": weekday_name(now.weekday(), lang),
+                "date": spoken_date(now, lang, year=True),
+                "day": now.day,
+                "month": month_name(now.month, lang),
                 "year": now.year,
             }
-            if what == "day":
-                values = {"weekday": values["weekday"]}
-        elif now.hour == 1:  # "es la una", "son las dos"
+        elif now.hour == 1 or (clock == 12 and now.hour == 13):  # "es la una", "son las dos"
             what = "time_one"
         turn.say(f"{what}_there" if city else what, values if city is None else {**values, "city": city})
 
     def _now(self, turn: Turn) -> datetime:
         """The time where the user is; else this device's, after saying so."""
-        wall = self.host.clock.wall()
-        location = turn.session.location
-        zone = location.tz if location is not None else None
-        if not zone:
-            return datetime.fromtimestamp(wall).astimezone()
+        home = turn.home
         try:
-            return datetime.fromtimestamp(wall, _zone(zone))
-        except (KeyError, ValueError, OSError):  # an unknown name, or no time zone database on this machine
-            self.host.log.warning("the time zone %r is not known here", zone)
+            home.zone  # noqa: B018 - raises for a zone that is not known here
+        except LookupError as error:
+            self.host.log.warning("%s", error)
             turn.say("unknown_zone")
-            return datetime.fromtimestamp(wall).astimezone()
-
-
-def _zone(name: str) -> tzinfo:
-    # Imported when it is first needed: it is slow to import, and most conversations have no location.
-    from zoneinfo import ZoneInfo
-
-    return ZoneInfo(name)
+        return home.local(self.host.clock.wall())

@@ -1,13 +1,15 @@
-"""The shopping list skill."""
+"""The lists skill: a shopping list, a to-do list, and lists with names of the user's own."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Final
 
 from hark.builtin.skills.storage import StoredValue
+from hark.builtin.skills.tables import Table, plain, table
 from hark.intents.locale import Role
 from hark.plugins import Turn
 from hark.skills import Skill, intent
@@ -57,22 +59,32 @@ def without(items: Sequence[str], gone: Iterable[str]) -> tuple[list[str], list[
 
 _FOLLOWED: Final = 3
 """Turns for which "and butter" still is about the list."""
+_SHOPPING: Final = "shopping"
+_STANDING: Final = (_SHOPPING, "to do")
+"""The lists that need not be made."""
+_NAMES: Final = Path(__file__).parent / "names"
 
 
 class ShoppingSkill(Skill):
-    """Keeps one shopping list for all users; it survives a restart."""
+    """Keeps lists for all users: shopping, to do, and others by the names users give them. They survive a restart."""
 
     id = "shopping.skill"
     reads_late = True
 
     async def start(self) -> None:
-        self._list = StoredValue(self.host, "list.json", list[str], [])
+        self._lists = StoredValue(self.host, "lists.json", dict[str, list[str]], {})
+        self._old = StoredValue(self.host, "list.json", list[str], [])
+        """The one list there was before there were several."""
 
     @intent(file="add")
     def add(self, turn: Turn) -> None:
-        """Put one or several things on the list."""
-        named = self._items(turn, as_said(turn.slots["items"], turn.utterance))
-        self._tell_added(turn, named, self._put(named))
+        """Put one or several things on a list."""
+        self._add(turn, self._items(turn, as_said(turn.slots["items"], turn.utterance)), self._named(turn))
+
+    @intent(file="need")
+    def need(self, turn: Turn) -> None:
+        """Put something on the shopping list that the user says is needed."""
+        self._add(turn, self._items(turn, as_said(turn.slots["items"], turn.utterance)), _SHOPPING)
 
     @intent(file="add_more", requires=("list",))
     def add_more(self, turn: Turn) -> None:
@@ -84,80 +96,176 @@ class ShoppingSkill(Skill):
         """Ask what to put on the list."""
         answer = await turn.ask(turn.render("what"), retries=1)
         named = self._items(turn, answer) if answer is not None else []
-        self._tell_added(turn, named, await asyncio.to_thread(self._put, named) if named else [])
+        await asyncio.to_thread(self._add, turn, named, self._named(turn))
 
     @intent(file="remove")
     def remove(self, turn: Turn) -> None:
-        """Take things off the list."""
+        """Take things off a list."""
+        key = self._named(turn)
         named = self._items(turn, as_said(turn.slots["items"], turn.utterance))
-        taken, missing = self._take(named)
-        turn.remember("list", turns=_FOLLOWED)
+        taken, missing = self._take(key, named)
+        turn.remember("list", key, turns=_FOLLOWED)
         if taken:
-            turn.say("removed", items=_joined(turn, taken))
+            turn.say("removed", items=_joined(turn, taken), list=_spoken(key, turn.lang))
         if missing or not named:
-            turn.say("not_there", items=_joined(turn, missing or [turn.slots["items"]]))
+            self._say_of(turn, "not_there", missing or [turn.slots["items"]], key)
 
     @intent(file="read")
     def read(self, turn: Turn) -> None:
-        """Say what is on the list."""
-        items = self._all()
-        turn.remember("list", turns=_FOLLOWED)
+        """Say what is on a list."""
+        key = self._named(turn)
+        items = self._all().get(key, ())
+        turn.remember("list", key, turns=_FOLLOWED)
         if items:
-            turn.say("list", items=_joined(turn, items))
+            turn.say("list", items=_joined(turn, items), list=_spoken(key, turn.lang))
         else:
-            turn.say("empty")
+            turn.say("empty", list=_spoken(key, turn.lang))
+
+    @intent(file="is_on")
+    def is_on(self, turn: Turn) -> None:
+        """Whether something is on a list."""
+        key = self._named(turn)
+        turn.remember("list", key, turns=_FOLLOWED)
+        asked = self._items(turn, as_said(turn.slots["items"], turn.utterance)) or [turn.slots["items"]]
+        _, found, missing = without(self._all().get(key, ()), asked)
+        if found:
+            turn.say("is_on", items=_joined(turn, found), list=_spoken(key, turn.lang))
+        if missing:
+            self._say_of(turn, "not_there", missing, key)
 
     @intent(file="clear")
     async def clear(self, turn: Turn) -> None:
-        """Empty the list, if the user confirms it."""
-        items = await asyncio.to_thread(self._all)
+        """Empty a list, if the user confirms it; a list with a name of the user's own goes with it."""
+        key = self._named(turn)
+        lists = await asyncio.to_thread(self._all)
+        items, spoken = lists.get(key, ()), _spoken(key, turn.lang)
         if not items:
-            turn.say("empty")
+            if key in lists and key not in _STANDING:
+                await asyncio.to_thread(self._drop, key)
+                turn.say("cleared", list=spoken)
+            else:
+                turn.say("empty", list=spoken)
             return
-        question = turn.render("sure_one") if len(items) == 1 else turn.render("sure", count=len(items))
-        if await turn.ask_yes_no(question):
+        question = "sure_one" if len(items) == 1 else "sure"
+        if await turn.ask_yes_no(turn.render(question, count=len(items), list=spoken)):
             # Not what another session added while the question was open.
-            await asyncio.to_thread(self._take, items)
-            turn.say("cleared")
+            await asyncio.to_thread(self._take, key, items)
+            turn.say("cleared", list=spoken)
         else:
             turn.say("kept")
 
-    def _all(self) -> list[str]:
-        with self._list.lock:
-            return list(self._list.read())
+    @intent(file="create")
+    def create(self, turn: Turn) -> None:
+        """Begin a list."""
+        key = self._named(turn)
+        turn.remember("list", key, turns=_FOLLOWED)
+        with self._lists.lock:
+            lists = self._read()
+            is_new = key not in lists
+            if is_new:
+                self._lists.write({**lists, key: []})
+        turn.say("created" if is_new else "exists", list=_spoken(key, turn.lang))
 
-    def _take(self, named: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Take things off the list; returns what was there, and what was not."""
-        with self._list.lock:
-            left, taken, missing = without(self._list.read(), named)
+    @intent(file="which")
+    def which(self, turn: Turn) -> None:
+        """Say which lists there are."""
+        lists = self._all()
+        if lists:
+            turn.say("lists", lists=_joined(turn, [_spoken(key, turn.lang) for key in lists]))
+        else:
+            turn.say("no_lists")
+
+    def _add(self, turn: Turn, named: Sequence[str], key: str) -> None:
+        fresh, is_new = self._put(key, named) if named else ([], False)
+        turn.remember("list", key, turns=_FOLLOWED)
+        if fresh:
+            dialog = "added_new" if is_new and key not in _STANDING else "added"
+            turn.say(dialog, items=_joined(turn, fresh), list=_spoken(key, turn.lang))
+        elif named:
+            self._say_of(turn, "already", named, key)
+        else:
+            turn.say("nothing_added")
+
+    def _say_of(self, turn: Turn, dialog: str, items: Sequence[str], key: str) -> None:
+        """Say a dialog of which there is one for a single thing: "is", "are"."""
+        said = _joined(turn, items)
+        capital = said[:1].upper() + said[1:]
+        turn.say(f"{dialog}_one" if len(items) == 1 else dialog, items=capital, list=_spoken(key, turn.lang))
+
+    def _named(self, turn: Turn) -> str:
+        """The key of the list that is meant: the one named, else the one talked about, else that for shopping."""
+        if "list" in turn.slots:
+            return _key(turn.slots["list"], turn.lang)
+        said = f" {plain(turn.utterance)} "
+        for key, forms in _known(turn.lang).items():
+            if any(f" {plain(form)} " in said for form in forms):
+                return key
+        entry = turn.session.intent_context.get(f"{self.id}:list")
+        return entry.value if entry is not None and entry.value else _SHOPPING
+
+    def _all(self) -> dict[str, list[str]]:
+        with self._lists.lock:
+            return dict(self._read())
+
+    def _read(self) -> dict[str, list[str]]:
+        lists = self._lists.read()
+        if not lists and (before := self._old.read()):
+            return {_SHOPPING: list(before)}
+        return lists
+
+    def _drop(self, key: str) -> None:
+        with self._lists.lock:
+            self._lists.write({name: items for name, items in self._read().items() if name != key})
+
+    def _take(self, key: str, named: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Take things off a list; returns what was there, and what was not."""
+        with self._lists.lock:
+            lists = self._read()
+            left, taken, missing = without(lists.get(key, ()), named)
             if taken:
-                self._list.write(left)
+                self._lists.write({**lists, key: left})
         return taken, missing
 
-    def _put(self, named: Sequence[str]) -> list[str]:
-        """Put on the list what is not there yet, and return that."""
-        with self._list.lock:
-            items = self._list.read()
+    def _put(self, key: str, named: Sequence[str]) -> tuple[list[str], bool]:
+        """Put on a list what is not there yet; returns that, and whether the list is new."""
+        with self._lists.lock:
+            lists = self._read()
+            items = lists.get(key, [])
             there = {item.casefold() for item in items}
             fresh = [item for item in named if item.casefold() not in there]
             if fresh:
-                self._list.write([*items, *fresh])
-        return fresh
-
-    def _tell_added(self, turn: Turn, named: Sequence[str], fresh: Sequence[str]) -> None:
-        turn.remember("list", turns=_FOLLOWED)
-        if fresh:
-            turn.say("added", items=_joined(turn, fresh))
-        elif named:
-            turn.say("already", items=_joined(turn, named))
-        else:
-            turn.say("nothing_added")
+                self._lists.write({**lists, key: [*items, *fresh]})
+        return fresh, key not in lists
 
     def _items(self, turn: Turn, text: str) -> list[str]:
         return items_of(text, self._words("joining", turn), self._words("leading", turn))
 
     def _words(self, name: str, turn: Turn) -> Sequence[str]:
         return self.locale.find(Role.VOCABULARY, name, turn.lang).samples(Role.VOCABULARY, name)
+
+
+def _key(said: str, lang: str) -> str:
+    """The key under which a list is kept: that of a list every language knows, else the name as it was said."""
+    name = plain(said)
+    words = _known(lang)
+    for key, forms in words.items():
+        if name in map(plain, forms):
+            return key
+    return name
+
+
+def _spoken(key: str, lang: str) -> str:
+    """A list as it is called in a sentence."""
+    names = table(_NAMES, "lists", lang)
+    if key in names:
+        return names[key][0]
+    own = names.get("_own", ("{name}",))[0]
+    ends = names.get("_ends", ())
+    return key.capitalize() if any(key.endswith(end) for end in ends) else own.format(name=key)
+
+
+def _known(lang: str) -> Table:
+    return {key: forms for key, forms in table(_NAMES, "lists", lang).items() if not key.startswith("_")}
 
 
 def _joined(turn: Turn, items: Sequence[str]) -> str:

@@ -1,0 +1,189 @@
+"""What people say on an ordinary day, played on a whole assistant: `python benchmarks/everyday/run.py`.
+
+Every entry of en-US.toml is a conversation with a fresh assistant: everything that comes with Hark, a home in Boston, a
+clock that stands at 8:05 PM on 17 November 2026. An entry is right when its last answer fits and its effect is there.
+Groups that need a service on the network talk to stand-ins on this machine (services.py); `--offline` leaves these out,
+as if the machine were not connected.
+
+Prints a row for each group, and what went wrong; the exit status is 1 when fewer than `--at-least` percent are right.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import re
+import sys
+import tomllib
+from contextlib import nullcontext
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+from services import LocalServices
+
+from hark.builtin import DEFAULT_PLUGINS
+from hark.testing import Assistant, FakeClock
+
+HERE = Path(__file__).resolve().parent
+ZONE = ZoneInfo("America/New_York")
+NOW = datetime(2026, 11, 17, 20, 5, tzinfo=ZONE)
+HOME = {"place": "Boston", "latitude": 42.36, "longitude": -71.06, "time_zone": "America/New_York"}
+NOWHERE = {
+    "weather.skill": {"forecast_url": "http://127.0.0.1:9/v1/forecast", "places_url": "http://127.0.0.1:9/v1/search"},
+    "facts.skill": {"wikipedia_url": "http://127.0.0.1:9", "wiktionary_url": "http://127.0.0.1:9"},
+}
+"""Addresses at which no service listens."""
+
+
+class EveryOutcome(NamedTuple):
+    """How an entry went."""
+
+    group: str
+    said: tuple[str, ...]
+    answer: str
+    wrong: str
+    """What is wrong; empty when the entry is right."""
+
+
+async def play(group: str, entry: dict[str, Any], plugins: dict[str, Any]) -> EveryOutcome:
+    """Play one entry on a fresh assistant."""
+    with TemporaryDirectory() as folder:
+        known = {plugin.id for plugin in DEFAULT_PLUGINS}
+        tables = {name: table for name, table in plugins.items() if name in known}
+        settings = {"assistant": {"lang": "en-US"}, "home": HOME, "plugins": tables}
+        clock = FakeClock(NOW.timestamp())
+        assistant = Assistant(
+            *(plugin() for plugin in DEFAULT_PLUGINS), settings=settings, clock=clock, data_root=Path(folder)
+        )
+        async with assistant:
+            answers: list[str] = []
+            for text in entry["say"]:
+                answers = await hear(assistant, text)
+            answer = " ".join(answers)
+            wrong = wrong_answer(entry, answer) or await wrong_effect(assistant, Path(folder), entry.get("effect", {}))
+    return EveryOutcome(group, tuple(entry["say"]), answer, wrong)
+
+
+async def hear(assistant: Assistant, text: str) -> list[str]:
+    """Say something; the clock advances while skills are polled and nothing else happens."""
+    turn = assistant.say(text)
+    for _ in range(400):
+        try:
+            async with asyncio.timeout(0.05):
+                await turn.over.wait()
+                for resumed in turn.resumed:
+                    await resumed.over.wait()
+            return list(turn.spoken)
+        except TimeoutError:
+            await assistant.clock.advance(0.1)
+    return list(turn.spoken)
+
+
+def wrong_answer(entry: dict[str, Any], answer: str) -> str:
+    """What is wrong with the last answer."""
+    if not re.search(entry["answer"], answer, re.IGNORECASE):
+        return f"the answer has no {entry['answer']!r}"
+    if "never" in entry and re.search(entry["never"], answer, re.IGNORECASE):
+        return f"the answer has {entry['never']!r}"
+    return ""
+
+
+async def wrong_effect(assistant: Assistant, folder: Path, effect: dict[str, Any]) -> str:
+    """What is wrong with the state of the assistant afterwards."""
+    if "list" in effect:
+        return wrong_list(folder, effect["list"])
+    if "volume" in effect:
+        return wrong_volume(assistant, effect["volume"])
+    if "schedule" in effect:
+        return wrong_schedule(await schedules(assistant), effect["schedule"])
+    if "rings" in effect:
+        heard = len(assistant.messages)
+        await assistant.clock.advance(effect["rings"] + 1)
+        rung = [one.type for one in assistant.messages[heard:] if one.type in RINGING]
+        return "" if rung else "nothing was heard"
+    return ""
+
+
+RINGING = ("ovos.utterance.speak", "ovos.audio.play_sound", "ovos.audio.queue", "ovos.audio.instant", "ovos.utterance.play_sound")  # noqa: E501
+
+
+def wrong_list(folder: Path, wanted: dict[str, Any]) -> str:
+    file = folder / "shopping.skill" / "lists.json"
+    lists = json.loads(file.read_text()) if file.exists() else {}
+    items = {item.lower() for item in lists.get(wanted["name"], ())}
+    if wanted["name"] not in lists and "holds" in wanted:
+        return f"there is no list {wanted['name']!r}: {sorted(lists)}"
+    missing = [item for item in wanted.get("holds", ()) if item not in items]
+    present = [item for item in wanted.get("lacks", ()) if item in items]
+    return f"the list holds {sorted(items)}" if missing or present else ""
+
+
+def wrong_volume(assistant: Assistant, wanted: str | int) -> str:
+    levels = [one.data["level"] for one in assistant.of("hark.volume.changed")]
+    if len(levels) < 2:
+        return "the volume did not change"
+    first, last = levels[0], levels[-1]
+    if isinstance(wanted, int):
+        return "" if last == wanted else f"the volume is {last}"
+    return "" if (last > first) == (wanted == "up") and last != first else f"the volume went from {first} to {last}"
+
+
+async def schedules(assistant: Assistant) -> list[dict[str, Any]]:
+    """The timers, alarms and reminders that are pending."""
+    return []
+
+
+def wrong_schedule(pending: list[dict[str, Any]], wanted: dict[str, Any]) -> str:
+    if len(pending) != wanted["pending"]:
+        return f"{len(pending)} are pending"
+    return ""
+
+
+async def play_all(entries: list[tuple[str, dict[str, Any]]], plugins: dict[str, Any]) -> list[EveryOutcome]:
+    return [await play(group, entry, plugins) for group, entry in entries]
+
+
+def table(outcomes: list[EveryOutcome]) -> str:
+    """The rows of the docs: right answers by group."""
+    rows = ["| group | right | of |", "|---|---|---|"]
+    for group in dict.fromkeys(one.group for one in outcomes):
+        of = [one for one in outcomes if one.group == group]
+        rows.append(f"| {group} | {sum(not one.wrong for one in of)} | {len(of)} |")
+    right = sum(not one.wrong for one in outcomes)
+    rows.append(f"| all | {right} ({right / len(outcomes):.0%}) | {len(outcomes)} |")
+    return "\n".join(rows)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="?", type=Path, default=HERE / "en-US.toml", help="the entries")
+    parser.add_argument("-k", metavar="TEXT", default="", help="only entries with this text in group or sentences")
+    parser.add_argument("--offline", action="store_true", help="without the stand-ins for services on the network")
+    parser.add_argument("--at-least", type=float, default=85.0, metavar="PERCENT")
+    parser.add_argument("--show", action="store_true", help="show every answer")
+    options = parser.parse_args()
+    logging.disable(logging.ERROR)
+    groups = tomllib.loads(options.file.read_text("utf-8"))["group"]
+    entries = [(group["name"], entry) for group in groups for entry in group["entries"]]
+    entries = [one for one in entries if options.k in f"{one[0]} {' '.join(one[1]['say'])}"]
+    with nullcontext() if options.offline else LocalServices() as services:
+        plugins = NOWHERE if services is None else services.settings()
+        outcomes = asyncio.run(play_all(entries, plugins))
+    print(table(outcomes))
+    shown = [one for one in outcomes if one.wrong or options.show]
+    if shown:
+        print()
+    for one in shown:
+        print(f"{'FAIL' if one.wrong else 'ok  '} [{one.group}] {' / '.join(one.said)}")
+        print(f"       {one.answer or '(silence)'}" + (f"   <- {one.wrong}" if one.wrong else ""))
+    right = sum(not one.wrong for one in outcomes)
+    return 0 if 100 * right >= options.at_least * len(outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

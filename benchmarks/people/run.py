@@ -1,0 +1,174 @@
+"""What people say, played on a whole assistant: `python benchmarks/people/run.py [wrapped|talk|near ...] [--list]`.
+
+Every sentence is said in a session of its own to an assistant with everything that is loaded by default. `wrapped`
+counts sentences that ran the right intent with the right slots, `talk` sentences that are no commands and were claimed,
+`near` sentences that resemble a command and ran it, or its opposite. The exit status is 1 when a figure misses its
+target.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import sys
+import tomllib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+from hark.app.settings import settings_from
+from hark.builtin import DEFAULT_PLUGINS
+from hark.intents import words
+from hark.plugins import Plugin, Turn
+from hark.skills import Skill, intent
+from hark.spec import topics
+from hark.testing import Assistant
+
+HERE: Final = Path(__file__).parent
+WRAPPED: Final = 98.0
+"""Percent of the wrapped sentences that have to be understood, in each language."""
+TALK: Final = 1.0
+"""Percent of what is no command that may be claimed."""
+NEAR: Final = 3.0
+"""Percent of what resembles a command that may run it."""
+
+Claim = tuple[str, Mapping[str, str]]
+
+
+class Listener:
+    """Says sentences to a running assistant and reports what claimed them."""
+
+    def __init__(self, assistant: Assistant, lang: str) -> None:
+        self._assistant = assistant
+        self._lang = lang
+        self._numbers = count()
+
+    async def claim(self, text: str) -> Claim | None:
+        """The intent that a sentence runs, with its slots."""
+        self._assistant.messages.clear()
+        await self._assistant.hears(text, session=f"s{next(self._numbers)}", lang=self._lang)
+        for message in self._assistant.of(topics.INTENT_MATCHED):
+            return f"{message.data['skill_id']}:{message.data['intent_name']}", message.data["slots"]
+        return None
+
+
+@asynccontextmanager
+async def listener(lang: str, *more: Plugin) -> AsyncIterator[Listener]:
+    """A listener to a whole assistant in one language."""
+    settings = settings_from({"assistant": {"lang": lang}, "trace": {"disk": False}})
+    plugins = [made() for made in DEFAULT_PLUGINS]
+    async with Assistant(*plugins, *more, settings=settings, matchers=()) as assistant:
+        yield Listener(assistant, lang)
+
+
+def home() -> Skill:
+    """The small home of home.toml as a skill."""
+    table = tomllib.loads((HERE / "home.toml").read_text("utf-8"))
+    members: dict[str, Any] = {"id": table["skill_id"]}
+    for name, samples in table["intents"].items():
+
+        def handler(_self: Skill, _turn: Turn) -> None: ...
+
+        handler.__name__ = name
+        members[name] = intent(*samples)(handler)
+
+    async def start(self: Skill) -> None:
+        for slot, values in table["entities"].items():
+            self.register_entity(slot, values)
+
+    made: Skill = type("HomeSkill", (Skill,), {**members, "start": start})()
+    return made
+
+
+async def wrapped(show: bool) -> bool:
+    """Play the wrapped sentences of every language."""
+    good = True
+    for file in sorted((HERE / "wrapped").glob("*.toml")):
+        table = tomllib.loads(file.read_text("utf-8"))
+        right = played = plain = 0
+        async with listener(file.stem) as said:
+            for sentence in table["sentences"]:
+                plain += _is_right(await said.claim(sentence["said"]), sentence, file.stem)
+                for wrapping in table["wrappings"]:
+                    text = wrapping.replace("{x}", sentence["said"])
+                    claim = await said.claim(text)
+                    played += 1
+                    is_right = _is_right(claim, sentence, file.stem)
+                    right += is_right
+                    if show and not is_right:
+                        print(f"  {text}: {claim}")
+        share = 100 * right / played
+        good = good and share >= WRAPPED
+        print(f"wrapped {file.stem}: {right} of {played} right, {share:.1f} %; unwrapped {plain} of "
+              f"{len(table['sentences'])}")  # fmt: skip
+    return good
+
+
+def _is_right(claim: Claim | None, sentence: Mapping[str, Any], lang: str) -> bool:
+    if claim is None or claim[0] != sentence["intent"]:
+        return False
+    wanted = sentence.get("slots", {})
+    return all(words(claim[1].get(slot, ""), lang) == words(value, lang) for slot, value in wanted.items())
+
+
+def _lines(name: str) -> list[str]:
+    lines = (HERE / name).read_text("utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+async def talk(show: bool) -> bool:
+    """Play what is no command."""
+    lines, claimed = _lines("talk.txt"), 0
+    async with listener("en-US", home()) as said:
+        for line in lines:
+            claim = await said.claim(line)
+            claimed += claim is not None
+            if claim is not None and show:
+                print(f"  {line}: {claim}")
+    share = 100 * claimed / len(lines)
+    print(f"talk: {claimed} of {len(lines)} claimed, {share:.1f} %")
+    return share <= TALK
+
+
+async def near(show: bool) -> bool:
+    """Play what resembles a command."""
+    lines, obeyed, opposite = _lines("near.txt"), 0, 0
+    async with listener("en-US", home()) as said:
+        for line in lines:
+            text, _, rest = line.partition(" -> ")
+            command, _, other = (part.strip() for part in rest.partition("|"))
+            claim = await said.claim(text)
+            ran = claim[0] if claim is not None else ""
+            obeyed += ran == command
+            opposite += bool(other) and ran == other
+            if show and ran and ran in (command, other):
+                print(f"  {text}: {claim}")
+    share = 100 * obeyed / len(lines)
+    print(f"near: {obeyed} of {len(lines)} obeyed, {share:.1f} %; the opposite {opposite} times")
+    return share <= NEAR and not opposite
+
+
+SETS: Final = {"wrapped": wrapped, "talk": talk, "near": near}
+
+
+async def _play(names: list[str], show: bool) -> bool:
+    return all([await SETS[name](show) for name in names])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("sets", nargs="*", metavar="SET", help=f"which to play: {', '.join(SETS)}; else all")
+    parser.add_argument("--list", action="store_true", help="print every sentence that went wrong")
+    options = parser.parse_args()
+    unknown = [name for name in options.sets if name not in SETS]
+    if unknown:
+        parser.error(f"there is no set {unknown[0]!r}; there are: {', '.join(SETS)}")
+    logging.disable(logging.WARNING)
+    return 0 if asyncio.run(_play(options.sets or list(SETS), options.list)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,5 @@
+"""Corrections of what was said before."""
+
+from hark.builtin.correction.plugin import Correction
+
+__all__ = ["Correction"]

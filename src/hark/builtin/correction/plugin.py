@@ -1,0 +1,173 @@
+"""Corrections: "no, I meant New York" and "not the kitchen, the bedroom" run the last intent again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from hark.intents.locale import Locale, MissingResource
+from hark.intents.text import EDGES
+from hark.plugins import Declined, Match, Message, PipelinePlugin, Round, Session
+from hark.spec import topics
+
+_SESSIONS: Final = 1_000
+"""Sessions whose last intent is remembered."""
+_LONGEST: Final = 12
+"""An utterance with more words is no correction."""
+_NOT_CORRECTED: Final = frozenset({"stop", "global_stop", "response", "converse", "fallback", "several"})
+
+Phrases = tuple[tuple[str, ...], ...]
+
+
+class LastIntent(NamedTuple):
+    """What an utterance in a session ran last."""
+
+    topic: str
+    utterance: str
+    slots: tuple[tuple[str, str], ...]
+    at: float
+
+
+class _Words(NamedTuple):
+    """The phrases of one language, the longest first."""
+
+    meant: Phrases
+    not_that: Phrases
+    but: Phrases
+    signals: frozenset[str]
+    """Words that every correction has one of: most utterances have none."""
+
+
+class Correction(PipelinePlugin):
+    """Claims for the last intent of the session with the corrected words in the place of the wrong ones.
+
+    The sentence as it should have been said has to be claimed for the same intent. Without wrong words, "I meant" takes
+    the place of a slot; where no slot takes it, what was meant may be another command.
+    """
+
+    id = "correction"
+    quick = True
+
+    @dataclass(frozen=True)
+    class Settings:
+        enabled: bool = True
+        """Whether corrections are understood."""
+        seconds: float = 60.0
+        """How long after an intent it can be corrected."""
+
+    settings: Settings
+
+    async def start(self) -> None:
+        self._last: dict[str, LastIntent] = {}
+        self.host.on(topics.INTENT_MATCHED, self._matched)
+
+    def match(
+        self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
+    ) -> Match | Declined | None:
+        """The last intent, corrected."""
+        last = self._last.get(session.session_id)
+        if last is None or round is None or not self.settings.enabled:
+            return None
+        known = _known(lang)
+        if known is None or self.host.clock.wall() - last.at > self.settings.seconds:
+            return None
+        is_one = False
+        for utterance in utterances:
+            said = _folded(utterance)
+            if not 1 < len(said) <= _LONGEST or known.signals.isdisjoint(said):
+                continue
+            for text, slot in _corrected(utterance.split(), said, last, known):
+                is_one = True
+                found = round.would_match(text)
+                if found is not None and found.topic == last.topic and slot in ("", *found.slots):
+                    return found.replace(note="corrected")
+            meant = _after(said, known.meant)
+            command = round.would_match(" ".join(utterance.split()[meant:]), strict=True) if meant else None
+            if command is not None:
+                return command.replace(note="said instead")
+        return Declined("the last intent does not take this in the place of what was said") if is_one else None
+
+    def _matched(self, message: Message) -> None:
+        data = message.data
+        if data.get("intent_name") in _NOT_CORRECTED:
+            return
+        slots = tuple((slot, value) for slot, value in data["slots"].items() if "." not in slot)
+        topic = f"{data['skill_id']}:{data['intent_name']}"
+        self._last.pop(message.session_id, None)
+        self._last[message.session_id] = LastIntent(topic, data["utterance"], slots, self.host.clock.wall())
+        if len(self._last) > _SESSIONS:
+            del self._last[next(iter(self._last))]
+
+    def known_intents(self, session_id: str) -> list[dict[str, str]]:  # noqa: ARG002 - the same for all
+        """None of its own: it claims for others."""
+        return []
+
+
+def _corrected(tokens: list[str], said: list[str], last: LastIntent, known: _Words) -> Iterator[tuple[str, str]]:
+    """The last utterance as it may have been meant, with the slot that has to be filled then, if it is known."""
+    before = _folded(last.utterance)
+    meant = _after(said, known.meant)
+    if not meant and (start := _after(said, known.not_that)):
+        # The wrong words are those of the last utterance: not the kitchen | the bedroom.
+        for end in range(len(said) - 1, start, -1):
+            at = _find(said[start:end], before)
+            if at is not None:
+                right = end + _after(said[end:], known.but)
+                yield _replaced(last, at, end - start, tokens[right:], said[right:]), ""
+                return
+        return
+    for middle in range(meant + 1, len(said) - 1):
+        # The bedroom | not the kitchen.
+        wrong = middle + _after(said[middle:], known.not_that)
+        at = _find(said[wrong:], before) if wrong > middle else None
+        if at is not None:
+            yield _replaced(last, at, len(said) - wrong, tokens[meant:middle], said[meant:middle]), ""
+            return
+    if meant:
+        places = [(at, slot, value) for slot, value in last.slots if (at := _find(_folded(value), before)) is not None]
+        for at, slot, value in sorted(places, reverse=True):  # what is corrected was most often said last
+            yield _replaced(last, at, len(value.split()), tokens[meant:], said[meant:]), slot
+
+
+def _replaced(last: LastIntent, at: int, size: int, tokens: list[str], said: list[str]) -> str:
+    """The last utterance with `tokens` in the place of `size` words; words that stand before them are not repeated."""
+    old = last.utterance.split()
+    folded = _folded(last.utterance)
+    overlap = next((n for n in range(min(at, len(said) - 1), 0, -1) if folded[at - n : at] == said[:n]), 0)
+    return " ".join([*old[:at], *tokens[overlap:], *old[at + size :]]).strip(" ,;")
+
+
+def _folded(text: str) -> list[str]:
+    """The words for comparison, one for each token."""
+    return [token.strip(EDGES) for token in text.casefold().split()]
+
+
+def _find(wanted: list[str], said: list[str]) -> int | None:
+    size = len(wanted)
+    places = (at for at in range(len(said) - size + 1) if said[at : at + size] == wanted)
+    return next(places, None) if size else None
+
+
+def _after(said: list[str], phrases: Phrases) -> int:
+    """How many words the phrase has that `said` begins with, if something follows; else 0."""
+    return next((len(one) for one in phrases if len(one) < len(said) and tuple(said[: len(one)]) == one), 0)
+
+
+@lru_cache(maxsize=64)
+def _known(lang: str) -> _Words | None:
+    try:
+        meant, not_that, but = (
+            tuple(sorted(_locale().phrases(name, lang), key=len, reverse=True)) for name in ("meant", "not_that", "but")
+        )
+    except MissingResource:
+        return None
+    signals = frozenset(phrase[-1] for phrase in (*meant, *not_that))
+    return _Words(meant, not_that, but, signals)
+
+
+@cache
+def _locale() -> Locale:
+    return Locale(Path(__file__).parent / "locale")  # when it is first needed, not when this is imported

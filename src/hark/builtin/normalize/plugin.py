@@ -1,0 +1,84 @@
+"""Normalises utterances as users say them, type them, and recognisers write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hark.builtin.normalize.wrapping import Wrapping
+from hark.intents.text import straight_quotes
+from hark.model.lang import resolve
+from hark.plugins import Ctx, UtteranceTransformer
+
+_APOSTROPHED = re.compile(r"[^\W\d_]+'[^\W\d_]+")
+
+
+class Normalize(UtteranceTransformer):
+    """Single spaces, plain quotes, short forms written out ("what's", "what is"), and what people put around a request
+    left out: courtesy, fillers, hesitation, the name of the assistant.
+
+    What was said stays a candidate behind the shorter text, because what looks like courtesy may be meant. While a
+    question is open it stays before it: the answer is what was said. Case and punctuation stay: matchers fold them,
+    and skills may need them. Where no language is stated, the one the utterance will be matched in counts. The words
+    are in `locale` and, for short forms, in `hark/intents/contractions`.
+    """
+
+    id = "normalize"
+    priority = 10
+    quick = True
+
+    @dataclass(frozen=True)
+    class Settings:
+        strip: bool = True
+        """Whether courtesy, fillers, hesitation and the name of the assistant are left out."""
+        names: tuple[str, ...] = ()
+        """Names of the assistant, besides its wake words."""
+        wake_words: tuple[str, ...] = ("hey jarvis", "hey mycroft", "hey hark")
+        """The wake words; where the settings have [wake.<name>] tables, their phrases."""
+
+    settings: Settings
+
+    async def start(self) -> None:
+        self._wrappings: dict[str, Wrapping] = {}
+
+    def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
+        lang = ctx.lang or resolve(None, ctx.session, self.host.langs, self.host.lang)
+        wrapping = self._wrappings.get(lang) or self._wrapping(lang)
+        found: list[str] = []
+        for utterance in utterances:
+            said = " ".join(straight_quotes(utterance).split())
+            if "'" in said:
+                said = _APOSTROPHED.sub(lambda word: _long_form(word[0], wrapping.short_forms), said)
+            text = _written_out(said, wrapping.short_forms)
+            request = wrapping.stripped(text) if self.settings.strip else None
+            if request is None:
+                found.append(text)
+            elif request.is_certain and ctx.session.response_mode is None:
+                found += (request.text, text)
+            else:
+                found += (text, request.text)
+            if text is not said:
+                found.append(said)
+        return list(dict.fromkeys(found)) if len(found) > 1 else found
+
+    def _wrapping(self, lang: str) -> Wrapping:
+        if len(self._wrappings) >= 32:  # clients may state what they like
+            self._wrappings.clear()
+        names = (*self.settings.wake_words, *self.settings.names)
+        made = self._wrappings[lang] = Wrapping(lang, names)
+        return made
+
+
+def _written_out(text: str, table: Mapping[str, str]) -> str:
+    """`text` with the short forms written out that have no apostrophe inside; itself when there are none."""
+    if table.keys().isdisjoint(text.lower().split(" ")):
+        return text
+    return " ".join([_long_form(token, table) for token in text.split(" ")])
+
+
+def _long_form(word: str, table: Mapping[str, str]) -> str:
+    long = table.get(word.lower(), word)
+    if long is word or not word[0].isupper():
+        return long
+    return long[0].upper() + long[1:]

@@ -1,0 +1,133 @@
+"""The sentence that is nearest to something that was not understood."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from math import log
+from typing import Any, Final, NamedTuple
+
+from hark.intents import TemplateError, words
+from hark.intents.grammar import Literal, parse
+from hark.plugins import Message, Session
+from hark.spec import DEFAULT_SESSION_ID, topics
+
+_SLOT: Final = re.compile(r"\{(\w+)\}")
+_SAMPLES: Final = 20
+"""Samples of an intent that are looked at."""
+_MOST: Final = 20_000
+"""Intents that are remembered."""
+_LEAST: Final = 0.45
+"""The share of what was said, weighed by how rare its words are, that a suggested sentence has in common with it."""
+
+
+class _Known(NamedTuple):
+    words: frozenset[str]
+    samples: tuple[str, ...]
+
+
+class KnownSentences:
+    """Sentences of the registered intents, by their words."""
+
+    def __init__(self) -> None:
+        self._intents: dict[tuple[str, str, str, str], _Known] = {}
+        """By session, language, skill and intent."""
+        self._values: dict[tuple[str, str, str], str] = {}
+        """An example value by language, skill and slot."""
+
+    def apply(self, message: Message) -> None:
+        """Follow a registration; what is malformed is passed over, for matchers reject it."""
+        data = message.data
+        skill_id, lang = data.get("skill_id"), data.get("lang")
+        if not isinstance(skill_id, str):
+            return
+        if message.type == topics.REGISTER_TEMPLATE and isinstance(lang, str):
+            self._register(message, skill_id, lang)
+        elif message.type == topics.ENTITY_REGISTER and isinstance(lang, str):
+            value = next(iter(_texts(data.get("samples"))), "")
+            if value and not set("(|[<{") & set(value):
+                self._values[lang, skill_id, str(data.get("entity_name"))] = value
+        elif message.type in (topics.INTENT_DEREGISTER, topics.INTENT_DISABLE, topics.SKILL_DEREGISTER):
+            name = data.get("intent_name")
+            whole = message.type == topics.SKILL_DEREGISTER
+            for key in [k for k in self._intents if k[2] == skill_id and (whole or k[3] == name)]:
+                del self._intents[key]
+
+    def _register(self, message: Message, skill_id: str, lang: str) -> None:
+        data = message.data
+        key = message.session_id, lang, skill_id, str(data.get("intent_name"))
+        self._intents.pop(key, None)
+        if data.get("requires_context") or len(self._intents) >= _MOST:
+            return  # makes sense only after something else
+        samples = tuple(_texts(data.get("samples")))[:_SAMPLES]
+        found: set[str] = set()
+        for sample in samples:
+            with suppress(TemplateError):
+                found.update(word for node in parse(sample).nodes if isinstance(node, Literal)
+                             for word in words(node.text, lang))  # fmt: skip
+        self._intents[key] = _Known(frozenset(found), samples)
+
+    def nearest(self, utterances: Iterable[str], lang: str, session: Session) -> str | None:
+        """A sentence that has rare words in common with what was said, if there is one that can be said."""
+        said = set(words(next(iter(utterances), ""), lang))
+        denied = set(session.blacklisted_skills or ())
+        known = {
+            key: one
+            for key, one in self._intents.items()
+            if key[0] in (DEFAULT_SESSION_ID, session.session_id) and key[1] == lang and key[2] not in denied
+        }
+        if not said or not known:
+            return None
+        intents = len(known)
+        spread = Counter(word for one in known.values() for word in one.words & said)
+        # A word that no sentence has tells little: half as much as one that a single sentence has.
+        rarest = log((intents + 1) / 1.5)
+        weight = {word: log((intents + 1) / (spread[word] + 0.5)) if spread[word] else rarest / 2 for word in said}
+        whole = sum(weight.values())
+        ranked = sorted(known.items(), key=lambda item: -sum(weight[word] for word in item[1].words & said))
+        for key, one in ranked[:3]:
+            shared = one.words & said
+            rare = any(spread[word] <= max(1, intents // 8) for word in shared)
+            if not rare or whole <= 0 or sum(weight[word] for word in shared) < _LEAST * whole:
+                return None
+            sentence = self._sentence(key, one.samples, said, lang)
+            if sentence is not None:
+                return sentence
+        return None
+
+    def _sentence(
+        self, key: tuple[str, str, str, str], samples: tuple[str, ...], said: set[str], lang: str
+    ) -> str | None:
+        """The sentence of an intent with most of the words in common, its slots filled with registered values."""
+        best, most = None, 0.0
+        for sample in samples:
+            for text in _expanded(sample):
+                filled: str | None = text
+                for slot in _SLOT.findall(text):
+                    value = self._values.get((key[1], key[2], slot))
+                    filled = filled.replace(f"{{{slot}}}", value) if filled is not None and value is not None else None
+                if filled is None:
+                    continue
+                own = set(words(_SLOT.sub("", text), lang))
+                share = len(own & said) / len(own | said)
+                if share > most:
+                    best, most = filled, share
+        return best
+
+
+def _expanded(sample: str) -> Iterator[str]:
+    with suppress(TemplateError):
+        for number, text in enumerate(parse(sample).samples()):
+            if number >= 50:
+                return
+            yield text
+
+
+def _texts(samples: Any) -> Iterator[str]:
+    if isinstance(samples, Mapping) or not isinstance(samples, (tuple, list)):
+        return
+    for sample in samples:
+        if isinstance(sample, str):
+            yield sample

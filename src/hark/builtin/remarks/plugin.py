@@ -1,0 +1,141 @@
+"""Says that an utterance was not understood, or that a skill failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from hark.builtin.remarks.nearest import KnownSentences
+from hark.intents.locale import Locale, MissingResource, Renderer
+from hark.model import Timer
+from hark.model.lang import resolve
+from hark.plugins import Message, Plugin, Session
+from hark.spec import topics
+from hark.spec.names import REMARK
+
+_PENDING: Final = 1_000
+"""Turns whose end marker is awaited, and languages that are remembered."""
+_STOPPED: Final = frozenset({"the handler was stopped", "the assistant was shut down"})
+"""Errors that are no failures: the user or the operator wanted it so."""
+_PATIENCE: Final = 2.0
+"""Seconds after which an end marker that has not come is not waited for."""
+
+
+class Remark(NamedTuple):
+    """What is to be said once the turn has ended."""
+
+    cause: Message
+    """`ovos.intent.unmatched` or `ovos.intent.handler.error`."""
+    dialog: str
+    lang: str
+    values: dict[str, str]
+
+
+class Remarks(Plugin):
+    """Speaks after turns that would end in silence: in the session of the utterance, after its end marker.
+
+    It listens to `ovos.intent.unmatched` and `ovos.intent.handler.error` and changes nothing about them. An utterance
+    that a fallback or a persona answered is not unmatched, so nothing is said then. Whatever it decides, a Message in
+    the turn with the context key `hark_remark` says so: clients that follow turns wait for it.
+    """
+
+    id = "remarks"
+    quick = True
+
+    @dataclass(frozen=True)
+    class Settings:
+        not_understood: bool = True
+        """Whether the assistant says that it did not understand something."""
+        suggest: bool = True
+        """Whether it then names the nearest thing that can be said, if there is one."""
+        failures: bool = True
+        """Whether it says that a skill failed."""
+
+    settings: Settings
+
+    async def start(self) -> None:
+        self._sentences = KnownSentences()
+        self._pending: dict[str, tuple[Remark, Timer]] = {}
+        self._langs: dict[str, str] = {}
+        """By turn: the language of an utterance that was matched in another than the assistant's own."""
+        self._renderer = Renderer(_locale(), self.host.lang)
+        # Where several processes run this plugin, one of them speaks.
+        self.host.on(topics.INTENT_UNMATCHED, self._unmatched, shared=True)
+        self.host.on(topics.HANDLER_ERROR, self._failed, shared=True)
+        self.host.on(topics.UTTERANCE_HANDLED, self._ended)
+        if self.settings.failures and len(self.host.langs) > 1:
+            self.host.on(topics.INTENT_MATCHED, self._matched)
+        if self.settings.not_understood and self.settings.suggest:
+            self.host.on(topics.REGISTRATION, self._sentences.apply)
+
+    def _matched(self, message: Message) -> None:
+        lang = message.data.get("lang")
+        if lang != self.host.lang and isinstance(lang, str):
+            self._langs[message.utterance_id or ""] = lang
+            if len(self._langs) > _PENDING:
+                del self._langs[next(iter(self._langs))]
+
+    def _unmatched(self, message: Message) -> None:
+        utterances, lang = message.data.get("utterances"), message.data.get("lang")
+        remark: Remark | None = None
+        if self.settings.not_understood and utterances and isinstance(lang, str):
+            session = message.session or Session()
+            near = self._sentences.nearest(utterances, lang, session) if self.settings.suggest else None
+            if near is None:
+                remark = Remark(message, "not_understood", lang, {})
+            else:
+                remark = Remark(message, "not_understood_but", lang, {"sentence": near})
+        self._later(message, remark)
+
+    def _failed(self, message: Message) -> None:
+        skill_id = str(message.data.get("skill_id", ""))
+        lang = self._langs.pop(message.utterance_id or "", None)
+        if lang is None:
+            lang = resolve(None, message.session or Session(), self.host.langs, self.host.lang)
+        remark: Remark | None = None
+        if self.settings.failures and message.data.get("exception") not in _STOPPED:
+            remark = Remark(message, "failed", lang, {"skill": _spoken_name(skill_id)})
+        self._later(message, remark)
+
+    def _later(self, cause: Message, remark: Remark | None) -> None:
+        """Speak when the end marker of the turn has come: nothing comes between it and its cause."""
+        utterance_id = cause.utterance_id or ""
+        timer = self.host.after(_PATIENCE, lambda: self._say(utterance_id, None))
+        self._pending[utterance_id] = remark or Remark(cause, "", "", {}), timer
+        if len(self._pending) > _PENDING:
+            self._say(next(iter(self._pending)), None)
+
+    def _ended(self, marker: Message) -> None:
+        if marker.utterance_id in self._pending:
+            self._say(marker.utterance_id or "", marker.session)
+
+    def _say(self, utterance_id: str, session: Session | None) -> None:
+        pending = self._pending.pop(utterance_id, None)
+        if pending is None:
+            return
+        remark, timer = pending
+        timer.cancel()
+        # Not in the name of the skill that the turn was dispatched to.
+        cause = remark.cause.carrying(**{REMARK: True, "skill_id": None})
+        if session is not None:
+            cause = cause.carrying(session)
+        message = cause.forward(topics.REMARK_NONE)
+        if remark.dialog:
+            try:
+                said = self._renderer.render(remark.dialog, remark.lang, remark.values)
+                message = cause.forward(topics.UTTERANCE_SPEAK, {"utterance": said.text, "lang": said.lang})
+            except MissingResource as missing:
+                self.host.log.warning("nothing is said: %s", missing)
+        self.host.send(message)
+
+
+def _spoken_name(skill_id: str) -> str:
+    """The id of a skill as it is said: `my_timer.skill` is "my timer"."""
+    return skill_id.removesuffix(".skill").replace("_", " ").replace("-", " ").replace(".", " ")
+
+
+@cache
+def _locale() -> Locale:
+    return Locale(Path(__file__).parent / "locale")  # when it is first needed, not when this is imported

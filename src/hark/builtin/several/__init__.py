@@ -1,0 +1,5 @@
+"""Several commands in one utterance."""
+
+from hark.builtin.several.plugin import Several
+
+__all__ = ["Several"]

@@ -1,0 +1,126 @@
+"""The dates skill: which day a date is, how long it is until then, the month, the year."""
+
+from __future__ import annotations
+
+from calendar import isleap, monthrange
+from datetime import date, datetime
+from typing import Final
+
+from hark.builtin.skills.days import day_named
+from hark.builtin.skills.tables import plain
+from hark.plugins import Turn
+from hark.skills import Skill, intent
+from hark.skills.spoken import month_name, spoken_date, weekday_name
+
+_FOLLOWED: Final = 3
+"""Turns for which "and easter?" is understood."""
+_NEAR: Final = 300
+"""Days within which a date is said without its year."""
+
+
+class DatesSkill(Skill):
+    """Answers questions about days that are not today."""
+
+    id = "dates.skill"
+    reads_late = True
+
+    @intent(file="day_of")
+    def day_of(self, turn: Turn) -> None:
+        """The date and weekday of a day."""
+        turn.remember("asked", "day_of", turns=_FOLLOWED)
+        day = self._day(turn)
+        if day is not None:
+            near = abs((day - self._now(turn).date()).days) < _NEAR
+            turn.say(self._tense("day_of", day, turn), date=spoken_date(day, turn.lang, year=not near))
+
+    @intent(file="until")
+    def until(self, turn: Turn) -> None:
+        """How long it is until a day, in days."""
+        turn.remember("asked", "until", turns=_FOLLOWED)
+        day = self._day(turn)
+        if day is not None:
+            self._count(turn, (day - self._now(turn).date()).days)
+
+    @intent(file="weeks_until")
+    def weeks_until(self, turn: Turn) -> None:
+        """How long it is until a day, in weeks and days."""
+        day = self._day(turn)
+        if day is None:
+            return
+        weeks, days = divmod(abs((day - self._now(turn).date()).days), 7)
+        turn.say("weeks", weeks=weeks, days=days)
+
+    @intent(file="is_it")
+    def is_it(self, turn: Turn) -> None:
+        """Whether today, or another day, is the one that was named."""
+        now = self._now(turn)
+        asked = day_named(turn.slots["day"], turn.lang, now) if "day" in turn.slots else now.date()
+        named = self._weekday(turn.slots["weekday"], turn.lang)
+        if asked is None or named is None:
+            turn.say("unknown_day", day=turn.slots["weekday"] if asked else turn.slots["day"])
+            return
+        turn.say(
+            "yes_it_is" if asked.weekday() == named else "no_it_is", weekday=weekday_name(asked.weekday(), turn.lang)
+        )
+
+    @intent(file="year")
+    def year(self, turn: Turn) -> None:
+        """The year."""
+        turn.say("year", year=self._now(turn).year)
+
+    @intent(file="month")
+    def month(self, turn: Turn) -> None:
+        """The month."""
+        turn.say("month", month=month_name(self._now(turn).month, turn.lang))
+
+    @intent(file="week")
+    def week(self, turn: Turn) -> None:
+        """The number of the week."""
+        turn.say("week", week=self._now(turn).isocalendar().week)
+
+    @intent(file="leap_year")
+    def leap_year(self, turn: Turn) -> None:
+        """Whether this year has a 29th of February."""
+        year = self._now(turn).year
+        turn.say("leap_year" if isleap(year) else "no_leap_year", year=year)
+
+    @intent(file="days_in_month")
+    def days_in_month(self, turn: Turn) -> None:
+        """How many days a month has."""
+        now = self._now(turn)
+        names = {plain(month_name(number, turn.lang)): number for number in range(1, 13)}
+        number = names.get(plain(turn.slots["month"]), now.month if turn.slots["month"].startswith("this") else None)
+        if number is None:
+            turn.say("unknown_day", day=turn.slots["month"])
+            return
+        turn.say("days_in_month", month=month_name(number, turn.lang), days=monthrange(now.year, number)[1])
+
+    @intent(file="and_day", requires=("asked",))
+    def and_day(self, turn: Turn) -> None:
+        """The same question about another day."""
+        asked = turn.session.intent_context.get(f"{self.id}:asked")
+        (self.until if asked is not None and asked.value == "until" else self.day_of)(turn)
+
+    def _now(self, turn: Turn) -> datetime:
+        return turn.home.local(self.host.clock.wall())
+
+    def _day(self, turn: Turn) -> date | None:
+        day = day_named(turn.slots["day"], turn.lang, self._now(turn))
+        if day is None:
+            turn.say("unknown_day", day=turn.slots["day"])
+        return day
+
+    def _tense(self, dialog: str, day: date, turn: Turn) -> str:
+        return f"{dialog}_past" if day < self._now(turn).date() else dialog
+
+    def _count(self, turn: Turn, days: int) -> None:
+        if days == 0:
+            turn.say("it_is_today")
+        elif days == 1:
+            turn.say("it_is_tomorrow")
+        else:
+            turn.say("days" if days > 0 else "days_ago", days=abs(days))
+
+    def _weekday(self, text: str, lang: str) -> int | None:
+        names = {plain(weekday_name(number, lang)): number for number in range(7)}
+        return names.get(plain(text))

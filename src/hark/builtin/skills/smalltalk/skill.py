@@ -1,0 +1,75 @@
+"""The small talk skill: greetings, thanks, and questions about the assistant itself."""
+
+from __future__ import annotations
+
+from hark.plugins import Turn
+from hark.skills import Skill, intent
+
+
+class SmallTalkSkill(Skill):
+    """Answers what is said out of courtesy, and who the assistant is."""
+
+    id = "smalltalk.skill"
+    reads_late = True
+
+    @intent(file="hello")
+    def hello(self, turn: Turn) -> None:
+        """A greeting, by the time of day."""
+        hour = turn.home.local(self.host.clock.wall()).hour
+        turn.say("hello_morning" if 5 <= hour < 12 else "hello_evening" if hour >= 18 else "hello")
+
+    @intent(file="good_night")
+    def good_night(self, turn: Turn) -> None:
+        """Good night."""
+        turn.say("good_night")
+
+    @intent(file="bye")
+    def bye(self, turn: Turn) -> None:
+        """A farewell."""
+        turn.say("bye")
+
+    @intent(file="thanks")
+    def thanks(self, turn: Turn) -> None:
+        """Thanks."""
+        turn.say("thanks")
+
+    @intent(file="praise")
+    def praise(self, turn: Turn) -> None:
+        """Something kind."""
+        turn.say("praise")
+
+    @intent(file="sorry")
+    def sorry(self, turn: Turn) -> None:
+        """An apology of the user."""
+        turn.say("sorry")
+
+    @intent(file="how_are_you")
+    def how_are_you(self, turn: Turn) -> None:
+        """How the assistant is."""
+        turn.say("how_are_you")
+
+    @intent(file="who_are_you")
+    def who_are_you(self, turn: Turn) -> None:
+        """Who the assistant is, and its name."""
+        turn.say("who_are_you", name=turn.home.name)
+
+    @intent(file="who_made_you")
+    def who_made_you(self, turn: Turn) -> None:
+        """Where the assistant comes from."""
+        turn.say("who_made_you")
+
+    @intent(file="are_you_there")
+    def are_you_there(self, turn: Turn) -> None:
+        """Whether the assistant listens."""
+        turn.say("are_you_there")
+
+    @intent(file="are_you_human")
+    def are_you_human(self, turn: Turn) -> None:
+        """What the assistant is."""
+        turn.say("are_you_human")
+
+    @intent(file="where_are_you")
+    def where_are_you(self, turn: Turn) -> None:
+        """Where the assistant is."""
+        place = turn.home.place
+        turn.say("where_are_you", place=place) if place else turn.say("where_unknown")

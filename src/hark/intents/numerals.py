@@ -1,0 +1,92 @@
+"""Whether words can be a number: digits, or number words of a language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from hark.intents.text import without_accents
+
+_PARTS: Final = {
+    "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million "
+    "billion first second third half quarter dozen point minus and a an oh",
+    "de": "null ein eins eine einen einem einer zwei zwo drei vier funf sechs sieben acht neun zehn elf zwolf sech sieb "
+    "zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig zig hundert tausend million millionen halb "
+    "halbe halben viertel dutzend komma minus und anderthalb",
+    "es": "cero un uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieci "
+    "dieciseis diecisiete veinte veinti treinta cuarenta cincuenta sesenta setenta ochenta noventa cien ciento cientos "
+    "doscientos quinientos mil millon millones medio media cuarto docena coma punto menos y",
+    "fr": "zero un une deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt "
+    "vingts trente quarante cinquante soixante cent cents mille million millions demi demie quart douzaine virgule "
+    "moins et",
+    "it": "zero un uno una due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici "
+    "sedici diciassette diciotto diciannove vent venti trent trenta quarant quaranta cinquant cinquanta sessant "
+    "sessanta settant settanta ottant ottanta novant novanta cento mille mila milione milioni mezzo mezza quarto "
+    "virgola meno e",
+    "pt": "zero um uma dois duas tres quatro cinco seis sete oito nove dez onze doze treze quatorze catorze quinze "
+    "dezasseis dezesseis dezassete dezessete dezoito dezanove dezenove vinte trinta quarenta cinquenta sessenta "
+    "setenta oitenta noventa cem cento centos duzentos trezentos quinhentos mil milhao milhoes meio meia quarto "
+    "duzia virgula ponto menos e",
+    "nl": "nul een twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien "
+    "zeventien achttien negentien twintig dertig veertig vijftig zestig zeventig tachtig negentig honderd duizend "
+    "miljoen half halve kwart dozijn komma min en",
+}
+"""What number words are made of, joined or apart, without accents."""
+
+_JOINTS: Final = frozenset(
+    [
+        "and",
+        "und",
+        "y",
+        "et",
+        "e",
+        "en",
+        "a",
+        "an",
+        "coma",
+        "komma",
+        "virgule",
+        "virgola",
+        "virgula",
+        "point",
+        "punto",
+        "ponto",
+    ]
+)
+"""Parts that no number begins or ends with."""
+_OF_LANGUAGE: Final = {lang: frozenset(parts.split()) for lang, parts in _PARTS.items()}
+
+
+def can_be_number(words: Sequence[str], lang: str) -> bool:
+    """Whether the words, folded, can be a number. In a language without a list, words without digits can."""
+    if words[0] in _JOINTS or words[-1] in _JOINTS:
+        return False
+    primary = lang.partition("-")[0].lower()
+    return all([word[0].isdigit() or word[-1].isdigit() or _is_numeral(word, primary) for word in words]) and (
+        words[0][0].isalnum() or words[0][-1].isalnum()
+    )
+
+
+def without_unit(text: str) -> str:
+    """A number without the sign of a unit behind it: `50%` is `50`, `20 °` is `20`."""
+    end = len(text)
+    while end and not text[end - 1].isalnum():
+        end -= 1
+    return text[:end] if end and text[end - 1].isdigit() else text
+
+
+@lru_cache(maxsize=2048)
+def _is_numeral(word: str, lang: str) -> bool:
+    if any(map(str.isdigit, word)) or not any(map(str.isalnum, word)):
+        return True
+    parts = _OF_LANGUAGE.get(lang)
+    if parts is None:
+        return True
+    plain = without_accents(word).replace("-", "")
+    # For each place, whether what is before it is made of number words.
+    reached = [True, *[False] * len(plain)]
+    for end in range(1, len(plain) + 1):
+        reached[end] = any(reached[begin] and plain[begin:end] in parts for begin in range(max(0, end - 12), end))
+    return reached[-1]
