@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: make run, make test. Both do all set-up first.
 .DEFAULT_GOAL := help
-.PHONY: help run voice listen test check unit format bench bench-intents bench-bus bench-voice fuzz clean
+.PHONY: help run voice listen test check unit interop format bench bench-intents bench-bus bench-voice fuzz clean
 export PYTHON
 
 help: ## what can be done here
@@ -32,6 +32,11 @@ unit:
 	.venv/bin/python -m pytest -q -n auto --dist worksteal --conformance-strict $(if $(ARGS),$(ARGS),--cov --cov-report=)
 	$(if $(ARGS),,.venv/bin/python scripts/coverage)
 
+interop: ## try Hark with other programs as they are: OVOS clients, Node, a stock bus (each in an environment of its own)
+	@scripts/setup dev </dev/null
+	.venv/bin/python scripts/interop
+	HARK_INTEROP=1 .venv/bin/python -m pytest -q tests/interop $(ARGS)
+
 format: ## put the code in order
 	@scripts/setup dev </dev/null
 	.venv/bin/ruff check --fix .
@@ -60,4 +65,4 @@ fuzz: ## throw bytes at the codec and the session reader for a minute each, guid
 	.venv/bin/python fuzz/run.py --seconds 60 $(ARGS)
 
 clean: ## remove what set-up made
-	rm -rf .venv .coverage* benchmarks/.venvs benchmarks/intents/.cache benchmarks/voice/.cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .interop .coverage* benchmarks/.venvs benchmarks/intents/.cache benchmarks/voice/.cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 from collections.abc import AsyncIterator, Iterator, Mapping
 from itertools import count
@@ -28,6 +29,9 @@ from hark.testing.quiet import QuietCarrier
 from hark.testing.websocket_bus import WebSocketBus
 
 pytest_plugins = ["conformance_plugin", "coverage_plugin", "nats_plugin"]
+
+# Other programs as they are, which have to be installed first: `make interop`.
+collect_ignore = [] if os.environ.get("HARK_INTEROP") else ["interop"]
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Begun in the background of a shell: whoever the tests start would ignore Ctrl-C as well.
