@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from typing import Any, Final
 
 from hark.bridges.ovos.translator import OvosTranslator
@@ -56,10 +55,6 @@ class OvosBridge:
     def default_session(self) -> dict[str, Any]:
         """What a client of the older line is told of the device's session."""
         return {"session_id": DEFAULT_SESSION_ID, "lang": self._lang}
-
-    def scheduler(self, link: ClientLink, message: Message) -> Iterable[Message]:  # noqa: ARG002
-        """Serve a Message of the scheduler."""
-        return (message,)
 
     def _rendered(self, message: Message) -> None:
         if message.session_id in self._audible:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hark.bridges.ovos import names
 from hark.bridges.ovos.registration import PIECES, SPEC_FORMS, LegacyRegistrations
+from hark.bridges.ovos.schedule import FIRED, PREFIXES, LegacySchedule
 from hark.bus.websocket.translation import ClientLink
-from hark.model import Message, ResponseMode, Session, Timer
+from hark.model import Message, ResponseMode, Session, Timer, converse
 from hark.spec import DEFAULT_SESSION_ID, RESERVED_INTENT_NAMES, split_dispatch, topics
 from hark.spec.names import DENYLISTS, SKILL_ID
 
@@ -80,6 +81,11 @@ class OvosTranslator:
         self.skills: set[str] = set()
         """The skills that were registered on this connection."""
         self._registrations = LegacyRegistrations()
+        self._schedule = LegacySchedule(link, bridge.clock)
+        self._capabilities: dict[str, set[str]] = {}
+        """What the skills of the older line have shown that they can do; they do not list it."""
+        self._reported: set[str] = set()
+        """Those of them that were reported as loaded."""
         self._gathering: Timer | None = None
         self._calls: OrderedDict[tuple[str | None, str], _Call] = OrderedDict()
         """Handlers that were called, by `utterance_id` and skill."""
@@ -99,8 +105,11 @@ class OvosTranslator:
             "skill.converse.pong": self._converse_pong,
             "question:query.response": self._query_response,
             topics.COMMON_QUERY_PONG: self._query_pong,
+            "ovos.skills.fallback.register": self._fallback,
             "mycroft.skills.loaded": self._loaded,
             "skillmanager.list": self._wants_skills,
+            "intent.service.skills.activate": self._activates,
+            "intent.service.skills.deactivate": self._deactivates,
             **dict.fromkeys(_CALLED_BACK, self._completed),
             **dict.fromkeys(_CONTEXT, self._context),
             **dict.fromkeys(_SWITCHES, self._switch),
@@ -136,8 +145,8 @@ class OvosTranslator:
             return self._done(message, topic.removeprefix("ovos.skills.fallback.").rpartition(".")[0], "fallback")
         if topic.endswith(".stop.response"):
             return self._done(message, topic.removesuffix(".stop.response"), "stop")
-        if topic.startswith("mycroft.scheduler."):
-            return self._bridge.scheduler(self._link, message)
+        if topic.startswith(PREFIXES):
+            return self._schedule.request(message)
         if skill_id in self.skills:
             return (self._in_turn(message),)
         return (message,)
@@ -212,10 +221,29 @@ class OvosTranslator:
             return (message,)
         self._own(skill_id)
         self._gathered()
-        loaded = Message(
-            topics.SKILL_LOADED, {"skill_id": skill_id, "capabilities": []}, {SKILL_ID: skill_id}, Session()
+        self._reported.add(skill_id)
+        return (message, self._report(skill_id))
+
+    def _report(self, skill_id: str) -> Message:
+        # Every skill may converse; a list that is empty would say that nothing is known.
+        known = sorted({"converse"} | self._capabilities.get(skill_id, set()))
+        return Message(
+            topics.SKILL_LOADED, {"skill_id": skill_id, "capabilities": known}, {SKILL_ID: skill_id}, Session()
         )
-        return (message, loaded)
+
+    def _can(self, skill_id: str, capability: str) -> Iterable[Message]:
+        """Take note of what a skill can do; a new report, if it was reported without."""
+        if not self._is_older or not skill_id:
+            return
+        known = self._capabilities.setdefault(skill_id, set())
+        if capability not in known:
+            known.add(capability)
+            if skill_id in self._reported:
+                yield self._report(skill_id)
+
+    def _fallback(self, message: Message) -> Iterable[Message]:
+        self._own(str(message.data.get("skill_id", "")))
+        return (self._renamed(message), *self._can(str(message.data.get("skill_id", "")), "fallback"))
 
     def _own(self, skill_id: str) -> None:
         if skill_id:
@@ -291,6 +319,24 @@ class OvosTranslator:
             call.session = call.session.without("response_mode")
         return ()
 
+    def _activates(self, message: Message) -> Iterable[Message]:
+        skill_id = str(message.data.get("skill_id", ""))
+        call = self._call_of(message, str(message.context.get(SKILL_ID, skill_id)))
+        if call is not None:
+            now = self._bridge.clock.wall()
+            call.session = call.session.trusted(converse_handlers=converse.with_activated(call.session, skill_id, now))
+            self._link.send(message.forward("intent.service.skills.activated", {"skill_id": skill_id}))
+        return ()
+
+    def _deactivates(self, message: Message) -> Iterable[Message]:
+        skill_id = str(message.data.get("skill_id", ""))
+        call = self._call_of(message, str(message.context.get(SKILL_ID, skill_id)))
+        if call is not None:
+            kept = tuple(one for one in call.session.converse_handlers if one.skill_id != skill_id)
+            call.session = call.session.trusted(converse_handlers=kept)
+            self._link.send(message.forward("intent.service.skills.deactivated", {"skill_id": skill_id}))
+        return ()
+
     # Polls.
 
     def _converse_pong(self, message: Message) -> Iterable[Message]:
@@ -300,8 +346,8 @@ class OvosTranslator:
         return (self._renamed(message),)
 
     def _query_pong(self, message: Message) -> Iterable[Message]:
-        if message.utterance_id is None:
-            return ()  # sent when the skill was loaded
+        if message.utterance_id is None:  # sent when the skill was loaded
+            return self._can(str(message.data.get("skill_id", "")), "common_query")
         return (self._in_turn(message.with_data({"can_answer": True, **message.data})),)
 
     def _query_response(self, message: Message) -> Iterable[Message]:
@@ -326,6 +372,9 @@ class OvosTranslator:
             return self._call(message, skill_id, intent_name) if skill_id in self.skills else None
         if topic == topics.COMMON_QUERY_REQUEST:
             return self._query(message)
+        if topic.endswith(FIRED) and topic.removesuffix(FIRED) in self.skills:
+            event = self._schedule.fired(message)
+            return (event,) if event is not None else None
         if topic == topics.INTENTS_READY:  # launchers load their skills, or load them again
             return [message, Message("mycroft.ready", session=Session())]
         if not self._is_older:

@@ -191,17 +191,18 @@ class WebSocketServer:
 
     def received(self, connection: ClientConnection, raw: bytes) -> None:
         """Emit what a client sent, if it is a Message that the client may emit."""
+        translator = connection.translator
         try:
-            message = decode(raw)
+            message = decode(raw, without_nulls=translator is not None)
         except MalformedMessage as error:
             self.log.warning("bus: dropped a frame from %s that is not a Message: %s", connection, str(error)[:200])
             return
-        translator = connection.translator
         if translator is None or message.type[:5] == "hark." or message.malformed_session is not None:
             self.take(connection, message, raw)
             return
         for translated in translator.from_client(message):
-            self.take(connection, translated, raw if translated is message else encode_for_clients(translated))
+            is_unchanged = translated is message and b"null" not in raw
+            self.take(connection, translated, raw if is_unchanged else encode_for_clients(translated))
 
     def take(self, connection: ClientConnection, message: Message, raw: bytes) -> None:
         """Emit a Message in the name of a client, if the client may emit it."""
