@@ -20,9 +20,14 @@ class Link:
     def __init__(self) -> None:
         self.sent: list[Message] = []
         self.emitted: list[Message] = []
+        self.foreign: list[tuple[str, Any]] = []
 
     def send(self, message: Message) -> None:
         self.sent.append(message)
+
+    def send_foreign(self, message: Message, topic: str, data: Any) -> None:
+        self.sent.append(message)
+        self.foreign.append((topic, data))
 
     def emit(self, message: Message) -> None:
         self.emitted.append(message)

@@ -7,7 +7,8 @@ from bridge_rig import HELLO, Rig
 from hark.schedule.record import accept
 from hark.spec import topics
 
-NAME = f"{HELLO}:ring"
+NAME = f"{HELLO}:expiration:83fdd460"
+"""With two colons, as no topic has here."""
 
 
 def scheduled(rig: Rig, **data: object) -> None:
@@ -27,10 +28,10 @@ async def test_an_event_is_fired_under_the_name_the_skill_gave_it() -> None:
     rig = skill(Rig())
     scheduled(rig, time=rig.clock.wall() + 60, repeat=None)
     record = rig.link.emitted[-1].data
-    [event] = rig.down(record["event"], dict(record["data"]), skill_id=HELLO)
-    assert (event.type, dict(event.data)) == (NAME, {"n": 1})
+    assert rig.down(record["event"], dict(record["data"]), skill_id=HELLO) == []
+    assert rig.link.foreign == [(NAME, {"n": 1})]
     rig.up("mycroft.scheduler.get_event", {"name": NAME}, skill_id=HELLO)
-    assert dict(rig.link.sent[-1].data) == {}, "it is over"
+    assert rig.link.foreign[-1][1] == {}, "it is over"
 
 
 async def test_a_repeating_event_says_when_it_is_due_next() -> None:
@@ -39,9 +40,12 @@ async def test_a_repeating_event_says_when_it_is_due_next() -> None:
     scheduled(rig, time=start, repeat=60)
     rig.clock.pass_by(100)
     rig.up("mycroft.scheduler.get_event", {"name": NAME}, skill_id=HELLO)
-    answer = rig.link.sent[-1]
-    assert answer.type == f"mycroft.event_status.callback.{NAME}"
-    assert answer.data["schedule"][:2] == (start + 120, 60)
+    topic, answer = rig.link.foreign[-1]
+    assert topic == f"mycroft.event_status.callback.{NAME}"
+    assert answer[0][:2] == [start + 120, 60]
+    rig.up(topics.UTTERANCE_SPEAK, {"utterance": "I am of the newer line"})
+    rig.up("mycroft.scheduler.get_event", {"name": NAME}, skill_id=HELLO)
+    assert rig.link.foreign[-1][1]["schedule"][:2] == [start + 120, 60]
 
 
 async def test_an_event_is_changed_and_removed() -> None:

@@ -177,7 +177,7 @@ class OvosTranslator:
         if topic.endswith(".stop.response"):
             return self._done(message, topic.removesuffix(".stop.response"), "stop")
         if topic.startswith(PREFIXES):
-            return self._schedule.request(message)
+            return self._schedule.request(message, newer=not self._is_older)
         if skill_id in self.skills:
             return (self._in_turn(message),)
         return (message,)
@@ -416,8 +416,8 @@ class OvosTranslator:
         if topic == topics.COMMON_QUERY_REQUEST:
             return self._query(message)
         if topic.endswith(FIRED) and topic.removesuffix(FIRED) in self.skills:
-            event = self._schedule.fired(message)
-            return (event,) if event is not None else None
+            self._schedule.fired(message)
+            return ()
         if topic == topics.INTENTS_READY:  # launchers load their skills, or load them again
             return [message, Message("mycroft.ready", session=Session())]
         if topic == topics.CONVERSE_PING and (self._is_older or message.session_id == DEFAULT_SESSION_ID):
