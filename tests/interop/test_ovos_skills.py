@@ -26,6 +26,7 @@ OWN: Final = [f"{name}.skill" for name in ("chance", "clock", "dates", "parrot",
 LOADED: Final = ("mycroft.skills.loaded", "ovos.skill.loaded")
 HANDLED: Final = "ovos.utterance.handled"
 SPEAK: Final = "ovos.utterance.speak"
+RINGING: Final = ("ovos.audio.play_sound", "ovos.audio.queue", "ovos.common_play.play", SPEAK)
 HANDLER_ERROR: Final = "ovos.intent.handler.error"
 
 
@@ -202,6 +203,17 @@ def test_stop_silences_a_skill_that_is_busy(installation: Installation) -> None:
     later = installation.settle(3.0)
     assert [one["data"] for one in later if one["type"] == SPEAK] == []
     assert sum(one["type"] == HANDLED for one in bus.messages[first:]) == 2
+
+
+@pytest.mark.peers("skills", scope="module")
+def test_a_timer_rings(installation: Installation) -> None:
+    installation.run(Row("a timer", "alerts", (">set a timer for 5 seconds", "(?i).*five seconds.*")))
+    installation.bus.until(lambda one: one["type"].endswith(".ovos.scheduled"), 10.0)
+    rung = installation.settle(4.0)
+    print([(one["type"], str(one.get("data"))[:100]) for one in rung])
+    assert [one for one in rung if one["type"] in RINGING]
+    installation.bus.say("stop", {"session_id": "default"})
+    installation.bus.topic(HANDLED)
 
 
 @pytest.mark.peers("skills", scope="module")
