@@ -1,4 +1,4 @@
-"""What the translation for OVOS clients costs: the same skill, as a stable one of OVOS and as the specifications have it.
+"""What the translation for OVOS clients costs: the same skill as one of OVOS and as the specifications have it.
 
     python benchmarks/ovos_bridge.py [TURNS]
 
