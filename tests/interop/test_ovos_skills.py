@@ -216,7 +216,7 @@ def test_stop_silences_a_skill_that_is_busy(installation: Installation) -> None:
 @pytest.mark.peers("skills", scope="module")
 def test_a_timer_rings(installation: Installation) -> None:
     installation.run(Row("a timer", "alerts", (">set a timer for 5 seconds", "(?i).*five seconds.*")))
-    installation.bus.until(lambda one: one["type"].endswith(".ovos.scheduled"), 10.0)
+    installation.bus.until(lambda one: "scheduler" in one.get("context", {}), 15.0)
     rung = installation.settle(4.0)
     assert [one for one in rung if one["type"] in RINGING]
     installation.bus.say("stop", {"session_id": "default"})
