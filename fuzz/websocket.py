@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from attacks import ATTACKS, FORBIDDEN, MUST_BE_REFUSED, REGISTER_HONEST, bound_token, is_forged
+from attacks.wire import ATTACKS, FORBIDDEN, MUST_BE_REFUSED, REGISTER_HONEST, bound_token, is_forged
 
 from hark.bus import RemoteBus
 from hark.bus.websocket import BusUnavailable, WebSocketCarrier

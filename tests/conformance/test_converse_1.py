@@ -10,7 +10,7 @@ import pytest
 from flow.dialogue import NOON, chatty, dispatched, ids, in_dialogue, listed, stranger
 from flow.stage import MakeAssistant, claim_of, claims, declines, matcher, silent, skill, transformer, turn_of
 from hark.app.settings import Settings
-from hark.builtin import MATCHERS, Converse, Stop
+from hark.builtin import MATCHERS, Converse, Interrupt, Stop
 from hark.bus import ask
 from hark.model import Handler, Match, Message, ResponseMode, Session, converse
 from hark.plugins import Ctx, Turn
@@ -376,8 +376,10 @@ async def test_a_session_can_do_without_the_plugin(assistant: MakeAssistant) -> 
 @pytest.mark.spec("CONVERSE-1/4.e")
 @pytest.mark.spec("CONVERSE-1/4.g")
 def test_the_default_pipeline_has_it_once_right_behind_stop() -> None:
-    assert Settings().assistant.pipeline[:2] == (Stop.id, Converse.id)
-    assert [matcher.id for matcher in MATCHERS].count(Converse.id) == 1
+    assert [matcher.id for matcher in MATCHERS][:2] == [Stop.id, Converse.id]
+    assert Settings().assistant.pipeline.count(Converse.id) == 1
+    # Between the two there is only what leaves an answer alone, and can be switched off.
+    assert Settings().assistant.pipeline[:3] == (Stop.id, Interrupt.id, Converse.id)
 
 
 @pytest.mark.spec("CONVERSE-1/4.2.s")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hark.app.settings import settings_from
-from hark.builtin import MATCHERS
+from hark.builtin import MATCHERS, PIPELINE
 from hark.plugins import Turn, fallback
 from hark.skills import Skill, intent
 from hark.testing import Assistant
@@ -49,7 +49,7 @@ def test_the_page_has_its_blocks() -> None:
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 async def test_every_block_can_be_loaded_and_every_stage_is_there(number: int) -> None:
     settings = settings_from(BLOCKS[number])
-    async with Assistant(settings=settings) as hark:
+    async with Assistant(settings=settings, matchers=PIPELINE) as hark:
         assert hark.runtime.refusals == []
         options = settings.understanding()
         for name in settings.assistant.pipeline:
@@ -58,7 +58,7 @@ async def test_every_block_can_be_loaded_and_every_stage_is_there(number: int) -
 
 def test_the_first_block_is_the_default() -> None:
     assert settings_from(BLOCKS[0]).assistant.pipeline == settings_from({}).assistant.pipeline
-    assert settings_from({}).assistant.pipeline == tuple(matcher.id for matcher in MATCHERS)
+    assert settings_from({}).assistant.pipeline == tuple(matcher.id for matcher in PIPELINE)
 
 
 async def test_a_loose_stop_comes_after_the_commands() -> None:

@@ -10,10 +10,10 @@ from typing import Any
 from flow.chain_rig import Rig
 from hark.bus import LocalBus
 from hark.hear import Listener
-from hark.hosting import Engines
+from hark.hosting import Engines, Registry
 from hark.model import Audio, Message, Session
 from hark.model.audio import Level
-from hark.plugins import Transformer
+from hark.plugins import AudioTap, Transformer
 from hark.plugins.engines import Engine, EngineKind, Transcript
 from hark.spec import topics
 from hark.testing import Assistant, FakeClock, settle
@@ -46,6 +46,7 @@ class Listening:
         chain: Iterable[Transformer] = (),
         serves: Any = is_default,
         on_level: Callable[[Level], None] | None = None,
+        taps: Registry[AudioTap] | None = None,
         **options: Any,
     ) -> None:
         self.bus = bus
@@ -63,6 +64,7 @@ class Listening:
             *engines,
             serves=serves,
             on_level=on_level or self.levels.append,
+            taps=taps,
             **options,
         )
         self.messages: list[Message] = []

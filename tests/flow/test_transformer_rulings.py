@@ -15,6 +15,8 @@ from hark.model import Audio, Match, Message, Session
 from hark.plugins import Ctx, Turn
 from hark.spec import TransformerType, topics
 from hark.testing import Assistant, settle
+from hark.testing.voice.hearing import Scene
+from hark.testing.voice.talking import TalkingHouse
 
 
 def text_kinds(kind: TransformerType, step: Callable[[Ctx], None]) -> Any:
@@ -63,6 +65,7 @@ async def test_a_context_set_by_message_from_any_chain_is_there_in_the_next_turn
         assert seen[-1].value == "good"
 
 
+@pytest.mark.spec("TRANSFORM-1/7.h", "TRANSFORM-1/8.2.e", "TRANSFORM-1/9.g")
 @pytest.mark.parametrize("kind", ["utterance", "metadata", "intent"])
 async def test_what_was_emitted_is_neither_late_nor_undone_by_a_later_cancel(kind: TransformerType) -> None:
     def first(ctx: Ctx) -> None:
@@ -84,6 +87,7 @@ async def test_what_was_emitted_is_neither_late_nor_undone_by_a_later_cancel(kin
         assert hark.runtime.store.current.intent_context["flag"] is not None
 
 
+@pytest.mark.spec("TRANSFORM-1/1.3.a")
 async def test_a_reply_is_addressed_to_the_client_that_spoke() -> None:
     def answer(ctx: Ctx) -> None:
         ctx.reply("my.answer", {"ok": True})
@@ -180,6 +184,26 @@ async def test_what_the_handler_changes_lasts_although_it_was_set_for_the_turn()
         assert hark.runtime.store.current.persona_id == "pirate"
 
 
+async def test_what_an_audio_transformer_sets_for_this_turn_is_gone_after_it() -> None:
+    seen: list[Any] = []
+
+    def once(audio: Audio, ctx: Ctx) -> Audio:
+        if not seen:
+            ctx.for_this_turn(persona_id="butler", time_format="half")
+        return audio
+
+    def note(turn: Turn) -> None:
+        seen.append((turn.session.persona_id, turn.session.get("time_format")))
+
+    plugins = transformer("audio", "maker", once), claims(handler=note)
+    async with TalkingHouse(*plugins, settings={"assistant": {"pipeline": ["claims"]}}, matchers=()) as house:
+        await house.hears(Scene().says("one"))
+        await house.hears(Scene().says("two"))
+        assert seen == [("butler", "half"), (None, None)]
+        assert house.runtime.store.current.persona_id is None
+        assert not [message for message in house.of(topics.INTENT_MATCHED) if "hark_for_turn" in message.context]
+
+
 async def test_a_lasting_change_lasts() -> None:
     def change(ctx: Ctx) -> None:
         ctx.session = ctx.session.replace(lang="de-DE")
@@ -192,6 +216,7 @@ async def test_a_lasting_change_lasts() -> None:
 # R22: what dialog and tts transformers change.
 
 
+@pytest.mark.spec("TRANSFORM-1/3.5.b")
 @pytest.mark.parametrize("layout", ["one process", "services"])
 async def test_a_dialog_transformer_changes_the_session_of_the_device_for_good(layout: Any) -> None:
     seen: list[Any] = []
@@ -228,6 +253,7 @@ async def test_in_a_named_session_the_change_travels_on_what_comes_of_the_respon
         assert hark.runtime.store.current.output_lang is None
 
 
+@pytest.mark.spec("TRANSFORM-1/3.6.b")
 async def test_a_tts_transformer_can_do_something_once_for_each_answer(bus: LocalBus) -> None:
     calls: list[tuple[str | None, int, bool, bool, str | None]] = []
     counts: list[str | None] = []

@@ -155,3 +155,4 @@ class QuestionCancelled(Exception):
 def _withdraw(answer: asyncio.Future[Answer | None], rendered: asyncio.Future[Message]) -> None:
     if not rendered.cancelled() and rendered.result().data.get("outcome") == "cancelled" and not answer.done():
         answer.set_exception(QuestionCancelled())
+        answer.exception()  # looked at here: the handler may have been stopped meanwhile

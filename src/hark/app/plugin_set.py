@@ -13,10 +13,12 @@ from hark.act import HandlerHost
 from hark.app.service_names import ALL_SERVICES, ServiceName, group_of, kind_of, kinds_in
 from hark.app.settings import Settings
 from hark.builtin import DEFAULT_PLUGINS, OPTIONAL
+from hark.builtin.transformers import SHIPPED, named
 from hark.bus import Bus
 from hark.hosting import CallLimits, Loaded, PluginFile, PluginHost, Refusal, Registry, Runner, discover
 from hark.hosting.discovery import GROUPS
 from hark.plugins import AudioTap, PipelinePlugin, Plugin, Transformer
+from hark.plugins.engines import Unavailable
 from hark.plugins.handlers import handlers_of
 from hark.spec import TRANSFORMER_TYPES, TransformerType
 
@@ -133,6 +135,8 @@ class PluginSet:
         del self._hosts[id(plugin)]
         await host.close()
         registry.remove(entry.id)
+        if isinstance(outcome.error, Unavailable):
+            return Refusal(registry.kind, entry.id, str(outcome.error), outcome.error.remedy, entry.origin)
         return Refusal(registry.kind, entry.id, f"it did not start: {outcome.failure}", "", entry.origin)
 
     async def stop(self, entry: Loaded[Any]) -> None:
@@ -185,18 +189,23 @@ def plugins(
 
 
 def builtin_plugins(wanted: Collection[str]) -> Iterator[type[Plugin]]:
-    """The plugin classes that come with Hark, the optional ones only if their id is in `wanted`."""
+    """The plugin classes that come with Hark, the optional ones only if `wanted` has their name."""
     yield from DEFAULT_PLUGINS
     for plugin_id, place in OPTIONAL.items():
         if plugin_id in wanted:
             module, _, name = place.partition(":")
             yield getattr(import_module(module), name)
+    if any("." in name for name in wanted):
+        yield from (one.load() for one in SHIPPED if one.name in wanted)
 
 
 def wanted_by(settings: Settings) -> frozenset[str]:
-    """The pipeline plugins that the settings name."""
-    entries = settings.entries
-    return frozenset(entries[name].plugin if name in entries else name for name in settings.assistant.pipeline)
+    """The optional plugins that the settings name: pipeline plugins by id, transformers by chain and id."""
+    options, chains = settings.understanding(), settings.transformers
+    pipeline = (options.entry(name).plugin for name in options.pipeline)
+    enabled = (one.name for name in chains.enable for one in named(name))
+    ordered = (f"{kind}.{name}" for kind in TRANSFORMER_TYPES for name in chains.order(kind) or ())
+    return frozenset((*pipeline, *enabled, *ordered))
 
 
 def plugin_files(settings: Settings, settings_file: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from hark.model.frozen import EMPTY
 from hark.model.session_merge import Denials, restored
 from hark.plugins import Ctx, Transformer
 from hark.plugins.transformers import WHOLE, ArtifactPart
-from hark.spec.names import CANCEL_BY, CANCEL_REASON, CANCELED, TransformerType, stamp_key
+from hark.spec.names import CANCEL_BY, CANCEL_REASON, CANCELED, TRACE_KEEP, TransformerType, stamp_key
 from hark.trace import TurnTrace, summarize
 
 log = logging.getLogger("hark.chains")
@@ -298,6 +298,8 @@ class Chain:
         untouched = ctx._changes is None and session is flow.session and ctx._lang == flow.lang
         changes = "" if untouched else _describe(flow, ctx, session)
         context = flow.context if ctx._changes is None else ctx._merged()
+        if ctx._changes is not None and TRACE_KEEP in ctx._changes:
+            trace.limit(ctx._changes[TRACE_KEEP])
         flow.context = Frozen(context, **{self._stamp: with_stamp(context.get(self._stamp), entry.id)})
         flow.artifact = artifact
         flow.lang = ctx._lang

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from typing import Final
+import socket
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -16,6 +17,9 @@ from hark.app.diagnostics.stored import session_advice
 from hark.cli.common import FAILED, OK, print_note, settings_path, state_path
 from hark.cli.options import add_bus, add_settings, add_state
 from hark.errors import UserError
+
+if TYPE_CHECKING:
+    from hark.app.settings.tables import BusTable
 
 ABOUT: Final = """\
 Reports what is loaded, in which order it would run and why, what is not loaded and why (with file, line and remedy),
@@ -72,6 +76,23 @@ def _elsewhere(options: argparse.Namespace) -> DoctorReport | None:
     return place.examine() if place is not None else None
 
 
+def _taken_port(table: BusTable) -> list[str]:
+    """What stands in the way of the websocket server, where no assistant runs that could have its port."""
+    if not table.serve or not table.port:
+        return []
+    family = socket.AF_INET6 if ":" in table.host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((table.host, table.port))
+        except OSError as error:
+            return [
+                f"[bus] port {table.port} cannot be had: {error.strerror}; stop the process that has it, choose "
+                "another port, or turn the websocket server off with serve = false"
+            ]
+    return []
+
+
 def _alone(options: argparse.Namespace) -> DoctorReport:
     # Only now: asking a running assistant takes a fraction of the time of starting one.
     from hark.app.diagnostics.examine import examine
@@ -90,6 +111,7 @@ def _alone(options: argparse.Namespace) -> DoctorReport:
         mute_refusal_log()
         async with assistant:
             report = examine(assistant.runtime, str(path))
+            report = msgspec.structs.replace(report, advice=[*report.advice, *_taken_port(settings.bus)])
         if not options.voice:
             return report
         from hark.app.voice.engine_report import with_engines

@@ -239,6 +239,8 @@ class Listener:
         recording = Recording(self._options, same_breath, tail=self._options.wake_tail)
         wake_phrase = word.phrase if same_breath else ""
         self._start_recording(recording, word.phrase, None, word.lang, word.persona, wake_phrase)
+        if self._capture is not None:
+            self._capture.wake_word = data["wake_word"]
 
     def _listen_for_tap(self, tap_id: str, lang: str | None) -> None:
         if self._can_record():

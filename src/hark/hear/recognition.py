@@ -21,7 +21,7 @@ from hark.model.session_merge import Denials
 from hark.plugins.engines import SAMPLE_RATE, STTEngine, Transcript
 from hark.plugins.transformers import ArtifactPart
 from hark.spec import topics
-from hark.spec.names import CANCEL_BY, CANCEL_REASON, CAPTURE_ID, FOR_TURN, stamp_key
+from hark.spec.names import CANCEL_BY, CANCEL_REASON, CAPTURE_ID, FOR_TURN, WAKE_WORD, stamp_key
 
 log = logging.getLogger("hark.hear")
 
@@ -110,7 +110,10 @@ class Recogniser:
 
     def _flow(self, capture: Capture) -> Flow:
         sound = Audio(capture.recording.samples, SAMPLE_RATE)
-        origin = Message(topics.UTTERANCE_HANDLE, {}, {**self._options.context, CAPTURE_ID: capture.id})
+        context = {**self._options.context, CAPTURE_ID: capture.id}
+        if capture.wake_word:
+            context[WAKE_WORD] = capture.wake_word
+        origin = Message(topics.UTTERANCE_HANDLE, {}, context)
         part = ArtifactPart(capture.id)
         return Flow(sound, None, origin, capture.session, self._denials_for(capture.session), part)
 

@@ -187,6 +187,8 @@ class Capture:
         """The session with what the start of the recording says about it."""
         self.recording = recording
         self.opened_by = opened_by
+        self.wake_word = ""
+        """The phrase of the wake word that opened the microphone, if one did."""
         self.wake_phrase = wake_phrase
         """The wake phrase, where the command was said in one breath with it: its end is in the sound."""
         self.stream: Stream | None = None

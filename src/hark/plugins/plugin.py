@@ -46,6 +46,13 @@ class Plugin:
     async def stop(self) -> None:
         """Called once, after the last use."""
 
+    def problem(self) -> str:
+        """What is wrong with it at the moment and what to do about it, for `hark doctor`; empty when all is well.
+
+        It is called on the event loop: answer from what is known, do not look into it now.
+        """
+        return ""
+
     async def begin(self) -> None:
         """Called by Hark to start the plugin; a kind of plugin that does more than `start` overrides it."""
         await self.start()

@@ -19,7 +19,7 @@ from hark.model.session_merge import Denials, SessionDifference, restored
 from hark.plugins.transformers import ArtifactPart
 from hark.speak.session_queue import ItemOutcome, QueueItem, SessionQueue
 from hark.spec import topics
-from hark.spec.names import CANCEL_BY, CANCEL_KEYS, CANCEL_REASON, RESPONSE_ID
+from hark.spec.names import CANCEL_BY, CANCEL_KEYS, CANCEL_REASON, RESPONSE_ID, TRACE_KEEP
 from hark.trace import TraceStore, TurnTrace, summarize
 
 if TYPE_CHECKING:  # a speaker that only shows text does not import it
@@ -110,6 +110,8 @@ class SpeechChains:
         lang = stated if isinstance(stated, str) else None
         flow = Flow(text, lang, message, session, self._denials_for(session), ArtifactPart(response_id))
         trace = self.trace_of(message)
+        if TRACE_KEEP in message.context:
+            trace.limit(message.context[TRACE_KEEP])
         await self._run(self._dialog, flow, trace)
         return DialogResult(flow, trace, response_id)
 

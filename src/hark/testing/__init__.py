@@ -4,5 +4,16 @@ from hark.bus import LocalBus, WireBus
 from hark.testing.assistant import Assistant, Hearing
 from hark.testing.clock import FakeClock, settle
 from hark.testing.playing import play
+from hark.testing.transforming import Transformed, transformed
 
-__all__ = ["Assistant", "FakeClock", "Hearing", "LocalBus", "WireBus", "play", "settle"]
+__all__ = [
+    "Assistant",
+    "FakeClock",
+    "Hearing",
+    "LocalBus",
+    "Transformed",
+    "WireBus",
+    "play",
+    "settle",
+    "transformed",
+]

@@ -59,9 +59,13 @@ class TraceStore:
     def ended(self, trace: TurnTrace, outcome: str) -> None:
         """End a trace."""
         trace.end(outcome)
+        known = trace.utterance_id
+        if trace.keep == "none":
+            if known in self._turns:
+                self._drop(known)
+            return
         if self._on_end is not None:
             self._on_end(trace)
-        known = trace.utterance_id
         if known in self._turns:
             weight = trace.weight()
             self._bytes += weight - self._weights.get(known, 0)
@@ -132,7 +136,7 @@ class SliceTrace(TurnTrace):
 
     def step(self, *step: Any, **more: Any) -> None:
         super().step(*step, **more)
-        if self._on_growth is not None and not self._reported:
+        if self._on_growth is not None and not self._reported and self.keep != "none":
             self._reported = True
             self._on_growth(self)
 

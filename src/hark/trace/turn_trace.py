@@ -13,6 +13,8 @@ from hark.model.audio import describe_audio
 _LONGEST: Final = 2_000
 """Characters up to which a text is kept unchanged."""
 _MOST_TEXTS: Final = 20
+_KEEPS: Final = ("all", "no-text", "none")
+"""What a trace may keep, from the most to the least."""
 _MOST_STEPS: Final = 1_000
 _STEP_BYTES: Final = 300
 """What a step takes without its texts."""
@@ -45,6 +47,7 @@ class TurnTrace:
     __slots__ = (
         "_began",
         "_now",
+        "keep",
         "lang",
         "outcome",
         "seconds",
@@ -67,6 +70,8 @@ class TurnTrace:
         """How the turn ended; empty while it is open."""
         self.seconds = 0.0
         self.steps: list[TraceStep] = []
+        self.keep = "all"
+        """What it may keep: `all`, `no-text`, or `none`. Only `limit` changes it."""
         self._now = now
         self._began = now()
 
@@ -83,12 +88,28 @@ class TurnTrace:
         """Add a step that ends now. Of more than a thousand in one turn, the rest is left out."""
         if len(self.steps) >= _MOST_STEPS:
             return
+        if self.keep != "all":
+            detail, before, after = "", None, None
         self.steps.append(TraceStep(stage, who, outcome, self._now() - self._began, seconds, detail, before, after))
+
+    def limit(self, keep: object) -> None:
+        """Keep no more than this from now on, and nothing more of what is here; more than before it never keeps.
+
+        Anything but `all`, `no-text` and `none` has no effect: it may come from outside.
+        """
+        if keep not in _KEEPS or _KEEPS.index(str(keep)) <= _KEEPS.index(self.keep):
+            return
+        self.keep = str(keep)
+        self.utterances = ()
+        self.steps = [_wordless(step) for step in self.steps]
 
     def follows(self, earlier: TurnTrace) -> None:
         """Put the steps of an earlier trace before those of this turn; their times are negative."""
         back = earlier._began - self._began
+        self.limit(earlier.keep)
         moved = [msgspec.structs.replace(step, at=step.at + back) for step in earlier.steps]
+        if self.keep != "all":
+            moved = [_wordless(step) for step in moved]
         self.steps = [*moved, *self.steps]  # another list: a reader may be iterating over this one
 
     def end(self, outcome: str) -> None:
@@ -138,6 +159,11 @@ class TraceRecord(msgspec.Struct):
     outcome: str
     seconds: float
     steps: list[TraceStep]
+
+
+def _wordless(step: TraceStep) -> TraceStep:
+    """A step without anything that was said."""
+    return msgspec.structs.replace(step, detail="", before=None, after=None)
 
 
 def _length(artifact: Any) -> int:

@@ -182,6 +182,8 @@ class IntentRegistry:
         """Announced skills, by session and id."""
         self.entities: dict[tuple[str, str, str, str], Frozen] = {}
         """Registered entities, by session, skill, name and folded language."""
+        self.changes = 0
+        """How many registration messages have been seen: what was derived before another one is out of date."""
         self._options = options
         self._subscription = bus.on(topics.REGISTRATION, self.observe, name="manifest")
 
@@ -197,6 +199,7 @@ class IntentRegistry:
 
     def observe(self, message: Message) -> None:
         """Take a registration message to account, unless it does not say whom it is about."""
+        self.changes += 1
         for field in _IDENTITY[message.type]:
             if not isinstance(message.data.get(field), str) or not message.data[field]:
                 log.warning("%s lacks its %s and was dropped: %.200s", message.type, field, dict(message.data))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from hark.bus import Bus
-from hark.model import MalformedMessage, Message
+from hark.model import Frozen, MalformedMessage, Message
 from hark.model.lang import canonical
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.understand.intent_registry import IntentRegistry, RegisteredIntent
+
+_ASKED: Final = ("skill_id", "intent_name", "lang", "method", "session_id")
+_MOST_KNOWN: Final = 16
+_LONGEST_KEY: Final = 1_000
 
 
 class Introspection:
@@ -20,6 +25,9 @@ class Introspection:
     def __init__(self, bus: Bus, manifest: IntentRegistry, group: str | None = None) -> None:
         self._bus = bus
         self._manifest = manifest
+        self._known: dict[str, Frozen] = {}
+        """Answers by query, as long as nothing is registered: one of thousands of intents takes a third of a second."""
+        self._changes = -1
         self._subscriptions = (
             bus.on(topics.INTENT_LIST, self._list, name="introspection: list", group=group),
             bus.on(topics.INTENT_DESCRIBE, self._describe, name="introspection: describe", group=group),
@@ -31,7 +39,29 @@ class Introspection:
         for subscription in self._subscriptions:
             subscription.close()
 
+    def _answer(self, query: Message, make: Callable[[Message], dict[str, Any]]) -> None:
+        """Answer a query, as before if it was asked before and nothing was registered since."""
+        if self._changes != self._manifest.changes:
+            self._known.clear()
+            self._changes = self._manifest.changes
+        asking = query.session
+        denied = (asking.session_id, asking.blacklisted_skills, asking.blacklisted_intents) if asking else ()
+        key = repr((query.type, [query.data.get(name) for name in _ASKED], denied))
+        known = self._known.get(key)
+        if known is not None:
+            self._bus.emit(query.response(known))
+            return
+        answer = query.response(make(query))
+        if len(key) < _LONGEST_KEY:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = answer.data
+        self._bus.emit(answer)
+
     def _list(self, query: Message) -> None:
+        self._answer(query, self._intents)
+
+    def _intents(self, query: Message) -> dict[str, Any]:
         session_id = query.data.get("session_id")
         registrations = self._manifest.registrations
         found = list(registrations) if session_id is None else self._reachable(query, str(session_id))
@@ -40,7 +70,7 @@ class Introspection:
             for definition in sorted(found, key=_in_order)
             if _fits(definition, query, ("skill_id", "lang"))
         ]
-        self._bus.emit(query.response({"ok": True, "intents": shown}))
+        return {"ok": True, "intents": shown}
 
     def _reachable(self, query: Message, session_id: str) -> list[RegisteredIntent]:
         """The effective pool; what the session denies is left out when it is the session that asks."""
@@ -63,14 +93,15 @@ class Introspection:
             return
         definitions = [{**_identity(d), "definition": d.payload} for d in sorted(found, key=_in_order)]
         try:
-            answer = query.response({"ok": True, "definitions": definitions})
+            self._answer(query, lambda _query: {"ok": True, "definitions": definitions})
         except MalformedMessage as error:  # a payload that is as deep as a Message can be fits into no answer
-            answer = query.response(
-                {"ok": False, "error": f"the registration of {skill_id} does not fit into an answer: {error}"}
-            )
-        self._bus.emit(answer)
+            problem = f"the registration of {skill_id} does not fit into an answer: {error}"
+            self._bus.emit(query.response({"ok": False, "error": problem}))
 
     def _skills(self, query: Message) -> None:
+        self._answer(query, self._announced)
+
+    def _announced(self, query: Message) -> dict[str, Any]:
         session_id = query.data.get("session_id")
         scopes = None if session_id is None else (DEFAULT_SESSION_ID, str(session_id))
         shown = [
@@ -83,7 +114,7 @@ class Introspection:
             for skill in self._manifest.skills.values()
             if scopes is None or skill.session_id in scopes
         ]
-        self._bus.emit(query.response({"ok": True, "skills": shown}))
+        return {"ok": True, "skills": shown}
 
 
 def _identity(definition: RegisteredIntent) -> dict[str, Any]:

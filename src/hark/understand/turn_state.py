@@ -28,7 +28,7 @@ from hark.model.session_merge import (
     size_of,
     three_way_merge,
 )
-from hark.spec.names import CANCEL_KEYS, CLIENT, DENYLISTS, FOR_TURN, SESSION_ID, UTTERANCE_ID
+from hark.spec.names import CANCEL_KEYS, CLIENT, DENYLISTS, FOR_TURN, SESSION_ID, TRACE_KEEP, UTTERANCE_ID
 from hark.trace import TraceStore, TurnTrace
 from hark.understand.ovos_entries import is_ovos_name, ovos_entry
 
@@ -329,6 +329,8 @@ def open_turn(
         session = session.taking(for_turn, lasting)
     utterances = _texts(entry, options)
     trace = traces.begin(utterance_id, session.session_id, utterances)
+    if TRACE_KEEP in entry.context:
+        trace.limit(entry.context[TRACE_KEEP])
     message = entry.within(context, None)
     turn = TurnState(message, utterances, session, options.denials_for(session), trace)
     turn.is_applied = is_applied

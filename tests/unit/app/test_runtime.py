@@ -13,7 +13,7 @@ import pytest
 from hark.app.diagnostics.examine import advice
 from hark.app.runtime import Runtime, StoppableClock
 from hark.app.settings import settings_from
-from hark.builtin import MATCHERS, ParrotSkill, TemplateMatcher
+from hark.builtin import PIPELINE, ParrotSkill, TemplateMatcher
 from hark.bus import LocalBus
 from hark.hosting import Refusal
 from hark.model import Message, SystemClock
@@ -225,7 +225,7 @@ async def test_an_empty_pipeline_is_pointed_out() -> None:
 
 
 async def test_a_plugin_refused_for_its_settings_is_not_also_called_missing() -> None:
-    matchers = (matcher() for matcher in MATCHERS)
+    matchers = (matcher() for matcher in PIPELINE)
     assert await advised(*matchers, WithSettings(), plugins={"told": {"size": "big"}}) == []
 
 

@@ -34,13 +34,19 @@ def test_the_command_that_explains_a_turn_can_be_typed_as_it_is() -> None:
     assert why_command("0" * 32, "/tmp/my state") == "hark why 00000000 --state '/tmp/my state'"
 
 
+def test_what_the_assistant_said_itself_is_not_said_again() -> None:
+    assert remark("unmatched", "", "hark why 1", answered=True) == "(Details: hark why 1)"
+    assert remark("complete", "", "hark why 1", answered=True) is None
+
+
 @pytest.mark.parametrize(
     ("outcome", "detail", "line"),
     [
         ("complete", "", None),
         ("unmatched", "", "Sorry, I did not understand that. (Details: hark why 1)"),
         ("asked", "", "This question stays open. To answer questions, start a conversation: hark run"),
-        ("cancelled", "cancel: stop_word", "Cancelled by cancel: stop_word."),
+        ("cancelled", "cancel: stop_word", "Cancelled."),
+        ("cancelled", "guard: policy_block", "Cancelled by guard: policy_block."),
         (
             "error",
             "a:b: ValueError: no\nno",

@@ -17,7 +17,7 @@ from hark.bus import LocalBus
 from hark.bus.websocket import Credential, Permissions, ServerLimits
 from hark.model import Message, decode
 
-FUZZ = Path(__file__).parents[3] / "fuzz" / "attacks.py"
+FUZZ = Path(__file__).parents[3] / "fuzz" / "attacks" / "wire.py"
 LIMITS = ServerLimits(message=100_000, backlog=2_000_000, connections=40, handshake=0.2)
 
 

@@ -83,6 +83,7 @@ async def test_one_that_was_unloaded_cancels() -> None:
         assert hark.of(topics.UTTERANCE_CANCELLED)[-1].data == {"cancel_reason": "policy_block", "cancel_by": "guard"}
 
 
+@pytest.mark.spec("TRANSFORM-1/6.c")
 async def test_an_unloaded_transformer_is_no_longer_listed() -> None:
     async with Assistant(transformer("dialog", "a", lambda t, ctx: t)) as hark:
         entry = hark.runtime.transformers["dialog"].get("a")

@@ -471,3 +471,10 @@ def test_the_page_explains_every_code_and_no_other() -> None:
     rows = re.findall(r"^\| (L\d{3}) \| (error|warning) \|", PAGE, re.MULTILINE)
     assert rows == [(code.value, code.severity.value) for code in LintCode]
     assert {Severity(severity) for _, severity in rows} == set(Severity)
+
+
+def test_a_line_with_thousands_of_mistakes_does_not_fill_the_terminal(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"en-US/deep.intent": "(" * 3_000 + "a" + ")" * 3_000 + "\n"})
+    text = as_text(check([folder]))
+    assert len(text) < 20_000
+    assert "2980 more of L201" in text

@@ -49,6 +49,17 @@ def _is_alive(lock: Path) -> bool:
 
 
 def _connect(directory: Path) -> Connection | None:
+    deadline = monotonic() + PATIENCE
+    while True:
+        try:
+            return _connect_now(directory)
+        except BlockingIOError:  # the assistant is there, and has not accepted those who came before
+            if monotonic() > deadline:
+                return None
+            sleep(_PAUSE)
+
+
+def _connect_now(directory: Path) -> Connection | None:
     try:
         with short(directory) as reachable:
             channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -58,6 +69,8 @@ def _connect(directory: Path) -> Connection | None:
             except BaseException:
                 channel.close()
                 raise
+    except BlockingIOError:
+        raise
     except OSError:  # no directory, no socket, or the socket of a killed process
         return None
     return Connection(channel)

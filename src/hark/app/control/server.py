@@ -49,6 +49,8 @@ log = logging.getLogger("hark.app")
 
 _NEW: Final = f"{NAME}.new"
 _LONGEST_LINE: Final = 1_000_000
+_QUEUE: Final = 512
+"""Clients that may wait to be accepted; further ones try again."""
 
 
 def listening(directory: Path) -> socket.socket:
@@ -64,7 +66,7 @@ def listening(directory: Path) -> socket.socket:
             new.unlink(missing_ok=True)
             channel.bind(str(new))
             new.chmod(0o600)
-            channel.listen()
+            channel.listen(_QUEUE)
             new.replace(reachable / NAME)
     except OSError as error:
         channel.close()
@@ -110,7 +112,9 @@ class ControlServer:
         self._clients: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        self._server = await asyncio.start_unix_server(self._serve, sock=self._channel, limit=_LONGEST_LINE)
+        self._server = await asyncio.start_unix_server(
+            self._serve, sock=self._channel, limit=_LONGEST_LINE, backlog=_QUEUE
+        )
 
     async def close(self) -> None:
         (self._directory / NAME).unlink(missing_ok=True)
@@ -131,6 +135,7 @@ class ControlServer:
             while (request := await reader.readline()).endswith(b"\n"):
                 await self._answer(request, writer)
                 await writer.drain()
+                await asyncio.sleep(0)  # a client with many requests at once does not keep others waiting
         except ValueError:
             _send(writer, RequestRefused(f"a request has at most {_LONGEST_LINE} bytes"))
         except ConnectionError:

@@ -22,6 +22,7 @@ from hark.app.services import Hear, Speak
 from hark.app.settings import Settings
 from hark.app.settings.check import nearest
 from hark.builtin import TemplateMatcher
+from hark.builtin.transformers import SHIPPED, named
 from hark.hosting import Engines, Loaded, Refusal, Runner, sendable_text
 from hark.plugins.engines import ENGINE_KINDS
 from hark.plugins.handlers import handlers_of
@@ -58,7 +59,7 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
     for kind in TRANSFORMER_TYPES:
         loaded = found.transformers.get(kind, ())
         for name in settings.transformers.order(kind) or ():
-            if name not in loaded:
+            if name not in loaded and name not in found.refused:
                 yield f"[transformers] {kind} names {name!r}, which is not loaded{_meant(name, loaded)}"
         for name in settings.transformer.get(kind, ()):
             if name not in loaded and settings.transformer_table(kind, name).essential:
@@ -66,6 +67,7 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
                 yield f"[transformer.{kind}.{name}] is essential and not loaded: every {what} is cancelled"
             elif name not in loaded and name not in found.refused:
                 yield f"[transformer.{kind}.{name}] names what is not loaded{_meant(name, loaded)}"
+    yield from _enable_advice(settings)
     wanted = {name for kind in ENGINE_KINDS for name in getattr(settings.voice, kind)}
     for name in settings.engine:
         if name not in wanted:
@@ -74,6 +76,18 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
         for name in names:
             if name not in found.all_ids and name not in found.refused:
                 yield f"[{table}] names {name!r}, which is not loaded{_meant(name, found.all_ids)}"
+
+
+def _enable_advice(settings: Settings) -> Iterator[str]:
+    for name in settings.transformers.enable:
+        shipped = named(name)
+        if not shipped:
+            known = {one.id for one in SHIPPED}
+            yield f"[transformers] enable names {name!r}, which does not come with Hark{_meant(name, known)}"
+        for one in shipped:
+            order = None if one.kind == "audio_tap" else settings.transformers.order(one.kind)
+            if order is not None and one.id not in order:
+                yield f"[transformers] enable has no effect on {one.name}: [transformers] {one.kind} does not name it"
 
 
 def _pipeline_advice(settings: Settings, loaded: Sequence[str]) -> Iterator[str]:
@@ -155,7 +169,10 @@ def _chain(runtime: Runtime, kind: TransformerType) -> ChainReport:
     return ChainReport(
         kind=kind,
         order="by priority" if explicit is None else f"in the order of [transformers] {kind}",
-        members=[_member(entry, entry.priority, chain.suspended().get(entry.id, "")) for entry in deployed],
+        members=[
+            _member(entry, entry.priority, chain.suspended().get(entry.id, ""), _problem(entry, runtime.runner))
+            for entry in deployed
+        ],
         left_out=[entry.id for entry in chain.registry if entry.id not in running],
     )
 
@@ -166,8 +183,14 @@ def _pipeline_entry(runtime: Runtime, name: str) -> PipelineReport:
     return PipelineReport(entry=name, plugin=_member(entry) if entry is not None else None)
 
 
-def _member(entry: Loaded[Any], priority: int | None = None, suspended: str = "") -> PluginReport:
-    notes = []
+def _problem(entry: Loaded[Any], runner: Runner) -> str:
+    """What a plugin says is wrong with it."""
+    result = runner.attempt(Loaded(entry.plugin, entry.plugin.problem))
+    return result.failure or sendable_text(str(result.value))
+
+
+def _member(entry: Loaded[Any], priority: int | None = None, suspended: str = "", problem: str = "") -> PluginReport:
+    notes = [problem] if problem else []
     if entry.unloaded:
         notes.append(f"unloaded: {entry.unloaded}")
     elif suspended:

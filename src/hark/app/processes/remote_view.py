@@ -8,6 +8,9 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
+import msgspec
+
+from hark import hints
 from hark.app.client import Client
 from hark.app.control.protocol import Forget
 from hark.app.diagnostics.report import DoctorReport
@@ -22,6 +25,10 @@ from hark.errors import UserError
 from hark.model import Clock, Session
 from hark.trace import TraceRecord
 
+FOREIGN_BUS: Final = (
+    "this bus is not Hark's own: any program on it can end, answer and speak in the turns of others; where that "
+    "matters, use hark bus in its place (docs/security.md)"
+)
 NEEDED: Final[tuple[ServiceName, ...]] = ("understand", "act", "speak")
 """The services without which nothing is answered; an assistant that deals in text does not hear."""
 REACH: Final = 3.0
@@ -88,7 +95,11 @@ class RemoteView:
         return await self.stored.forget(what)
 
     async def examine(self) -> DoctorReport:
-        return await self.reports.examine()
+        report = await self.reports.examine()
+        carrier = getattr(self._bus, "carrier", None)
+        if getattr(carrier, "speaks_hark", True):
+            return report
+        return msgspec.structs.replace(report, advice=[*report.advice, FOREIGN_BUS])
 
     async def _check_services(self) -> None:
         """Raises `UserError` that names the services which are missing."""
@@ -101,7 +112,7 @@ class RemoteView:
         starting = {name for one in present for name in one.services}
         named = ", ".join(f"{name} (not ready yet)" if name in starting else name for name in missing)
         options = " ".join(f"--service {name}" for name in missing if name not in starting)
-        remedy = f"; start what is missing with: hark run {options}" if options else ""
+        remedy = f"; start what is missing with: {hints.hark(f'run {options}')}" if options else ""
         if missing:
             raise UserError(f"no process on this bus has the service {named}{remedy}")
 

@@ -23,6 +23,12 @@ _LEAST: Final = 0.45
 """The share of what was said, weighed by how rare its words are, that a suggested sentence has in common with it."""
 
 
+_SKILLS: Final = 2
+"""A word of more skills does not tell which of them is meant."""
+_SHORT: Final = 3
+"""Words with so few letters say little about what is meant."""
+
+
 class _Known(NamedTuple):
     words: frozenset[str]
     samples: tuple[str, ...]
@@ -82,6 +88,10 @@ class KnownSentences:
             return None
         intents = len(known)
         spread = Counter(word for one in known.values() for word in one.words & said)
+        skills: dict[str, set[str]] = {}
+        for key, one in known.items():
+            for word in one.words & said:
+                skills.setdefault(word, set()).add(key[2])
         # A word that no sentence has tells little: half as much as one that a single sentence has.
         rarest = log((intents + 1) / 1.5)
         weight = {word: log((intents + 1) / (spread[word] + 0.5)) if spread[word] else rarest / 2 for word in said}
@@ -89,8 +99,8 @@ class KnownSentences:
         ranked = sorted(known.items(), key=lambda item: -sum(weight[word] for word in item[1].words & said))
         for key, one in ranked[:3]:
             shared = one.words & said
-            rare = any(spread[word] <= max(1, intents // 8) for word in shared)
-            if not rare or whole <= 0 or sum(weight[word] for word in shared) < _LEAST * whole:
+            telling = any(len(word) > _SHORT and len(skills[word]) <= _SKILLS for word in shared)
+            if not telling or whole <= 0 or sum(weight[word] for word in shared) < _LEAST * whole:
                 return None
             sentence = self._sentence(key, one.samples, said, lang)
             if sentence is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Final, Literal, NamedTuple
 
 from hark.builtin.candidates import is_decided, is_denied, is_denied_skill, willing
 from hark.intents import words
-from hark.intents.locale import Locale, MissingResource
-from hark.model import converse
+from hark.intents.locale import Locale, MissingResource, Renderer
+from hark.model import Frozen, converse
 from hark.model.session_codec import Handler, Handlers
-from hark.plugins import Declined, Later, Match, PipelinePlugin, Round, Session, Turn, handles
+from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session, Turn, handles
 from hark.plugins.pipeline import ANY_LANGUAGE
 from hark.spec import topics
 
@@ -96,6 +97,8 @@ def _locale() -> Locale:
 
 _STOP = "stop"
 _GLOBAL = "global_stop"
+_IDLE = "idle"
+"""The slot that says that nothing is known to be under way in the session."""
 
 
 class Stop(PipelinePlugin):
@@ -112,8 +115,30 @@ class Stop(PipelinePlugin):
     class Settings:
         window: float = 0.5
         """Seconds that skills have to say whether they have something to stop; with more than 1 users wait too long."""
+        answers: bool = True
+        """Whether it says so when there is nothing to stop."""
 
     settings: Settings
+
+    def __init__(self) -> None:
+        self._sounding: set[str] = set()
+        """Sessions in which something is heard at the moment."""
+        self._ringing: dict[str, set[str]] = {}
+        """The scheduled calls that run, by session."""
+
+    async def start(self) -> None:
+        self.dialogs = Renderer(_locale(), self.host.lang)
+        self.host.on(topics.AUDIO_OUTPUT_STARTED, lambda message: self._sounding.add(message.session_id))
+        self.host.on(topics.AUDIO_OUTPUT_ENDED, lambda message: self._sounding.discard(message.session_id))
+        self.host.on(topics.SCHEDULED_CALL, self._scheduled)
+
+    def _scheduled(self, message: Message) -> None:
+        """A call that was scheduled began or ended: an alarm rings."""
+        calls = self._ringing.setdefault(message.session_id, set())
+        call = str(message.data.get("call"))
+        calls.add(call) if message.data.get("runs") else calls.discard(call)
+        if not calls:
+            del self._ringing[message.session_id]
 
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
@@ -130,7 +155,10 @@ class Stop(PipelinePlugin):
             return None
         running = tuple(one for one in session.active_handlers if one.skill_id != self.id)
         if kind == "everything" or not running:
-            return self._stop_everything(said, lang, session, round)
+            here = session.session_id
+            is_silent = here not in self._sounding and here not in self._ringing
+            is_idle = kind == "something" and session.response_mode is None and is_silent
+            return self._stop_everything(said, lang, session, round, is_idle=is_idle)
         if round is None:
             allowed = [one for one in converse.by_recency(running) if not is_denied(session, one.skill_id, _STOP)]
             return self._stop_one(allowed, said, lang, session)
@@ -140,6 +168,9 @@ class Stop(PipelinePlugin):
     def everything(self, turn: Turn) -> None:
         """Tell all skills to stop what they do in this session."""
         turn.emit(topics.STOP)
+        if _IDLE in turn.slots and self.settings.answers:
+            with suppress(MissingResource):
+                turn.say("nothing")
 
     async def _ask(self, round: Round, running: Handlers, said: str, lang: str, session: Session) -> Match | Declined:
         """Stop the most recent of the skills that say they can be stopped; if none does, the most recent of all."""
@@ -168,11 +199,14 @@ class Stop(PipelinePlugin):
             updated = updated.without("response_mode")
         return Match(target, _STOP, lang, said, updated_session=updated)
 
-    def _stop_everything(self, said: str, lang: str, session: Session, round: Round | None) -> Match | Declined:
+    def _stop_everything(
+        self, said: str, lang: str, session: Session, round: Round | None, *, is_idle: bool
+    ) -> Match | Declined:
         if is_denied(session, self.id, _GLOBAL, round):
             return Declined("this session may not stop everything")
         updated = session.without("active_handlers", "converse_handlers", "response_mode")
-        return Match(self.id, _GLOBAL, lang, said, updated_session=updated)
+        slots = Frozen({_IDLE: "yes"} if is_idle else {})
+        return Match(self.id, _GLOBAL, lang, said, slots, updated_session=updated)
 
     def known_intents(self, session_id: str) -> list[dict[str, str]]:  # noqa: ARG002 - the same for all
         """Whose `stop` it is is decided when something is said."""

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from hark.app.plugin_set import plugin_files, plugins
+from hark.app.plugin_set import plugin_files, plugins, wanted_by
 from hark.app.settings import Settings, read_settings
 from hark.hosting import PluginFile, Refusal
 from hark.hosting.discovery import instantiate
@@ -53,7 +53,7 @@ class Setup:
         def make_plugins() -> Iterator[Plugin | Refusal]:
             added = [made() for made in self._added]
             taken = {getattr(plugin, "id", None) for plugin in added}
-            for plugin in plugins(installed=installed, files=files):
+            for plugin in plugins(installed=installed, files=files, wanted=wanted_by(settings)):
                 # A plugin of the author replaces a builtin one with its id.
                 if isinstance(plugin, Refusal) or plugin.id not in taken:
                     yield plugin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum
@@ -11,6 +12,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from hark.intents.grammar import MAX_SENTENCES, Malformed
+
+_MOST_ALIKE: Final = 20
+"""Findings with one code in one line that are printed."""
 
 
 class Severity(StrEnum):
@@ -194,12 +198,20 @@ def as_json(report: LintReport) -> str:
 
 
 def _lines(report: LintReport, colours: bool) -> Iterator[str]:
+    alike: Counter[tuple[Path, int, str]] = Counter()
     for finding in report.findings:
+        kind = (finding.path, finding.line, finding.code.value)
+        alike[kind] += 1
+        if alike[kind] > _MOST_ALIKE:
+            continue
         severity = finding.code.severity
         shown = f"\x1b[{_COLOURS[severity]}m{severity.value}\x1b[0m" if colours else severity.value
         place = ":".join([str(finding.path), *(str(number) for number in (finding.line, finding.column) if number)])
         yield f"{place}: {shown} {finding.code.value}: {finding.message}"
         yield f"    {finding.fix}"
+    for (path, line, code), number in alike.items():
+        if number > _MOST_ALIKE:
+            yield f"{path}:{line}: {number - _MOST_ALIKE} more of {code}"
 
 
 def _summary(report: LintReport) -> str:

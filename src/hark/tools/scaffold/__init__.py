@@ -12,12 +12,13 @@ from string import Template
 from typing import Final, NamedTuple
 
 from hark.errors import UserError
+from hark.spec import TRANSFORMER_TYPES
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 
 KINDS: Final = {
     "skill": "hark.skill",
-    "transformer": "hark.transformer.utterance",
+    **{f"transformer-{kind}": f"hark.transformer.{kind}" for kind in TRANSFORMER_TYPES},
     "pipeline": "hark.pipeline",
 }
 """The kinds of plugin there are templates for, each with its entry-point group."""

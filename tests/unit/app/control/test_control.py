@@ -97,6 +97,7 @@ async def test_an_unknown_turn_or_language_is_refused(tmp_path: Path) -> None:
         "this assistant has had no turn whose id begins with zz",
         "this assistant does not understand fr; it understands de-DE, en-US",
         "",
+        "",  # what it says of that
         "",
     ]
 
@@ -246,3 +247,23 @@ def test_an_assistant_that_does_not_keep_to_the_protocol_counts_as_silent(tmp_pa
             peer.close()
             with pytest.raises(NoAnswer):
                 list(connection.ask(Ping()))
+
+
+async def test_a_client_with_many_requests_does_not_keep_others_waiting(tmp_path: Path) -> None:
+    async with assistant(tmp_path):
+        busy_reader, busy = await asyncio.open_unix_connection(str(tmp_path / "control.sock"))
+        reader, writer = await asyncio.open_unix_connection(str(tmp_path / "control.sock"))
+        busy.write(b'{"do": "why"}\n' * 3_000)
+        writer.write(b'{"do": "ping"}\n')
+        answered: list[str] = []
+
+        async def read(name: str, lines: asyncio.StreamReader, count: int) -> None:
+            for _ in range(count):
+                await lines.readline()
+            answered.append(name)
+
+        async with asyncio.timeout(20):
+            await asyncio.gather(read("busy", busy_reader, 3_000), read("other", reader, 1))
+        assert answered == ["other", "busy"]
+        for one in (busy, writer):
+            one.close()

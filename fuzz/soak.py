@@ -1,0 +1,211 @@
+"""Honest and hostile clients at the same time, for minutes: `python fuzz/soak.py --minutes 10`.
+
+The first tenth of the time is quiet. Ends with 1 unless every accepted utterance of the honest clients had exactly one
+marker, the p99 of their turns was at most five times the quiet one, and the memory and descriptors of the assistant in
+the last fifth of the time are within 5 % of those between the first and the second fifth. On loopback only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import random
+import statistics
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from multiprocessing import get_context
+from multiprocessing.queues import Queue
+from typing import NamedTuple
+
+from attacks import bus, control, wire
+from attacks.target import Broken, HonestClient, Target, running
+
+PAUSE = 0.1
+"""Seconds between two turns of an honest client."""
+CLIENTS = 4
+BREATH = 0.5
+"""Seconds between two attacks of an attacker."""
+ATTACKERS = 3
+
+_COUNTS = {"giant messages": 2, "slow readers": 10, "slow followers": 4, "long names": 5, "crowds": 60}
+
+
+def _wire(name: str) -> Callable[[Target], Awaitable[object]]:
+    dice = random.Random(name)
+    return lambda target: wire.ATTACKS[name](target.url, dice, _COUNTS.get(name, 20))
+
+
+def attacks() -> dict[str, Callable[[Target], Awaitable[object]]]:
+    """What attackers do: all that a client can do on the wire, by Messages, and at the control socket."""
+    found = {name: _wire(name) for name in wire.ATTACKS if name != "bound token"}
+    found |= {one.name: one.run for one in bus.ATTACKS if one.name not in found}
+    found |= {one.name: one.run for one in control.ATTACKS}
+    # These look at the session of the device, which the attackers share here.
+    for name in ("languages that are none", "a pipeline that leads nowhere", "denying everything to the device"):
+        del found[name]
+    # One client after the other has its turns; how 2,000 of one delay others is measured by itself.
+    del found["2,000 utterances at once"]
+    found["200 utterances at once"] = lambda target: bus.utterances_at_once(target, 200)
+    return found
+
+
+class Sample:
+    """Memory and descriptors of the assistant, once a second."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._began = time.monotonic()
+        self.taken: list[tuple[float, float, int]] = []
+
+    async def go_on(self) -> None:
+        while True:
+            self.taken.append((time.monotonic() - self._began, self._target.memory, self._target.descriptors))
+            await asyncio.sleep(1)
+
+    def between(self, begin: float, end: float) -> tuple[float, float]:
+        """The medians of a part of the time."""
+        found = [(memory, files) for at, memory, files in self.taken if begin <= at < end]
+        return statistics.median(one[0] for one in found), statistics.median(one[1] for one in found)
+
+
+class Talk:
+    """Honest clients, and how long each of their turns took."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.turns: list[tuple[float, float]] = []
+        """When each began, and how long it took."""
+        self.wrong: list[str] = []
+        self.unanswered = 0
+        """Turns that ended with their one marker, and were turned away: the assistant had too many open."""
+
+    async def go_on(self, stop: asyncio.Event) -> None:
+        async with HonestClient(self._target.url) as honest:
+            while not stop.is_set():
+                at = time.monotonic()
+                try:
+                    answers, seconds = await honest.ask("say hello", within=30)
+                    self.turns.append((at, seconds))
+                    if not answers:
+                        self.unanswered += 1
+                    elif answers != ["hello"]:
+                        self.wrong.append(f"answered {answers!r}")
+                except Broken as broken:
+                    self.wrong.append(str(broken))
+                await asyncio.sleep(PAUSE)
+            await asyncio.sleep(1)
+            self.wrong += [f"{count} markers" for count in honest.markers.values() if count != 1]
+
+
+class Attempt(NamedTuple):
+    """One attack: when it began and ended, and what broke."""
+
+    name: str
+    began: float
+    ended: float
+    broken: str
+
+
+def attack(target: Target, seed: int, begin: float, end: float, into: Queue[list[Attempt]]) -> None:
+    """Attack for a time, in a process of its own: what attackers compute must not delay the honest clients."""
+    logging.disable(logging.CRITICAL)
+    into.put(asyncio.run(_attack(target, random.Random(seed), begin, end)))
+
+
+async def _attack(target: Target, dice: random.Random, begin: float, end: float) -> list[Attempt]:
+    await asyncio.sleep(max(0.0, begin - time.monotonic()))
+    kinds, made = attacks(), []
+    while time.monotonic() < end:
+        name, began, broken = dice.choice(sorted(kinds)), time.monotonic(), ""
+        try:
+            async with asyncio.timeout(60):
+                await kinds[name](target)
+        except (Broken, OSError, TimeoutError) as error:
+            broken = f"{name}: {error!r}"
+        made.append(Attempt(name, began, time.monotonic(), broken))
+        await asyncio.sleep(BREATH)
+    return made
+
+
+async def talk_for(target: Target, end: float) -> tuple[Talk, Sample]:
+    """Honest clients, until the end."""
+    stop, talk, sample = asyncio.Event(), Talk(target), Sample(target)
+    talking = [asyncio.create_task(talk.go_on(stop)) for _ in range(CLIENTS)]
+    sampling = asyncio.create_task(sample.go_on())
+    await asyncio.sleep(end - time.monotonic())
+    stop.set()
+    await asyncio.gather(*talking)
+    sampling.cancel()
+    return talk, sample
+
+
+def soak(target: Target, minutes: float) -> int:
+    """Run it; 0 when every promise was kept."""
+    began = time.monotonic()
+    end, quiet_until = began + minutes * 60, began + minutes * 6
+    context = get_context("fork")
+    made: Queue[list[Attempt]] = context.Queue()
+    attackers = [
+        context.Process(target=attack, args=(target, seed, quiet_until, end - 5, made), daemon=True)
+        for seed in range(ATTACKERS)
+    ]
+    for attacker in attackers:
+        attacker.start()
+    talk, sample = asyncio.run(talk_for(target, end))
+    attempts = [attempt for _ in attackers for attempt in made.get(timeout=90)]
+    return report(talk, sample, attempts, quiet_until, minutes * 60)
+
+
+def report(talk: Talk, sample: Sample, attempts: list[Attempt], quiet_until: float, length: float) -> int:
+    quiet = [seconds for at, seconds in talk.turns if at < quiet_until]
+    busy = [seconds for at, seconds in talk.turns if at >= quiet_until]
+    failed = [attempt.broken for attempt in attempts if attempt.broken]
+    before, after = p99(quiet), p99(busy)
+    early, late = sample.between(length / 5, length * 2 / 5), sample.between(length * 4 / 5, length)
+    growth = [last / first - 1 for first, last in zip(early, late, strict=True)]
+    print(f"{len(talk.turns)} honest turns, {len(talk.wrong)} of them without exactly one marker")
+    for wrong in talk.wrong[:10]:
+        print(f"  {wrong}")
+    print(f"{talk.unanswered} of them were turned away while the assistant was overloaded")
+    kinds = len({attempt.name for attempt in attempts})
+    print(f"{len(attempts)} attacks of {kinds} kinds, {len(failed)} of which saw a promise broken")
+    for one in failed[:10]:
+        print(f"  {one}")
+    medians = [statistics.median(times) * 1000 for times in (quiet, busy)]
+    print("honest p50 {:.1f} ms quiet, {:.1f} ms attacked".format(*medians))
+    print(f"honest p99 {before * 1000:.1f} ms quiet, {after * 1000:.1f} ms attacked: {after / before:.1f} times")
+    print(f"slowest honest turn {max(busy) * 1000:.0f} ms attacked, {max(quiet) * 1000:.0f} ms quiet")
+    for at, seconds in sorted(talk.turns, key=lambda turn: -turn[1])[:5]:
+        during = [one.name for one in attempts if one.began < at + seconds and at < one.ended]
+        print(f"  {seconds * 1000:6.0f} ms during {' + '.join(during) or 'nothing'}")
+    print(f"memory {early[0]:.1f} MB, then {late[0]:.1f} MB: {growth[0]:+.1%}")
+    print(f"descriptors {early[1]:.0f}, then {late[1]:.0f}: {growth[1]:+.1%}")
+    broken = {
+        "markers": bool(talk.wrong),
+        "attacks": bool(failed),
+        "p99": after > 5 * before,
+        "memory": growth[0] > 0.05,
+        "descriptors": growth[1] > 0.05,
+    }
+    names = [name for name, is_broken in broken.items() if is_broken]
+    print(f"BROKEN: {', '.join(names)}" if names else "held")
+    return 1 if names else 0
+
+
+def p99(times: list[float]) -> float:
+    return statistics.quantiles(times, n=100)[98]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=10.0, help="how long (10)")
+    options = parser.parse_args()
+    logging.disable(logging.CRITICAL)  # the attackers write to connections that are gone
+    with running() as target:
+        return soak(target, options.minutes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

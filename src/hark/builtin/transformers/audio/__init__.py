@@ -1,0 +1,1 @@
+"""Transformers of the audio chain: on recorded speech, before recognition."""

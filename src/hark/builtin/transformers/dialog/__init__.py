@@ -1,0 +1,1 @@
+"""Transformers of the dialog chain: on the text of an answer."""

@@ -1,0 +1,1 @@
+"""Transformers of the intent chain: on an accepted match."""

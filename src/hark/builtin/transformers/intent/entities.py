@@ -1,0 +1,130 @@
+"""Finding names from long lists in what was said: songs, people, stations, devices."""
+
+from __future__ import annotations
+
+import asyncio
+import unicodedata
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
+
+from hark.builtin.engines.extras import need
+from hark.builtin.transformers.files import plugin_path
+from hark.plugins import Ctx, IntentTransformer, Match
+from hark.plugins.engines import Unavailable
+
+_LONGEST: Final = 10_000
+"""Characters of an utterance that are searched."""
+
+
+class EntityIndex:
+    """Names by kind, found all at once whatever their number (Aho-Corasick); the longest at a place, whole words."""
+
+    def __init__(self, library: Any, names: dict[str, list[tuple[str, str]]]) -> None:
+        self._found: list[tuple[str, str]] = []
+        """Kind and canonical value of each pattern."""
+        patterns: dict[str, int] = {}
+        for kind, pairs in names.items():
+            for name, value in pairs:
+                folded = _folded(name)
+                if folded.strip() and folded not in patterns:  # the first list that has a name keeps it
+                    patterns[folded] = len(self._found)
+                    self._found.append((kind, value))
+        kinds = library.MatchKind
+        self._search = library.AhoCorasick(list(patterns), matchkind=kinds.LeftmostLongest) if patterns else None
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def find(self, text: str) -> list[tuple[str, str, str]]:
+        """Kind, text and canonical value of each name in `text`, from left to right."""
+        if self._search is None:
+            return []
+        folded = _folded(text[:_LONGEST])
+        aligned = len(folded) == len(text[:_LONGEST])
+        found = []
+        for number, begin, end in self._search.find_matches_as_indexes(folded):
+            if _is_whole(folded, begin, end):
+                kind, value = self._found[number]
+                found.append((kind, text[begin:end] if aligned else folded[begin:end], value))
+        return found
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).lower()
+
+
+def _is_whole(text: str, begin: int, end: int) -> bool:
+    return not (begin and text[begin - 1].isalnum() and text[begin].isalnum()) and not (
+        end < len(text) and text[end].isalnum() and text[end - 1].isalnum()
+    )
+
+
+def read_names(text: str) -> list[tuple[str, str]]:
+    """The names of a list: a line each, `name` or `name = value`; `#` begins a comment line."""
+    pairs = []
+    for line in text.splitlines():
+        name, _, value = (part.strip() for part in line.partition("="))
+        if name and not name.startswith("#"):
+            pairs.append((name, value or name))
+    return pairs
+
+
+class EntityLookup(IntentTransformer):
+    """Adds a slot for each kind of name it finds: `artist`, and `artist.id` where the list gives another value.
+
+    Slots that the match has already are left alone; only the value is added to one with the same text. Each list is a
+    file `<kind>.txt`: a line `name` or `name = value`.
+    """
+
+    id = "entities"
+    priority = 30
+    quick = True
+
+    @dataclass(frozen=True)
+    class Settings:
+        """Where the lists are."""
+
+        folder: str = "entities"
+        """A folder with a file `<kind>.txt` for each kind; a relative path starts at the plugin's data folder."""
+        skills: tuple[str, ...] = ()
+        """Skills whose matches are enriched; empty: all."""
+        most: Annotated[int, Meta(ge=1)] = 8
+        """Slots to add, at most."""
+
+    settings: Settings
+
+    async def start(self) -> None:
+        library = need("ahocorasick_rs", "entities")
+        self._folder = plugin_path(self.settings.folder, self.host)
+        self._index = await asyncio.to_thread(self._read, library)
+        self.host.log.info("%d names in %s", len(self._index), self._folder)
+
+    def _read(self, library: Any) -> EntityIndex:
+        names: dict[str, list[tuple[str, str]]] = {}
+        try:
+            for file in sorted(self._folder.glob("*.txt")):
+                names[file.stem] = read_names(file.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise Unavailable(f"{self._folder} cannot be read: {error}", "it has text files in UTF-8") from None
+        return EntityIndex(library, names)
+
+    def transform(self, match: Match, ctx: Ctx) -> Match:  # noqa: ARG002
+        if self.settings.skills and match.skill_id not in self.settings.skills:
+            return match
+        added: dict[str, str] = {}
+        for kind, text, value in self._index.find(match.utterance):
+            if kind in added or len(added) >= self.settings.most:
+                continue
+            filled = match.slots.get(kind)
+            if filled is not None and filled.casefold() != text.casefold():
+                continue
+            if filled is None:
+                added[kind] = text
+            if value.casefold() != text.casefold() and f"{kind}.id" not in match.slots:
+                added[f"{kind}.id"] = value
+        return match.with_slots(**added) if added else match
+
+    def problem(self) -> str:
+        return "" if len(self._index) else f"there are no names: put files such as artist.txt into {self._folder}"

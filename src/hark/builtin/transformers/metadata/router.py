@@ -1,0 +1,63 @@
+"""Choosing pipeline, persona and language of a turn by where it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hark.builtin.transformers.conditions import Conditions
+from hark.plugins import Ctx, MetadataTransformer
+
+
+@dataclass(frozen=True)
+class Route(Conditions):
+    """What holds for a turn, where its conditions are true. What is left empty stays as it is."""
+
+    pipeline: tuple[str, ...] = ()
+    """Pipeline entries to ask, in order."""
+    persona: str = ""
+    """The persona that answers."""
+    lang: str = ""
+    """The language, for utterances that state none."""
+    deny_skills: tuple[str, ...] = ()
+    """Skills that are not asked."""
+
+
+class Router(MetadataTransformer):
+    """Chooses pipeline, persona and language of a turn by device, time of day, language and wake word.
+
+    It decides about this turn alone: the next one is decided anew.
+    """
+
+    id = "router"
+    priority = 50
+    quick = True
+
+    @dataclass(frozen=True)
+    class Settings:
+        """Where turns go."""
+
+        routes: tuple[Route, ...] = field(default=())
+        """The routes, as [[plugins.router.routes]]; the first one whose conditions are true is taken."""
+
+    settings: Settings
+
+    def transform(self, ctx: Ctx) -> None:
+        session = ctx.session
+        lang = session.stt_lang or session.detected_lang or session.request_lang or session.lang
+        for number, route in enumerate(self.settings.routes, 1):
+            if not route.fits(ctx, self.host.clock, lang):
+                continue
+            changes: dict[str, Any] = {}
+            if route.pipeline:
+                changes["pipeline"] = route.pipeline
+            if route.persona:
+                changes["persona_id"] = route.persona
+            if route.lang:
+                changes["request_lang"] = route.lang
+            if route.deny_skills:
+                changes["blacklisted_skills"] = tuple({*(session.blacklisted_skills or ()), *route.deny_skills})
+            if changes:
+                ctx.for_this_turn(**changes)
+            ctx.set("router.route", number)
+            return

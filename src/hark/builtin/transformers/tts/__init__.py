@@ -1,0 +1,1 @@
+"""Transformers of the tts chain: on synthesised speech."""

@@ -1,0 +1,1 @@
+"""Transformers of the utterance chain: on the text of what was said."""

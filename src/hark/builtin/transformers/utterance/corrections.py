@@ -1,0 +1,136 @@
+"""Replacing what recognisers often mishear, from a file that is read again when it was edited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from hark.builtin.transformers.files import plugin_path
+from hark.plugins import Ctx, UtteranceTransformer
+
+_WORD: Final = re.compile(r"\w+(?:['\u2019]\w+)*")
+_SECTION: Final = re.compile(r"\[([A-Za-z0-9-]+)\]")
+_ANY: Final = ""
+
+
+class CorrectionsFile:
+    """The corrections of one file: a line `heard = meant` each, `#` for comments, `[de]` for one language.
+
+    Capitals do not matter in what was heard. Of two that fit at the same place, the longer one is used.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.mistakes: list[str] = []
+        """Lines that are no correction, with their numbers."""
+        self._of_lang: dict[str, dict[str, dict[tuple[str, ...], str]]] = {}
+        lang = _ANY
+        for number, line in enumerate(text.splitlines(), 1):
+            line = line.strip()
+            if not line or line.startswith("#"):
+                continue
+            if section := _SECTION.fullmatch(line):
+                lang = section[1].lower()
+                continue
+            heard, sign, meant = line.partition("=")
+            words = tuple(found[0].casefold() for found in _WORD.finditer(heard))
+            if not sign or not words:
+                self.mistakes.append(f"line {number}: {line!r:.80} is not: heard = meant")
+                continue
+            self._of_lang.setdefault(lang, {}).setdefault(words[0], {})[words] = meant.strip()
+
+    def __len__(self) -> int:
+        return sum(len(phrases) for firsts in self._of_lang.values() for phrases in firsts.values())
+
+    def corrected(self, text: str, lang: str | None) -> str:
+        """`text` with what was misheard replaced."""
+        tables = list(self._tables(lang))
+        if not tables:
+            return text
+        found = list(_WORD.finditer(text))
+        folded = [word[0].casefold() for word in found]
+        pieces: list[str] = []
+        at = kept = 0
+        while at < len(found):
+            length, meant = _longest(tables, folded, at)
+            if not length:
+                at += 1
+                continue
+            begin, end = found[at].start(), found[at + length - 1].end()
+            pieces += [text[kept:begin], _cased(meant, text[begin])]
+            at, kept = at + length, end
+        return "".join((*pieces, text[kept:])) if pieces else text
+
+    def _tables(self, lang: str | None) -> Iterator[dict[str, dict[tuple[str, ...], str]]]:
+        tag = (lang or "").lower()
+        for name in dict.fromkeys((tag, tag.partition("-")[0], _ANY)):
+            if name in self._of_lang:
+                yield self._of_lang[name]
+
+
+def _longest(tables: list[dict[str, dict[tuple[str, ...], str]]], words: list[str], at: int) -> tuple[int, str]:
+    best, meant = 0, ""
+    for table in tables:
+        for phrase, other in table.get(words[at], {}).items():
+            if len(phrase) > best and tuple(words[at : at + len(phrase)]) == phrase:
+                best, meant = len(phrase), other
+    return best, meant
+
+
+def _cased(meant: str, first: str) -> str:
+    return meant[:1].upper() + meant[1:] if first.isupper() and meant[:1].islower() else meant
+
+
+class Corrections(UtteranceTransformer):
+    """Replaces what is often misheard by what was meant, in every candidate."""
+
+    id = "corrections"
+    priority = 15
+    quick = True
+
+    @dataclass(frozen=True)
+    class Settings:
+        """Where the corrections are."""
+
+        file: str = "corrections.txt"
+        """The file; a relative path starts at the plugin's data folder."""
+        look_every: Annotated[float, Meta(gt=0)] = 2.0
+        """Seconds after which it is looked at again, in case it was edited."""
+
+    settings: Settings
+
+    async def start(self) -> None:
+        self._path = plugin_path(self.settings.file, self.host)
+        self._seen: tuple[int, int] | None = None
+        self._problem = ""
+        self._corrections = CorrectionsFile("")
+        self._look()
+
+    def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
+        if not len(self._corrections):
+            return utterances
+        corrected = [self._corrections.corrected(text, ctx.lang) for text in utterances]
+        return list(dict.fromkeys(corrected)) if len(corrected) > 1 else corrected
+
+    def problem(self) -> str:
+        return self._problem
+
+    def _look(self) -> None:
+        """Read the file if it changed since it was last read, and look again later."""
+        try:
+            found = self._path.stat()
+            seen = (found.st_mtime_ns, found.st_size)
+            if seen != self._seen:
+                self._corrections = CorrectionsFile(self._path.read_text("utf-8"))
+                self._seen = seen
+                self._problem = "; ".join(f"{self._path}: {one}" for one in self._corrections.mistakes[:5])
+                self.host.log.info("%d corrections in %s", len(self._corrections), self._path)
+        except (OSError, ValueError) as error:
+            if self._problem == "" or self._seen is not None:
+                self.host.log.warning("%s cannot be read: %s", self._path, error)
+            self._corrections, self._seen = CorrectionsFile(""), None
+            self._problem = f"{self._path} cannot be read ({type(error).__name__}); write lines: heard = meant"
+        self.host.after(self.settings.look_every, self._look)

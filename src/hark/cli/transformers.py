@@ -1,0 +1,171 @@
+"""`hark transformers`: which transformers there are, and what one of them does."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from hark.cli.common import FAILED, OK, settings_path, state_path
+from hark.cli.options import add_lang, add_settings, add_state
+from hark.errors import UserError
+
+ABOUT: Final = """\
+Lists the transformers of each chain: those that run, in their order, and those that come with Hark and are off, with
+what they need. "try" runs a single one on a text or a WAV file and shows what it changes, without an assistant.
+
+examples:
+  hark transformers
+  hark transformers --chain dialog
+  hark transformers try dialog speakable "It is 17:30 and **-3 °C**."
+  hark transformers try utterance cancel "what time is it, never mind"
+  hark transformers try audio level quiet.wav --out louder.wav
+  hark transformers try dialog length "A long answer. And more." --set characters=20
+"""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    from hark.spec import TRANSFORMER_TYPES
+
+    command.add_argument("action", nargs="?", choices=("list", "try"), default="list", metavar="ACTION",
+                         help="list (the default) or try")  # fmt: skip
+    command.add_argument("kind", nargs="?", choices=TRANSFORMER_TYPES, metavar="KIND", help="for try: the chain")
+    command.add_argument("id", nargs="?", metavar="ID", help="for try: the transformer")
+    command.add_argument("input", nargs="*", metavar="INPUT", help="for try: a text, or a WAV file for audio and tts")
+    command.add_argument("--chain", choices=TRANSFORMER_TYPES, metavar="KIND", help="list this chain alone")
+    command.add_argument("--json", action="store_true", help="print the list as JSON")
+    command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings_of",
+                         help="for try: a setting of the transformer, its value as in TOML")  # fmt: skip
+    command.add_argument("--slot", action="append", default=[], metavar="NAME=TEXT", dest="slots",
+                         help="for try intent: a slot of the match")  # fmt: skip
+    command.add_argument("--session", metavar="ID", help="for try: the session; else the device's own")
+    command.add_argument("--out", metavar="FILE", help="for try audio and tts: where to write the sound")
+    add_settings(command)
+    add_state(command)
+    add_lang(command)
+
+
+def transformers(options: argparse.Namespace) -> int:
+    if options.action == "try":
+        return _try(options)
+    return _list(options)
+
+
+def _list(options: argparse.Namespace) -> int:
+    import msgspec
+
+    from hark.app.diagnostics.transformer_list import listed
+    from hark.cli.startup import mute_refusal_log
+
+    mute_refusal_log()
+    chains = asyncio.run(listed(*_settings(options), installed=options.plugins))
+    wanted = [chain for chain in chains if options.chain in (None, chain.kind)]
+    if options.json:
+        print(msgspec.json.format(msgspec.json.encode(wanted)).decode())
+        return OK
+    for chain in wanted:
+        print(f"{chain.kind}, {chain.order}:" if chain.members else f"{chain.kind}: empty")
+        for number, one in enumerate(chain.members, 1):
+            print(f"  {number}. {one.id:<18} {_place(one.priority)}  {one.about}")
+        for one in chain.off:
+            print(
+                f"  -  {one.id:<18} {_place(one.priority)}  {one.about}" + (f"  [{one.missing}]" if one.missing else "")
+            )
+        for one in chain.refused:
+            print(f"  !  {one.id:<18}      {one.about}" + (f"; {one.missing}" if one.missing else ""))
+    print('\nThose with "-" come with Hark and are off: [transformers] enable = ["ID", ...] turns them on.')
+    return OK
+
+
+def _place(priority: int | None) -> str:
+    return f"{priority:>3}" if priority is not None else "   "
+
+
+def _settings(options: argparse.Namespace) -> tuple[Any, Path]:
+    from hark.app.settings import read_settings
+
+    path, named = settings_path(options)
+    return read_settings(path, named=named), path
+
+
+def _try(options: argparse.Namespace) -> int:
+    from hark.app.diagnostics.transformer_trial import Trial, try_transformer
+    from hark.app.settings import read_settings
+    from hark.cli.startup import mute_refusal_log
+
+    if options.kind is None or options.id is None:
+        raise UserError("name a chain and a transformer: hark transformers try dialog speakable 'It is 17:30.'")
+    path, named = settings_path(options)
+    settings = read_settings(path, named=named)
+    mute_refusal_log()
+    trial = Trial(
+        options.kind,
+        options.id,
+        _artifact(options),
+        options.lang,
+        options.session or "default",
+        _pairs(options.settings_of),
+        {name: str(text) for name, text in _pairs(options.slots, plain=True).items()},
+    )
+    result = asyncio.run(
+        try_transformer(trial, settings, path, state_path(options) / "plugins", installed=options.plugins)
+    )
+    print("\n".join(_lines(result)))
+    if options.out is not None and result.audio is not None:
+        from hark.model.wav import write_wav
+
+        Path(options.out).write_bytes(write_wav(result.audio))
+        print(f"written to {options.out}")
+    return OK if result.outcome in ("changed", "unchanged", "cancelled") else FAILED
+
+
+def _artifact(options: argparse.Namespace) -> Any:
+    text = " ".join(options.input)
+    if options.kind == "metadata":
+        return None
+    if options.kind not in ("audio", "tts"):
+        if not text.strip():
+            raise UserError(f"name a text: hark transformers try {options.kind} {options.id} 'what time is it'")
+        return text
+    from hark.model.wav import MalformedWav, read_wav
+
+    if not text:
+        raise UserError(f"name a WAV file: hark transformers try {options.kind} {options.id} speech.wav")
+    try:
+        return read_wav(Path(text).read_bytes())
+    except OSError as error:
+        raise UserError(f"{text} cannot be read: {error.strerror}") from None
+    except MalformedWav as error:
+        raise UserError(f"{text} is no WAV file: {error}") from None
+
+
+def _pairs(given: Iterable[str], *, plain: bool = False) -> dict[str, Any]:
+    import tomllib
+
+    pairs: dict[str, Any] = {}
+    for one in given:
+        key, sign, value = one.partition("=")
+        if not sign or not key:
+            raise UserError(f"{one!r} is not KEY=VALUE")
+        try:
+            pairs[key] = value if plain else tomllib.loads(f"it = {value}")["it"]
+        except tomllib.TOMLDecodeError:
+            pairs[key] = value
+    return pairs
+
+
+def _lines(result: Any) -> Iterator[str]:
+    yield f"before   {result.before}" if result.before else "before   (the context alone)"
+    yield f"after    {result.after}" if result.after != result.before else "after    (unchanged)"
+    if result.lang_before != result.lang:
+        yield f"lang     {result.lang_before} → {result.lang}"
+    yield from (f"context  {key} = {value}" for key, value in _sorted(result.context))
+    yield from (f"session  {key} = {value}" for key, value in _sorted(result.session))
+    yield from (f"emits    {topic} {data}" for topic, data in result.emitted)
+    yield f"{result.outcome} in {result.seconds * 1000:.3f} ms" + (f": {result.detail}" if result.detail else "")
+
+
+def _sorted(values: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return sorted(values.items())

@@ -1,0 +1,113 @@
+"""The words of a language: from its file, and from the number rules of Unicode."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+SPOKEN_LANGUAGES: Final = ("ca", "de", "en", "es", "fr", "it", "nl", "pl", "pt", "sv")
+"""The languages with a file of words."""
+
+_FOLDER: Final = Path(__file__).parent / "languages"
+
+
+class SpokenWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One file of words. Forms are singular and plural; in Slavic languages one, few and many."""
+
+    point: str
+    """The word between the whole number and its decimals."""
+    minus: str
+    group: str
+    """What separates thousands in figures, besides a narrow space."""
+    decimal: str
+    range: str
+    """Between two numbers joined by a dash."""
+    months: tuple[str, ...]
+    date: str
+    """How a date is said, with {day}, {month} and {year}."""
+    date_order: str
+    """Of figures with slashes, dots or dashes: dmy or mdy."""
+    day: str = ""
+    """The rule set of the day, if it is not a plain number."""
+    days: tuple[str, ...] = ()
+    """The words for the 31 days, where no rule set has them."""
+    first_day: str = ""
+    """The word for the first of a month, if it is another one."""
+    time: str = ""
+    """How a time is said, with {h} and {m}; empty: it stays in figures."""
+    full_hour: str = ""
+    hour_gender: str = ""
+    ordinals: dict[str, str] = {}
+    """The rule set for each ending of a number in figures."""
+    symbols: dict[str, str] = {}
+    abbreviations: dict[str, str] = {}
+    units: dict[str, tuple[str, ...]] = {}
+    """Forms of each unit; the last one may be a gender: feminine or neuter."""
+    currencies: dict[str, tuple[str, ...]] = {}
+    """Forms of the currency, then of its hundredth part; the last one may be a gender."""
+    currency: str = "{whole} {part}"
+    """How an amount with a hundredth part is said."""
+    slavic: bool = False
+
+
+@lru_cache(maxsize=len(SPOKEN_LANGUAGES))
+def spoken_words(code: str) -> SpokenWords:
+    """The words of one of `SPOKEN_LANGUAGES`; raises `ValueError` when its file is malformed."""
+    import tomllib  # slow to import, and only needed once for each language
+
+    file = _FOLDER / f"{code}.toml"
+    try:
+        return msgspec.convert(tomllib.loads(file.read_text("utf-8")), SpokenWords)
+    except (ValueError, msgspec.ValidationError) as error:
+        raise ValueError(f"{file}: {error}") from None
+
+
+def can_spell_numbers() -> bool:
+    """Whether the extra `hark-voice[speakable]` is installed."""
+    return find_spec("unicode_rbnf") is not None
+
+
+@lru_cache(maxsize=2 * len(SPOKEN_LANGUAGES))
+def _engine(rules: str) -> Any:
+    if not can_spell_numbers():
+        return None
+    from unicode_rbnf import RbnfEngine
+
+    return RbnfEngine.for_language(rules)
+
+
+@lru_cache(maxsize=4096)
+def spelled(number: int, rules: str, gender: str = "") -> str:
+    """A whole number in words, by the rules of a language such as "de" or "pt_PT"; in figures without the extra."""
+    engine = _engine(rules)
+    if engine is None:
+        return str(number)
+    sets: dict[str, str] = engine.format_number(number).text_by_ruleset
+    wanted = f"spellout-cardinal-{gender}" if gender else "spellout-numbering"
+    words = sets.get(wanted) or sets.get("spellout-cardinal") or sets.get("spellout-numbering") or str(number)
+    return _readable(words)
+
+
+@lru_cache(maxsize=1024)
+def spelled_by(number: int, rules: str, rule_set: str) -> str | None:
+    """A number by a rule set, such as an ordinal or a year; None where there is none."""
+    engine = _engine(rules)
+    if engine is None:
+        return None
+    from unicode_rbnf import FormatPurpose
+
+    purpose = FormatPurpose.YEAR if rule_set.endswith("year") else FormatPurpose.ORDINAL
+    try:
+        sets: dict[str, str] = engine.format_number(number, purpose).text_by_ruleset
+    except ValueError:  # the language has no rules of this kind
+        return None
+    found = sets.get(rule_set)
+    return None if found is None else _readable(found)
+
+
+def _readable(words: str) -> str:
+    return words.replace("\u00ad", "").replace("\u200b", "")

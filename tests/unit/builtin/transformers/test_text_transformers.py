@@ -1,0 +1,202 @@
+"""Corrections, validation, privacy, entities, keywords, defaults and redaction, in an assistant."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from hark.builtin import ParrotSkill
+from hark.builtin.transformers import SHIPPED, named
+from hark.builtin.transformers.intent.defaults import SessionDefaults
+from hark.builtin.transformers.intent.entities import EntityIndex, EntityLookup
+from hark.builtin.transformers.intent.keywords import TemplateKeywords
+from hark.builtin.transformers.intent.redaction import SlotRedaction
+from hark.builtin.transformers.metadata.privacy import TurnPrivacy
+from hark.builtin.transformers.metadata.router import Router
+from hark.builtin.transformers.utterance.corrections import Corrections, CorrectionsFile
+from hark.builtin.transformers.utterance.validate import TranscriptValidator, why_invalid
+from hark.plugins import Match, PipelinePlugin, Session, Turn
+from hark.skills import Skill, intent
+from hark.spec.names import CAPTURE_ID
+from hark.testing import Assistant
+
+
+async def test_corrections_are_read_again_when_their_file_was_edited(tmp_path: Path) -> None:
+    file = tmp_path / "corrections" / "corrections.txt"
+    file.parent.mkdir()
+    file.write_text("# misheard\nsay jello = say hello\n[de]\nsag = say\n")
+    async with Assistant(Corrections(), ParrotSkill(), data_root=tmp_path) as assistant:
+        assert await assistant.hears("Say jello world") == ["hello world"]
+        file.write_text("say fellow = say hello\n")
+        os.utime(file, ns=(1, 1))
+        await assistant.clock.advance(2.5)
+        assert await assistant.hears("say fellow") == ["hello"]
+        assert await assistant.hears("say jello world") == ["jello world"]
+
+
+async def test_a_line_that_is_no_correction_is_named_for_the_doctor(tmp_path: Path) -> None:
+    (tmp_path / "corrections").mkdir()
+    (tmp_path / "corrections" / "corrections.txt").write_text("good = better\nno sign here\n")
+    plugin = Corrections()
+    async with Assistant(plugin, data_root=tmp_path):
+        assert "line 2: 'no sign here' is not: heard = meant" in plugin.problem()
+
+
+def test_the_longest_correction_wins_and_punctuation_stays() -> None:
+    file = CorrectionsFile("new york = New York\nnew york times = the Times\n[en]\nhi = hello")
+    assert file.corrected("read (new york times), hi", "en-US") == "read (the Times), hello"
+    assert file.corrected("read (new york times), hi", "de-DE") == "read (the Times), hi"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[Music]", "you you you you you you you", "Thank you for watching!", "♪ la ♪", "a b c d",
+             "turn it on turn it on turn it on"],
+)  # fmt: skip
+def test_what_recognisers_make_of_noise_is_invalid(text: str) -> None:
+    assert why_invalid(text)
+
+
+@pytest.mark.parametrize("text", ["stop", "no no no no", "what time is it", "1 2 3 4", "a b", "wie spät ist es"])
+def test_what_people_say_is_valid(text: str) -> None:
+    assert why_invalid(text) == ""
+
+
+async def test_the_device_that_heard_nonsense_asks_again_in_its_language() -> None:
+    async with Assistant(TranscriptValidator(), ParrotSkill()) as assistant:
+        spoken = {CAPTURE_ID: "capture-1", "source": "kitchen-speaker"}
+        answers = await assistant.hears("[Musik]", lang="de-DE", session="kitchen", context=spoken)
+        assert answers == ["Wie bitte? Sag das bitte noch einmal."]
+        [asked] = assistant.of("ovos.utterance.speak")
+        assert asked.session_id == "kitchen"
+        assert asked.data["listen"] is True
+        assert asked.context["destination"] == "kitchen-speaker"
+        [cancelled] = assistant.of("ovos.utterance.cancelled")
+        assert cancelled.data["cancel_reason"] == "transcription_invalid"
+        assert len(assistant.of("ovos.utterance.handled")) == 1
+        assert await assistant.hears("[Musik]", lang="de-DE") == [], "what was typed is not checked"
+
+
+@pytest.mark.parametrize("keep", ["no-text", "none"])
+async def test_a_private_session_leaves_no_words_in_traces(keep: str) -> None:
+    rules = {"rules": [{"devices": ["bedroom"], "keep": keep}], "otherwise": "all"}
+    settings = {"plugins": {"privacy": rules}}
+    async with Assistant(TurnPrivacy(), ParrotSkill(), settings=settings) as assistant:
+        assert await assistant.hears("say secret", session="bedroom") == ["secret"]
+        assert await assistant.hears("say public", session="kitchen") == ["public"]
+        kept = [trace.record() for trace in assistant.runtime.traces]
+        assert "public" in str(kept)
+        assert "secret" not in str(kept)
+        assert len(kept) == (2 if keep == "no-text" else 1)
+        if keep == "no-text":
+            assert [step.who for step in kept[0].steps if step.stage == "metadata"] == ["privacy"]
+
+
+class Player(Skill):
+    """Tells which slots it was called with."""
+
+    id = "player.skill"
+
+    @intent("play {song} by {artist}", "put on something")
+    async def play(self, turn: Turn) -> None:
+        await turn.speak(", ".join(f"{name} = {text}" for name, text in sorted(turn.slots.items())))
+
+
+class Classifier(PipelinePlugin):
+    """Knows which intent is meant, as a model would, and nothing of its slots."""
+
+    id = "classifier"
+
+    def match(self, utterances: Sequence[str], lang: str, session: Session) -> Match | None:
+        return Match("player.skill", "play", lang, utterances[0]) if "play" in utterances[0] else None
+
+
+async def test_names_from_lists_become_slots(tmp_path: Path) -> None:
+    folder = tmp_path / "entities" / "entities"
+    folder.mkdir(parents=True)
+    (folder / "artist.txt").write_text("# people\nABBA = mbid:d87e52c5\nThe Beatles\nAb\n")
+    (folder / "room.txt").write_text("kitchen\n")
+    async with Assistant(Classifier(), EntityLookup(), Player(), data_root=tmp_path) as assistant:
+        assert await assistant.hears("play abba in the Kitchen") == [
+            "artist = abba, artist.id = mbid:d87e52c5, room = Kitchen"
+        ]
+        assert await assistant.hears("play abbatoir") == [""], "whole words only"
+
+
+def test_a_hundred_thousand_names_are_searched_in_microseconds() -> None:
+    import time
+
+    import ahocorasick_rs
+
+    names = {"song": [(f"song number {number} of the year", str(number)) for number in range(100_000)]}
+    index = EntityIndex(ahocorasick_rs, names)
+    assert len(index) == 100_000
+    sentence = "please play song number 99999 of the year in the kitchen"
+    assert index.find(sentence) == [("song", "song number 99999 of the year", "99999")]
+    began = time.process_time()
+    for _ in range(1_000):
+        index.find(sentence)
+    assert time.process_time() - began < 0.1, "100 µs each, on a busy machine"
+
+
+async def test_slots_come_from_the_templates_of_the_matched_intent() -> None:
+    async with Assistant(Classifier(), TemplateKeywords(), Player()) as assistant:
+        assert await assistant.hears("play waterloo by abba") == ["artist = abba, song = waterloo"]
+        assert await assistant.hears("could you play waterloo by abba") == ["artist = abba, song = waterloo"]
+
+
+async def test_slots_that_were_left_out_come_from_the_session() -> None:
+    slots = {"player.skill:timezone": "", "unit": "system_unit", "city": "location.city"}
+    settings = {"plugins": {"defaults": {"slots": slots, "values": {"location.city": "Lisbon"}}}}
+    async with Assistant(Classifier(), SessionDefaults(), Player(), settings=settings) as assistant:
+        session = Session("s", location={"tz": "Europe/Lisbon"}, system_unit="metric")
+        assert await assistant.hears("play", session=session) == [
+            "city = Lisbon, timezone = Europe/Lisbon, unit = metric"
+        ]
+
+
+async def test_personal_data_is_hidden_from_handlers_that_are_not_trusted() -> None:
+    said = "say mail bob@example.org or call +351 912 345 678, card 4111 1111 1111 1111, not 4111 1111 1111 1112"
+    async with Assistant(SlotRedaction(), ParrotSkill()) as assistant:
+        [answer] = await assistant.hears(said)
+        assert answer.startswith("mail [email] or call [phone], card [card], not ")
+        [dispatch] = assistant.of("parrot.skill:say")
+        assert "bob@" not in str(dispatch.data)
+    trusting = {"plugins": {"redact": {"trusted": ["parrot.skill"]}}}
+    async with Assistant(SlotRedaction(), ParrotSkill(), settings=trusting) as assistant:
+        assert "bob@example.org" in (await assistant.hears(said))[0]
+
+
+class Probe(PipelinePlugin):
+    """Notes which persona each turn is for, and claims nothing."""
+
+    id = "probe"
+
+    def __init__(self) -> None:
+        self.personas: list[str | None] = []
+
+    def match(self, utterances: Sequence[str], lang: str, session: Session) -> Match | None:
+        self.personas.append(session.persona_id)
+        return None
+
+
+async def test_a_route_holds_for_one_turn() -> None:
+    routes = [{"wake_words": ["hey kids"], "persona": "clown", "deny_skills": ["parrot.skill"]}]
+    settings = {"plugins": {"router": {"routes": routes}}}
+    probe = Probe()
+    async with Assistant(Router(), probe, ParrotSkill(), settings=settings) as assistant:
+        assert await assistant.hears("say boo", context={"wake_word": "Hey_Kids"}) == []
+        assert await assistant.hears("say boo") == ["boo"]
+    assert probe.personas == ["clown", None]
+
+
+def test_every_shipped_transformer_is_what_the_catalogue_says() -> None:
+    for one in SHIPPED:
+        made = one.load()
+        assert (getattr(made, "type", "audio_tap"), made.id) == (one.kind, one.id)
+        assert named(one.name) == (one,)
+    places = [(one.kind, getattr(one.load(), "priority", 0)) for one in SHIPPED]
+    assert places == sorted(places, key=lambda place: ([kind for kind, _ in places].index(place[0]), place[1]))
+    assert {one.kind for one in named("translate")} == {"utterance", "dialog"}
