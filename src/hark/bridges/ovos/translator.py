@@ -28,8 +28,8 @@ _GATHER: Final = 0.1
 _TWINS: Final = 0.6
 """The same for a client that may send the specification's form as well."""
 _SILENT: Final = 0.45
-"""Seconds after which a skill that does not answer whether it converses is taken not to: just before the poll ends, once
-for each skill. Skills that converse always answer; an answer that comes later counts from the next time on."""
+"""Seconds after which a skill that does not answer whether it converses is taken not to: just before the poll ends,
+once for each skill. Skills that converse always answer; an answer that comes later counts from the next time on."""
 _QUESTION: Final = 45.0
 """Seconds for which a question of a skill stays open; a skill asks again before that."""
 _ROUTING: Final = ("pipeline", "active_skills", "utterance_states", "context", "is_speaking", "is_recording")
