@@ -27,7 +27,7 @@ from interop.test_programs import Bus, piped
 
 HOST: Final = Path(__file__).parent / "programs" / "skill_host.py"
 GROUPS: Final = ("ovos.plugin.skill", "opm.skill")
-OWN: Final = [f"{name}.skill" for name in ("chance", "clock", "dates", "parrot", "smalltalk", "spelling")]
+OWN: Final = [f"{name}.skill" for name in ("chance", "clock", "dates", "parrot", "smalltalk", "spelling", "timers")]
 LOADED: Final = ("mycroft.skills.loaded", "ovos.skill.loaded")
 HANDLED: Final = "ovos.utterance.handled"
 SPEAK: Final = "ovos.utterance.speak"
