@@ -22,7 +22,7 @@ from hark.bus.websocket.protocol import (
     read_command,
     text_frame,
 )
-from hark.model import Message, encode_for_clients
+from hark.model import Message, encode_for_clients, encode_foreign
 
 if TYPE_CHECKING:
     from hark.bus.websocket.server import WebSocketServer
@@ -221,6 +221,11 @@ class ClientConnection(WSListener):
     def send(self, message: Message) -> None:
         """See `ClientLink`."""
         self._send(text_frame(encode_for_clients(message)))
+        self._server.flush_soon()
+
+    def send_foreign(self, message: Message, topic: str, data: object) -> None:
+        """See `ClientLink`."""
+        self._send(text_frame(encode_foreign(message, topic, data)))
         self._server.flush_soon()
 
     def emit(self, message: Message) -> None:
