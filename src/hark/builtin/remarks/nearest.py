@@ -15,6 +15,8 @@ from hark.plugins import Message, Session
 from hark.spec import DEFAULT_SESSION_ID, topics
 
 _SLOT: Final = re.compile(r"\{(\w+)\}")
+_PLAIN: Final = re.compile(r"[\w ]*")
+"""A sample that is a sentence, with no syntax of templates in it."""
 _SAMPLES: Final = 20
 """Samples of an intent that are looked at."""
 _MOST: Final = 20_000
@@ -70,6 +72,9 @@ class KnownSentences:
         samples = tuple(_texts(data.get("samples")))[:_SAMPLES]
         found: set[str] = set()
         for sample in samples:
+            if _PLAIN.fullmatch(sample):  # most are: reading one as a template costs more than all the rest
+                found.update(words(sample, lang))
+                continue
             with suppress(TemplateError):
                 found.update(word for node in parse(sample).nodes if isinstance(node, Literal)
                              for word in words(node.text, lang))  # fmt: skip
