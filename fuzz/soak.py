@@ -1,10 +1,10 @@
 """Honest and hostile clients at the same time, for minutes: `python fuzz/soak.py --minutes 10`.
 
 Quiet and attacked spells alternate, so that whatever else the machine does hits both. A turn counts as quiet when no
-attack was under way, nor had been for two seconds. Ends with 1 unless every accepted utterance of the honest clients had
-exactly one marker, no attack saw a promise broken, the p99 of the attacked turns was at most five times that of the quiet
-ones, and the memory and descriptors of the assistant in the last fifth of the time are within 5 % of those between the
-first and the second fifth. On loopback only.
+attack was under way, nor had been for two seconds. Ends with 1 unless every accepted utterance of the honest clients
+had exactly one marker, no attack saw a promise broken, the p99 of the attacked turns was at most five times that of the
+quiet ones, and the memory and descriptors of the assistant in the last fifth of the time are within 5 % of those
+between the first and the second fifth. On loopback only.
 """
 
 from __future__ import annotations
@@ -64,10 +64,12 @@ class Sample:
             self.taken.append((time.monotonic() - self._began, self._target.memory, self._target.descriptors))
             await asyncio.sleep(1)
 
-    def between(self, begin: float, end: float) -> tuple[float, float]:
-        """The medians of a part of the time."""
-        found = [(memory, files) for at, memory, files in self.taken if begin <= at < end]
-        return statistics.median(one[0] for one in found), statistics.median(one[1] for one in found)
+    def between(self, begin: float, end: float, attempts: list[Attempt]) -> tuple[float, float]:
+        """The medians of a part of the time; of descriptors while no attack is under way, which has some open."""
+        found = [one for one in self.taken if begin <= one[0] < end]
+        times = [(one.began - self._began, one.ended - self._began + AFTERMATH) for one in attempts]
+        quiet = [one[2] for one in found if not any(start < one[0] < stop for start, stop in times)]
+        return statistics.median(one[1] for one in found), statistics.median(quiet)
 
 
 class Talk:
@@ -171,7 +173,8 @@ def report(talk: Talk, sample: Sample, attempts: list[Attempt], length: float) -
     quiet, busy = split(talk.turns, attempts)
     failed = [attempt.broken for attempt in attempts if attempt.broken]
     before, after = p99(quiet), p99(busy)
-    early, late = sample.between(length / 5, length * 2 / 5), sample.between(length * 4 / 5, length)
+    early = sample.between(length / 5, length * 2 / 5, attempts)
+    late = sample.between(length * 4 / 5, length, attempts)
     growth = [last / first - 1 for first, last in zip(early, late, strict=True)]
     print(f"{len(talk.turns)} honest turns, {len(talk.wrong)} of them without exactly one marker")
     for wrong in talk.wrong[:10]:
