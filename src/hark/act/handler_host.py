@@ -17,7 +17,7 @@ from hark.act.questions import Questions
 from hark.act.running_work import HandlerRunner, HandlerSpeech, OpenCalls, RunningWork, SkillStopper
 from hark.act.shared_plugins import SharedPlugins
 from hark.bus import Bus, Subscription
-from hark.hosting import Loaded, Runner, check_emittable, describe_error, error_stack
+from hark.hosting import Loaded, Runner, check_emittable, describe_error, error_stack, sendable_text
 from hark.model import Clock, Frozen, Message, Session
 from hark.plugins import Plugin, Turn
 from hark.plugins.handlers import converses, fallbacks_of, handlers_of
@@ -142,6 +142,13 @@ class HandlerHost:
     async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None:
         return await self._questions.listen(turn, question, timeout, lang)
 
+    def note(self, turn: Turn, text: str) -> None:
+        dispatch = turn.message
+        trace = self._traces.of(dispatch.utterance_id)
+        if trace is not None:
+            trace.limit(dispatch.context.get(TRACE_KEEP))
+            trace.step("handler", turn.skill_id, "note", 0.0, sendable_text(text))
+
     def task(self, turn: Turn, work: Coroutine[Any, Any, None], name: str) -> None:
         """Handlers on worker threads may begin one as well."""
         if not inspect.iscoroutine(work):
@@ -230,10 +237,19 @@ class HandlerHost:
             task.set_name(fire.type)
             self._work.add(task, entry.id, fire.session_id, is_scheduled=True)
         try:
+            self._tell_scheduled(fire, runs=True)
             turn = ScheduledTurn(fire, self, entry.plugin, name)
             await self._running.run(entry, turn, fire.type)
         except Exception as error:  # noqa: BLE001 - what it is does not matter, others are to be called
             log.error("scheduled call %s failed: %s\n%s", fire.type, describe_error(error), error_stack(error))
+        finally:
+            self._tell_scheduled(fire, runs=False)
+
+    def _tell_scheduled(self, fire: Message, *, runs: bool) -> None:
+        """Whatever decides what a stop is about may be in another process."""
+        said = fire.context["scheduler"]
+        data = {"call": f"{fire.type} {said.get('id')} {said.get('due')}", "runs": runs}
+        self._bus.emit(Message(topics.SCHEDULED_CALL, data, session=fire.session))
 
     def _note(self, dispatch: Message, failure: str, seconds: float) -> None:
         trace = self._traces.of(dispatch.utterance_id)

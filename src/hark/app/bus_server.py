@@ -8,9 +8,11 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from hark import hints
 from hark.app.paths import tokens_file
 from hark.app.settings.tables import BusTable
 from hark.app.tokens import ServiceToken, Token, TokenFile
+from hark.bridges.ovos import OvosBridge
 from hark.bus import Bus
 from hark.bus.websocket import Credential, Endpoint, EndpointError, Permissions, ServerLimits, WebSocketServer
 from hark.bus.websocket.auth import is_loopback
@@ -57,7 +59,7 @@ class PortTaken(UserError):
 
 
 async def start_server(
-    bus: Bus, table: BusTable, state: Path, clock: Clock, *, reserved: Iterable[str] = ()
+    bus: Bus, table: BusTable, state: Path, clock: Clock, *, reserved: Iterable[str] = (), lang: str = "en-US"
 ) -> tuple[WebSocketServer, list[str]]:
     """A server for `bus` that listens, and its addresses. Raises `UserError`, which says what to do.
 
@@ -66,7 +68,10 @@ async def start_server(
     """
     tokens, service = TokenFile(tokens_file(table.tokens, state)), ServiceToken(state)
     service.ensure()
-    server = WebSocketServer(bus, endpoints(table, tokens, service), limits(table), clock, reserved=reserved)
+    translators = OvosBridge(bus, clock, lang).translator if table.ovos else None
+    server = WebSocketServer(
+        bus, endpoints(table, tokens, service), limits(table), clock, reserved=reserved, translators=translators
+    )
     try:
         return server, await server.start()
     except EndpointError as error:
@@ -109,10 +114,10 @@ def _endpoint(table: BusTable, tokens: TokenFile, service: ServiceToken, host: s
         if table.certificate is None or table.key is None:
             raise UserError(f"{where}, so it needs TLS: set certificate and key in [bus] (docs/bus.md shows how)")
         if not has_tokens:
-            raise UserError(f"{where}, so clients need tokens, and there are none: hark token add NAME")
+            raise UserError(f"{where}, so clients need tokens, and there are none: {hints.hark('token add NAME')}")
         tls = _tls(Path(table.certificate).expanduser(), Path(table.key).expanduser())
     elif table.ask_everybody and not has_tokens:
-        raise UserError("ask_everybody is set in [bus], and there are no tokens: hark token add NAME")
+        raise UserError(f"ask_everybody is set in [bus], and there are no tokens: {hints.hark('token add NAME')}")
     return Endpoint(
         host,
         port,

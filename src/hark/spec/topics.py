@@ -75,6 +75,15 @@ COMMON_QUERY_PONG: Final = "ovos.common_query.pong"
 COMMON_QUERY_REQUEST: Final = "ovos.common_query.request"
 COMMON_QUERY_RESPONSE: Final = "ovos.common_query.response"
 
+# Personas (PERSONA-1 §8.5, §8.7, §9, §11).
+PERSONA_QUERY: Final = "ovos.persona.query"
+PERSONA_ANSWER: Final = "ovos.persona.answer"
+PERSONA_LIST: Final = "ovos.persona.list"
+PERSONA_REGISTER: Final = "ovos.persona.register"
+PERSONA_DEREGISTER: Final = "ovos.persona.deregister"
+PERSONA_ACTIVATED: Final = "ovos.persona.activated"
+PERSONA_DISMISSED: Final = "ovos.persona.dismissed"
+
 # Listening (AUDIO-IN-1 §5, §6; `ovos.mic.listen` is AUDIO-1 §4.4).
 LISTENER_WAKEWORD: Final = "ovos.listener.wakeword"
 LISTENER_RECORD_STARTED: Final = "ovos.listener.record.started"
@@ -94,6 +103,8 @@ AUDIO_IS_SPEAKING: Final = "ovos.audio.is_speaking"
 AUDIO_OUTPUT_STARTED: Final = "ovos.audio.output.started"
 AUDIO_OUTPUT_ENDED: Final = "ovos.audio.output.ended"
 
+# The loudness of this device's playback, `level` from 0 to 100; no specification has one.
+AUDIO_VOLUME: Final = "ovos.audio.volume"
 # How a handler of an OVOS skill ends (ruling R18).
 LEGACY_HANDLER_START: Final = "mycroft.skill.handler.start"
 LEGACY_HANDLER_COMPLETE: Final = "mycroft.skill.handler.complete"
@@ -120,6 +131,7 @@ HANDLER_CALL: Final = "hark.handler.call"
 HOST_STATUS: Final = "hark.host.status"
 HOST_STATUS_RESPONSE: Final = "hark.host.status.response"
 SPEECH_RENDERED: Final = "hark.speech.rendered"
+SCHEDULED_CALL: Final = "hark.scheduled.call"
 SESSION_CHANGED: Final = "hark.session.changed"
 SKILL_ATTACHED: Final = "hark.skill.attached"
 SKILL_DETACHED: Final = "hark.skill.detached"

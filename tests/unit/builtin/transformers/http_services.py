@@ -21,6 +21,12 @@ class Refused(Exception):
         self.status = status
 
 
+class _PatientServer(ThreadingHTTPServer):
+    allow_reuse_address = True
+    request_queue_size = 256
+    """The standard library lets five connections wait; contracts ask fifty times at once."""
+
+
 class LocalService:
     """The server: its address, what it was asked, and whether it is alive."""
 
@@ -57,8 +63,7 @@ class LocalService:
             def log_message(self, *_arguments: object) -> None:
                 """Quiet."""
 
-        ThreadingHTTPServer.allow_reuse_address = True
-        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
+        self._server = _PatientServer(("127.0.0.1", self.port), Handler)
         self.port = self._server.server_port
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
