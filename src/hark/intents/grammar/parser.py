@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from typing import Final, NoReturn, TypeAlias
 
 _SHOWN: Final = 200
@@ -189,19 +188,8 @@ class _Group:
         self.parts: list[Node] = []
 
 
-_REMEMBERED: Final = 256
-"""Templates whose trees are kept: where a skill starts, its locale, the matcher and others read the same ones."""
-_LONGEST_REMEMBERED: Final = 200
-"""Characters of these templates: what clients register cannot fill the memory."""
-
-
 def read(text: str, *, slots: bool = True) -> Tree:
-    """Parse a template; raises `TemplateError` for mistakes in its syntax. The tree may be shared: do not change it."""
-    return _read_again(text, slots) if len(text) <= _LONGEST_REMEMBERED else _Reader(text, slots).read()
-
-
-@lru_cache(_REMEMBERED)
-def _read_again(text: str, slots: bool) -> Tree:
+    """Parse a template; raises `TemplateError` for mistakes in its syntax."""
     return _Reader(text, slots).read()
 
 
