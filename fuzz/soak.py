@@ -30,7 +30,7 @@ CLIENTS = 4
 BREATH = 0.5
 """Seconds between two attacks of an attacker."""
 ATTACKERS = 3
-SPELL, QUIET = 20.0, 6.0
+SPELL, QUIET = 24.0, 9.0
 """Seconds after which attackers pause again, and for how long they do."""
 AFTERMATH = 2.0
 """Seconds after an attack in which turns are not quiet yet."""
@@ -64,12 +64,10 @@ class Sample:
             self.taken.append((time.monotonic() - self._began, self._target.memory, self._target.descriptors))
             await asyncio.sleep(1)
 
-    def between(self, begin: float, end: float, attempts: list[Attempt]) -> tuple[float, float]:
-        """The medians of a part of the time; of descriptors while no attack is under way, which has some open."""
+    def between(self, begin: float, end: float) -> tuple[float, float]:
+        """Of a part of the time: the median of memory, and the fewest descriptors: attacks have some open."""
         found = [one for one in self.taken if begin <= one[0] < end]
-        times = [(one.began - self._began, one.ended - self._began + AFTERMATH) for one in attempts]
-        quiet = [one[2] for one in found if not any(start < one[0] < stop for start, stop in times)]
-        return statistics.median(one[1] for one in found), statistics.median(quiet)
+        return statistics.median(one[1] for one in found), min(one[2] for one in found)
 
 
 class Talk:
@@ -173,8 +171,8 @@ def report(talk: Talk, sample: Sample, attempts: list[Attempt], length: float) -
     quiet, busy = split(talk.turns, attempts)
     failed = [attempt.broken for attempt in attempts if attempt.broken]
     before, after = p99(quiet), p99(busy)
-    early = sample.between(length / 5, length * 2 / 5, attempts)
-    late = sample.between(length * 4 / 5, length, attempts)
+    early = sample.between(length / 5, length * 2 / 5)
+    late = sample.between(length * 4 / 5, length)
     growth = [last / first - 1 for first, last in zip(early, late, strict=True)]
     print(f"{len(talk.turns)} honest turns, {len(talk.wrong)} of them without exactly one marker")
     for wrong in talk.wrong[:10]:
