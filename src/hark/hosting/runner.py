@@ -128,7 +128,11 @@ class Runner:
         self.inline_now = outer
         if outcome.error is not None:
             self.count_failure(entry, outcome)
-        if outcome.seconds > QUICK_LIMIT and entry.mode == "inline" and entry.overran(outcome.seconds):
+        if (
+            outcome.seconds > QUICK_LIMIT
+            and entry.mode == "inline"
+            and entry.overran(outcome.seconds, self.clock.monotonic())
+        ):
             log.warning(
                 "%s is not quick: %s; it runs on a worker thread from now on%s", entry.id, entry.demoted, entry.stall
             )
@@ -146,7 +150,10 @@ class Runner:
                 raise TypeError(f"{entry.id} returned a coroutine; declare it async def")
         except BaseException as error:
             return Outcome(None, error, monotonic() - began)
-        return Outcome(value, None, monotonic() - began)
+        seconds = monotonic() - began
+        if entry.demoted and entry.returned(seconds <= QUICK_LIMIT):
+            log.info("%s is quick again: it runs inline from now on", entry.id)
+        return Outcome(value, None, seconds)
 
     def count_failure(self, entry: Loaded[Any], outcome: Outcome) -> None:
         """Log and count a call that failed. A success is counted by the caller, which checks the value first."""
