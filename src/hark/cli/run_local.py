@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
 from typing import TYPE_CHECKING
 
-from hark import __version__
+from hark import __version__, hints
 from hark.app.control.server import listening
 from hark.app.local_assistant import LocalAssistant
 from hark.app.local_server import LocalServer
@@ -36,7 +36,9 @@ def run_local(options: argparse.Namespace, settings: Settings) -> int:
     try:
         state = State.under(settings, state_path(options), SystemClock())
     except Locked as held:
-        raise StateError(f"{held}; talk to that one with: hark say, or choose another with --state") from None
+        raise StateError(
+            f"{held}; talk to that one with: {hints.hark('say')}, or choose another with --state"
+        ) from None
     with closing(state), suppress(asyncio.CancelledError):
         asyncio.run(_live(options, settings, state))
     return OK
@@ -76,6 +78,8 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
             if attending is not None:
                 await attending.run(assistant.runtime, stop)
                 return
+            if options.stay and not terminal.is_interactive:
+                print_note("ready; a signal stops it")
             if terminal.is_interactive:
                 _greet(assistant.runtime, settings)
             reader = LineReader(terminal.read if terminal.is_interactive else DescriptorReader(sys.stdin.fileno()))
