@@ -58,9 +58,9 @@ class _Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         known = [str(choice) for choice in action.choices]
-        what = "a command" if action.dest == "command" else "one of them"
-        text = f"{str(value)!r} is not {what}{_suggested(str(value), known)}"
-        raise argparse.ArgumentError(action, f"{text}; there are: {', '.join(known)}")
+        near = _suggested(str(value), known) or f"; there are: {', '.join(known)}"
+        what = "a command" if isinstance(action, argparse._SubParsersAction) else "a possible value"
+        raise argparse.ArgumentError(action, f"{str(value)!r} is not {what}{near}")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         found, unknown = super().parse_known_args(args, namespace)

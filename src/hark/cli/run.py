@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 from typing import Final
 
 from hark.cli.options import add_lang, add_settings, add_state
@@ -48,7 +49,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         action="append",
         choices=_SERVICES,
         default=[],
-        help="only this service, over the bus it shares with the others; may be given more than once. "
+        metavar="SERVICE",
+        help="only this service (%(choices)s), over the bus it shares with the others; may be given more than once. "
         "edge is the websocket server of an assistant at NATS",
     )
     command.add_argument(
@@ -75,6 +77,8 @@ def run(options: argparse.Namespace) -> int:
     # Imported where they are needed: help needs none of them, and one process not what several need.
     from hark.cli.startup import load_settings
 
+    if options.dev:
+        logging.getLogger("hark.hosting.pace").setLevel(logging.INFO)
     settings = load_settings(options)
     if options.service:
         from hark.cli.run_services import run_services

@@ -21,7 +21,7 @@ from hark.app.state.directory import Locked, StateError
 from hark.app.state.store import State
 from hark.cli.common import OK, print_note, settings_path, state_path
 from hark.cli.conversation import TerminalConversation
-from hark.cli.startup import load_settings, mute_refusal_log, report_problems
+from hark.cli.startup import load_settings, mute_handler_log, mute_refusal_log, report_problems
 from hark.cli.terminal import DescriptorReader, LineReader, Screen, Terminal
 from hark.hosting import Refusal
 from hark.model import SystemClock
@@ -57,6 +57,8 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
     with Terminal(sys.stdin, sys.stdout) as terminal, listening(state.directory) as control_socket:
         screen = Screen(sys.stdout, stop.set, prompts=terminal.is_interactive)
         mute_refusal_log()
+        if not options.stay:
+            mute_handler_log()
         clock = SystemClock()
         path = settings_path(options)[0]
         loaded, development = _loading(options, settings, screen.show if terminal.is_interactive else print_note)

@@ -47,7 +47,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
             action="append",
             default=[],
             choices=[*ALL_SERVICES, "edge"],
-            help="only this service, at the NATS servers of the settings; can be repeated",
+            metavar="SERVICE",
+            help="only this service (%(choices)s), at the NATS servers of the settings; can be repeated",
         )
     for action in (install, show):
         action.add_argument("--split", action="store_true", help="every service in a process of its own")

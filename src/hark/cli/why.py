@@ -11,11 +11,12 @@ from hark.app.control.client import Connection, NoAnswer, connect
 from hark.app.control.protocol import Explained, Why
 from hark.app.text import lines_of
 from hark.cli.common import FAILED, OK, print_note, state_path
+from hark.cli.options import add_bus, add_format, add_settings_file, add_state
 from hark.errors import UserError
 
 if TYPE_CHECKING:
     from hark.trace import TraceRecord
-from hark.cli.options import add_bus, add_format, add_settings_file, add_state
+
 
 ABOUT: Final = """\
 Explains a turn: which transformer changed the utterance, which plugins declined it and why, which one answered, and
