@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 _BUSY: Final = re.compile(
-    r"^(?P<room>(?:[a-z0-9-]+: )?)(?:WARNING hark\.hosting: .* is not quick: |ERROR hark\.watchdog: ).*\n"
+    r"^(?P<room>(?:[a-z0-9-]+: )?)[\d-]+ [\d:,]+ ERROR hark\.watchdog: .*\n"
     r"(?:(?P=room)it blocked .*\n)?(?:(?P=room) .*\n|(?P=room)\n)*",
     re.MULTILINE,
 )

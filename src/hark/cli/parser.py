@@ -101,7 +101,11 @@ class _CommandParser(_Parser):
 
     def load(self) -> None:
         """Add the options of the command."""
-        if self._module and self._module != "help":
+        if self._module == "help":
+            self.description = "Shows the help of a command, as COMMAND --help does; without one, of all."
+            self.add_argument("command", nargs="*", metavar="COMMAND", help="such as run, or token add")
+            self._module = ""
+        if self._module:
             command = import_module(f"hark.cli.{self._module}")
             self.description = command.ABOUT
             command.add_options(self)
@@ -132,7 +136,8 @@ def loaded(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser
 
 def help_arguments(arguments: Sequence[str]) -> list[str]:
     """`help X` as `X --help`."""
-    return [*arguments[1:], "--help"] if arguments[:1] == ["help"] else list(arguments)
+    is_asked = arguments[:1] == ["help"] and not any(word.startswith("-") for word in arguments)
+    return [*arguments[1:], "--help"] if is_asked else list(arguments)
 
 
 def make_parser(version: str) -> argparse.ArgumentParser:
