@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import Any, Final
 
-_TAG: Final = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
+_TAG: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 
 
 LANGUAGES: Final = ("de-DE", "en-US", "es-ES", "fr-FR", "it-IT", "pt-PT")
