@@ -340,10 +340,8 @@ def test_in_a_terminal_it_is_a_conversation_that_ctrl_d_ends(world: World) -> No
         hark.press("\x04")
         status, errors = hark.end()
     assert status == 0
-    assert re.match(
     greeting = rf'Hark {__version__}, en-US: \d+ skills, \d+ matchers, \d+ transformers\. "help" gives examples'
     assert re.match(greeting, errors)
-    )
 
 
 def test_in_a_terminal_ctrl_c_leaves_in_good_order(world: World) -> None:

@@ -46,6 +46,6 @@ def new(options: argparse.Namespace) -> int:
     folder = Path(options.into) if options.into is not None else Path(names.package)
     for path in write(kind, names, folder):
         print(path)
-    install, test = hints.install("-e '.[dev]'", anywhere=True), hints.python("-m pytest", anywhere=True)
+    install, test = hints.hark("install --editable '.[dev]'", anywhere=True), hints.python("-m pytest", anywhere=True)
     print(f"\nNext: cd {shlex.quote(str(folder))} && {install} && {test} && {hints.hark('doctor', anywhere=True)}")
     return OK

@@ -37,6 +37,7 @@ _COMMANDS: Final = {
     "session": "show or reset the session of the device",
     "forget": "delete what is kept of what people said",
     "new": "start a plugin package",
+    "install": "install plugins where Hark finds them",
     "convert": "convert sentences of Home Assistant to locale files, and back",
     "lint": "check the sentences of skills",
     "test": "play conversation scripts",
