@@ -91,7 +91,7 @@ def test_a_cancelled_utterance_and_a_handler_that_fails_are_said_in_words(world:
     assert cancelled == "Cancelled."
     assert "the skill fails" in spoken
     assert failed.startswith("(fails.skill:fall_over: ZeroDivisionError: on purpose and more")
-    assert " (Details: hark why " in failed
+    assert " Details: hark why " in failed
     assert (done.returncode, answer) == (0, "still here")
 
 
@@ -335,7 +335,7 @@ def test_in_a_terminal_it_is_a_conversation_that_ctrl_d_ends(world: World) -> No
         hark.until("\nhello world\r\n")
         hark.until("> ")
         hark.write("frobnicate")
-        hark.until("Sorry, I did not understand that.\r\n(Details: hark why ")
+        hark.until("\r\n(Details: hark why ")
         hark.until("> ")
         hark.press("\x04")
         status, errors = hark.end()
@@ -404,4 +404,4 @@ def test_the_small_things(world: World) -> None:
         assert "example" in helped.stdout
     wrong = world.hark("dance")
     assert wrong.returncode == 2
-    assert "invalid choice: 'dance'" in wrong.stderr
+    assert "'dance' is not a command" in wrong.stderr

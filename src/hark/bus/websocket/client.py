@@ -486,11 +486,14 @@ class _Connection(WSListener):
             why = str(error) or type(error).__name__
             if isinstance(error, ConnectionError) and error.errno is not None:
                 why = os.strerror(error.errno)  # asyncio's own text repeats the address
+            if tls is not None and isinstance(error, ConnectionResetError):
+                why += "; perhaps that port does not use TLS (ws://)"
             if isinstance(error, ssl.SSLError):
                 raise BusUnavailable(f"no connection to the bus at {url}: {_tls_reason(error)}", final=True) from None
             raise BusUnavailable(f"no bus at {url} ({why}); start one with: {hints.hark('bus')}") from None
         if listener is None or self._is_over:
-            raise BusUnavailable(f"no bus at {url} (it closed the connection)")
+            tls_too = "; does that port expect TLS (wss://)?" if tls is None else ""
+            raise BusUnavailable(f"no bus at {url} (it closed the connection{tls_too})")
 
     def _accepted(self, _request: WSUpgradeRequest, response: WSUpgradeResponse) -> _Connection:
         self.speaks_hark = response.headers.get("Sec-WebSocket-Protocol") == SUBPROTOCOL
