@@ -14,8 +14,11 @@ import msgspec
 from hark.hosting.loaded import Loaded
 from hark.hosting.threads import Job, WorkerThreads
 from hark.model import Clock, Timer
+from hark.plugins.engines import Unavailable
 
 log = logging.getLogger("hark.hosting")
+_pace = logging.getLogger("hark.hosting.pace")
+"""What authors of plugins want to know; `hark run --dev` shows it."""
 
 T = TypeVar("T")
 
@@ -133,7 +136,7 @@ class Runner:
             and entry.mode == "inline"
             and entry.overran(outcome.seconds, self.clock.monotonic())
         ):
-            log.warning(
+            _pace.info(
                 "%s is not quick: %s; it runs on a worker thread from now on%s", entry.id, entry.demoted, entry.stall
             )
         return outcome
@@ -157,7 +160,9 @@ class Runner:
 
     def count_failure(self, entry: Loaded[Any], outcome: Outcome) -> None:
         """Log and count a call that failed. A success is counted by the caller, which checks the value first."""
-        if outcome.error is not None:
+        if isinstance(outcome.error, Unavailable):
+            log.info("%s is not available: %s", entry.id, outcome.error)  # its refusal is what the user reads
+        elif outcome.error is not None:
             self.record_failure(entry, outcome.failure, late=outcome.late)
 
     async def call(self, entry: Loaded[Any], *args: Any) -> Outcome:

@@ -321,7 +321,7 @@ async def test_a_quick_plugin_that_overruns_is_moved_to_a_worker(caplog: pytest.
     await runner.call(entry, 0.035)
     await runner.call(entry, 0.035)
     assert entry.mode == "inline", "a busy machine may have kept it from running"
-    with caplog.at_level(logging.WARNING, "hark.hosting"):
+    with caplog.at_level(logging.INFO, "hark.hosting.pace"):
         await runner.call(entry, 0.035)
     assert entry.mode == "worker"
     assert entry.demoted == "took 35 ms although it is declared quick"

@@ -187,7 +187,7 @@ class ControlServer:
         if record is None:
             what = f"whose id begins with {request.id}" if request.id else "yet"
             return RequestRefused(f"this assistant has had no turn {what}")
-        return Explained(render(record))
+        return Explained(render(record), msgspec.Raw(msgspec.json.encode(record)))
 
     async def _say(self, request: Say, writer: asyncio.StreamWriter) -> None:
         langs = self._assistant.langs()
