@@ -136,7 +136,8 @@ class ModelServer:
         if reply.fault == "hang up":
             return False
         if reply.status != 200:
-            error = {"error": {"message": f"refused with {reply.status}", "type": "test"}}
+            text = "".join(reply.pieces) or f"refused with {reply.status}"
+            error = {"error": {"message": text, "type": "test"}}
             return await _whole(writer, error, reply.status, reply.headers)
         if reply.fault == "not a stream":
             return await _whole(writer, "<html>Welcome to the portal</html>", kind="text/html")

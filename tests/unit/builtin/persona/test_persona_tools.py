@@ -7,12 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from persona_talk import talking
-
 from hark.builtin.persona import Persona
 from hark.builtin.persona.tools import ToolDefinition, ToolError
 from hark.plugins import Session, Turn
 from hark.testing.model_server import Reply
+from persona_talk import talking
 
 
 class Lamps:
