@@ -19,6 +19,7 @@ from persona_talk import PIPELINE, talking
 
 BUSY = "My language model is too busy at the moment."
 CUT = "My language model broke off."
+PROXY = "The network does not let me reach my language model."
 SERVER = "My language model has a problem."
 GARBAGE = "I could not read what my language model sent."
 
