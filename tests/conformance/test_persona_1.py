@@ -16,7 +16,7 @@ from hark.builtin.persona import Persona
 from hark.plugins import Match, Message, PipelinePlugin, Session, Turn, handles
 from hark.spec import is_pipeline_id, topics
 from hark.testing import Assistant, settle
-from hark.testing.model_server import ModelServer, Reply
+from hark.testing.model_server import ModelReply, ModelServer
 from persona_talk import PIPELINE, settings, talking
 
 spec = pytest.mark.spec
@@ -202,7 +202,7 @@ async def test_a_client_dismisses_by_leaving_the_field_out() -> None:
 async def test_a_dismissal_ends_the_answer_that_is_being_given() -> None:
     async with talking() as (assistant, model):
         gate = asyncio.Event()
-        model.replies(Reply(["One. ", "Two."], gate=gate))
+        model.replies(ModelReply(["One. ", "Two."], gate=gate))
         session = Session("x", persona_id="alice")
         turn = assistant.say("tell me about whales", session=session)
         await model.asked()
@@ -326,7 +326,7 @@ async def test_a_persona_that_does_not_wait_takes_nothing_from_the_skills() -> N
 async def test_an_answer_may_take_its_time() -> None:
     async with talking() as (assistant, model):
         gate = asyncio.Event()
-        model.replies(Reply(["One. ", "Two."], gate=gate))
+        model.replies(ModelReply(["One. ", "Two."], gate=gate))
         turn = assistant.say("count slowly please")
         await model.asked()
         await assistant.clock.advance(3_600.0)
@@ -419,7 +419,7 @@ async def test_a_query_is_answered_whatever_becomes_of_it(fault: str) -> None:
 async def test_a_stop_ends_the_answer_of_its_session_only_and_the_persona_stays() -> None:
     async with talking() as (assistant, model):
         gate = asyncio.Event()
-        model.replies(Reply(["One. ", "Two."], gate=gate), Reply(["Three. ", "Four."], gate=gate))
+        model.replies(ModelReply(["One. ", "Two."], gate=gate), ModelReply(["Three. ", "Four."], gate=gate))
         first = assistant.say("count for me", session=Session("x", persona_id="alice"))
         await model.asked(1)
         second = assistant.say("count for me", session=Session("y", persona_id="alice"))

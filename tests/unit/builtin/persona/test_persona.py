@@ -21,7 +21,7 @@ from hark.plugins import Message, Session, Turn
 from hark.skills import Skill, intent
 from hark.spec import topics
 from hark.testing import Assistant
-from hark.testing.model_server import ModelServer, Reply
+from hark.testing.model_server import ModelReply, ModelServer
 from persona_talk import PIPELINE, settings, talking
 
 
@@ -98,7 +98,7 @@ async def test_sentences_are_cut_where_they_end(pieces: list[str], said: list[st
 async def test_a_sentence_is_said_when_its_last_piece_has_come() -> None:
     async with talking() as (assistant, model):
         gate = asyncio.Event()
-        model.replies(Reply(["It is warm.", " Wear a hat."], gate=gate))
+        model.replies(ModelReply(["It is warm.", " Wear a hat."], gate=gate))
         turn = assistant.say("how is the weather on mars")
         first = asyncio.Event()
         assistant.bus.on(topics.UTTERANCE_SPEAK, lambda _message: first.set(), name="test")
@@ -114,7 +114,7 @@ async def test_a_sentence_is_said_when_its_last_piece_has_come() -> None:
 @pytest.mark.parametrize("how", ["stop", "barge-in"])
 async def test_the_connection_is_closed_within_a_tenth_of_a_second(how: str) -> None:
     async with talking() as (assistant, model):
-        model.replies(Reply(["One. ", "Two."], gate=asyncio.Event()))
+        model.replies(ModelReply(["One. ", "Two."], gate=asyncio.Event()))
         first = asyncio.Event()
         assistant.bus.on(topics.UTTERANCE_SPEAK, lambda _message: first.set(), name="test")
         turn = assistant.say("count for me")
@@ -139,7 +139,7 @@ async def test_the_connection_is_closed_within_a_tenth_of_a_second(how: str) -> 
 async def test_a_barge_in_in_one_session_leaves_the_others_alone() -> None:
     async with talking() as (assistant, model):
         gate = asyncio.Event()
-        model.replies(Reply(["One. ", "Two."], gate=gate))
+        model.replies(ModelReply(["One. ", "Two."], gate=gate))
         turn = assistant.say("count for me", session="other")
         await model.asked()
         assistant.bus.emit(Message(topics.AUDIO_STOP, {}, {}, Session()))
@@ -176,7 +176,7 @@ async def test_turns_with_random_faults_all_end_once_and_take_no_more_memory() -
         async def some(number: int) -> None:
             for turn in range(number):
                 fault = choice.choice(["none", "none", "cut", "garbage", "hang up", "huge", "not a stream", "stall"])
-                model.replies(Reply(["Well. ", "Go"] if fault != "none" else ["Well."], fault=fault))
+                model.replies(ModelReply(["Well. ", "Go"] if fault != "none" else ["Well."], fault=fault))
                 under_way = assistant.say("tell me something", session=f"s{turn % 20}")
                 while not under_way.over.is_set():
                     await assistant.clock.advance(0.5)
@@ -236,7 +236,7 @@ async def test_a_key_is_sent_and_never_shown(
     for table in ({"key_file": str(tmp_path / "key")}, {"key_variable": "MODEL_KEY"}):
         async with talking(**table) as (assistant, model):
             await assistant.hears("tell me something")
-            model.replies(Reply([f"the key {key} is wrong"], status=401))
+            model.replies(ModelReply([f"the key {key} is wrong"], status=401))
             await assistant.hears("tell me something")
             assert model.headers[0]["authorization"] == f"Bearer {key}"
             shown = [assistant.why(), caplog.text, str(assistant.messages)]
