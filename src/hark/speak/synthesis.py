@@ -12,12 +12,12 @@ from hark.chains import Chain, Flow
 from hark.hosting import Engines, Loaded, Outcome, Runner, UnusableResult
 from hark.model import Audio, Session
 from hark.model.lang import canonical, is_tag
+from hark.model.sentences import sentences
 from hark.plugins.engines import Player, TTSEngine
 from hark.speak.cache import SpeechCache
 from hark.speak.options import SpeakOptions
 from hark.speak.playback import joined
 from hark.speak.response import DialogResult
-from hark.speak.sentences import sentences
 from hark.spec import DEFAULT_SESSION_ID
 from hark.trace import TurnTrace
 

@@ -75,6 +75,15 @@ COMMON_QUERY_PONG: Final = "ovos.common_query.pong"
 COMMON_QUERY_REQUEST: Final = "ovos.common_query.request"
 COMMON_QUERY_RESPONSE: Final = "ovos.common_query.response"
 
+# Personas (PERSONA-1 §8.5, §8.7, §9, §11).
+PERSONA_QUERY: Final = "ovos.persona.query"
+PERSONA_ANSWER: Final = "ovos.persona.answer"
+PERSONA_LIST: Final = "ovos.persona.list"
+PERSONA_REGISTER: Final = "ovos.persona.register"
+PERSONA_DEREGISTER: Final = "ovos.persona.deregister"
+PERSONA_ACTIVATED: Final = "ovos.persona.activated"
+PERSONA_DISMISSED: Final = "ovos.persona.dismissed"
+
 # Listening (AUDIO-IN-1 §5, §6; `ovos.mic.listen` is AUDIO-1 §4.4).
 LISTENER_WAKEWORD: Final = "ovos.listener.wakeword"
 LISTENER_RECORD_STARTED: Final = "ovos.listener.record.started"

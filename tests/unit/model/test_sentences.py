@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hark.speak.sentences import sentences
+from hark.model.sentences import sentences
 
 CASES = {
     # `|` stands where a sentence ends.
