@@ -8,6 +8,7 @@ help: ## what can be done here
 
 run: ## talk to the assistant; lines on standard input are answered one by one
 	@scripts/setup run </dev/null
+	@.venv/bin/hark setup --first-run
 	@exec .venv/bin/hark run $(ARGS)
 
 voice: ## talk to it by microphone and loudspeaker

@@ -27,6 +27,9 @@ from zoneinfo import ZoneInfo
 from services import LocalServices
 
 from hark.builtin import DEFAULT_PLUGINS
+from hark.builtin.skills.timers import TimersSkill
+from hark.plugins import ScheduledCall
+from hark.skills import Skill
 from hark.testing import Assistant, FakeClock
 
 HERE = Path(__file__).resolve().parent
@@ -57,15 +60,16 @@ async def play(group: str, entry: dict[str, Any], plugins: dict[str, Any]) -> Ev
         tables = {name: table for name, table in plugins.items() if name in known}
         settings = {"assistant": {"lang": "en-US"}, "home": HOME, "plugins": tables}
         clock = FakeClock(NOW.timestamp())
-        assistant = Assistant(
-            *(plugin() for plugin in DEFAULT_PLUGINS), settings=settings, clock=clock, data_root=Path(folder)
-        )
+        loaded = [plugin() for plugin in DEFAULT_PLUGINS]
+        timers = next(one for one in loaded if isinstance(one, TimersSkill))
+        assistant = Assistant(*loaded, settings=settings, clock=clock, data_root=Path(folder))
         async with assistant:
             answers: list[str] = []
             for text in entry["say"]:
                 answers = await hear(assistant, text)
             answer = " ".join(answers)
-            wrong = wrong_answer(entry, answer) or await wrong_effect(assistant, Path(folder), entry.get("effect", {}))
+            wrong = wrong_answer(entry, answer)
+            wrong = wrong or await wrong_effect(assistant, timers, Path(folder), entry.get("effect", {}))
     return EveryOutcome(group, tuple(entry["say"]), answer, wrong)
 
 
@@ -93,14 +97,15 @@ def wrong_answer(entry: dict[str, Any], answer: str) -> str:
     return ""
 
 
-async def wrong_effect(assistant: Assistant, folder: Path, effect: dict[str, Any]) -> str:
+async def wrong_effect(assistant: Assistant, timers: Skill, folder: Path, effect: dict[str, Any]) -> str:
     """What is wrong with the state of the assistant afterwards."""
     if "list" in effect:
         return wrong_list(folder, effect["list"])
     if "volume" in effect:
         return wrong_volume(assistant, effect["volume"])
     if "schedule" in effect:
-        return wrong_schedule(await schedules(assistant), effect["schedule"])
+        pending = [one for one in await timers.schedules.all() if one.name == "ring" and one.next is not None]
+        return wrong_schedule(pending, effect["schedule"], assistant.clock.wall())
     if "rings" in effect:
         heard = len(assistant.messages)
         await assistant.clock.advance(effect["rings"] + 1)
@@ -109,7 +114,13 @@ async def wrong_effect(assistant: Assistant, folder: Path, effect: dict[str, Any
     return ""
 
 
-RINGING = ("ovos.utterance.speak", "ovos.audio.play_sound", "ovos.audio.queue", "ovos.audio.instant", "ovos.utterance.play_sound")  # noqa: E501
+RINGING = (
+    "ovos.utterance.speak",
+    "ovos.audio.play_sound",
+    "ovos.audio.queue",
+    "ovos.audio.instant",
+    "ovos.utterance.play_sound",
+)
 
 
 def wrong_list(folder: Path, wanted: dict[str, Any]) -> str:
@@ -124,7 +135,7 @@ def wrong_list(folder: Path, wanted: dict[str, Any]) -> str:
 
 
 def wrong_volume(assistant: Assistant, wanted: str | int) -> str:
-    levels = [one.data["level"] for one in assistant.of("hark.volume.changed")]
+    levels = [one.data["level"] for one in assistant.of("ovos.audio.volume")]
     if len(levels) < 2:
         return "the volume did not change"
     first, last = levels[0], levels[-1]
@@ -133,15 +144,24 @@ def wrong_volume(assistant: Assistant, wanted: str | int) -> str:
     return "" if (last > first) == (wanted == "up") and last != first else f"the volume went from {first} to {last}"
 
 
-async def schedules(assistant: Assistant) -> list[dict[str, Any]]:
-    """The timers, alarms and reminders that are pending."""
-    return []
-
-
-def wrong_schedule(pending: list[dict[str, Any]], wanted: dict[str, Any]) -> str:
+def wrong_schedule(pending: list[ScheduledCall], wanted: dict[str, Any], now: float) -> str:
     if len(pending) != wanted["pending"]:
         return f"{len(pending)} are pending"
-    return ""
+    if not pending:
+        return ""
+    newest = pending[-1]
+    data, due = newest.data, newest.next
+    if wanted.get("kind", data["kind"]) != data["kind"]:
+        return f"it is a {data['kind']}"
+    if "name" in wanted and wanted["name"] != str(data.get("name") or "").lower():
+        return f"it is called {data.get('name')!r}"
+    if due is None:
+        return "it is never due"
+    if "in_seconds" in wanted and abs(due.timestamp() - now - wanted["in_seconds"]) > 1:
+        return f"it is due in {due.timestamp() - now:.0f} seconds"
+    if "at" in wanted and due.astimezone(ZONE).strftime("%Y-%m-%dT%H:%M") != wanted["at"]:
+        return f"it is due at {due.astimezone(ZONE):%Y-%m-%dT%H:%M}"
+    return "" if wanted.get("repeats", False) == newest.repeats else "it repeats" if newest.repeats else "once only"
 
 
 async def play_all(entries: list[tuple[str, dict[str, Any]]], plugins: dict[str, Any]) -> list[EveryOutcome]:

@@ -27,7 +27,14 @@ PLACES: dict[str, dict[str, Any]] = {
                "feature_code": "PPLC", "country_code": "PT", "timezone": "Europe/Lisbon", "population": 517802,
                "country": "Portugal", "admin1": "Lisbon"},
 }  # fmt: skip
-PLACES |= {"lissabon": PLACES["lisbon"], "lisboa": PLACES["lisbon"], "lisbonne": PLACES["lisbon"], "lisbona": PLACES["lisbon"], "parigi": PLACES["paris"], "parís": PLACES["paris"]}  # noqa: E501
+PLACES |= {
+    "lissabon": PLACES["lisbon"],
+    "lisboa": PLACES["lisbon"],
+    "lisbonne": PLACES["lisbon"],
+    "lisbona": PLACES["lisbon"],
+    "parigi": PLACES["paris"],
+    "parís": PLACES["paris"],
+}
 
 # weather code, highest and lowest temperature, chance and amount of rain, snow
 DAYS = (
@@ -182,7 +189,13 @@ def matching(query: str) -> list[str]:
 
 def searched(title: str) -> dict[str, Any]:
     """A page as /search/page lists it."""
-    return {"id": 1, "key": title.replace(" ", "_"), "title": title, "excerpt": title, "description": ARTICLES[title][0]}
+    return {
+        "id": 1,
+        "key": title.replace(" ", "_"),
+        "title": title,
+        "excerpt": title,
+        "description": ARTICLES[title][0],
+    }
 
 
 def definition(word: str) -> tuple[int, Mapping[str, Any]]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hark.intents import Found, Rejected, TemplatePool, expand, lookup, words
+from hark.intents import MAX_COMPARED, Found, Rejected, TemplatePool, expand, lookup, words
 from hark.intents.locale import Locale, Role
 from hark.model import Session
 from hark.spec import DEFAULT_SESSION_ID, topics
@@ -28,7 +28,6 @@ from hark.tools.convert.hassil_import import ConvertedLanguage, from_hassil
 COMMIT = "aa550032a57b67c13995c032220bc4101521ead2"
 """The commit the figures in docs/ are of."""
 SKILL = "home.skill"
-_MOST = 5_000
 
 
 @dataclass
@@ -89,7 +88,7 @@ class ImportedHouse:
     def __init__(self, folder: Path, lang: str, house: House) -> None:
         ((tag, data),) = read_folder(folder / "sentences" / lang, None).items()
         began = time.process_time()
-        self.converted: ConvertedLanguage = from_hassil(tag, data, _MOST)
+        self.converted: ConvertedLanguage = from_hassil(tag, data, MAX_COMPARED)
         self.import_seconds = time.process_time() - began
         self.lang, self.data = tag, data
         self.side = json.loads(self.converted.files["hassil.json"])
@@ -250,16 +249,27 @@ def measure(folder: Path, lang: str) -> HouseResult:
     )
 
 
-if __name__ == "__main__":
-    import sys
-
-    for lang in sys.argv[2:]:
-        result = measure(Path(sys.argv[1]), lang)
-        n = result.sentences / 100
-        for test, kind, got in result.misses:
-            print(f"{kind:6} {test.text!r} {test.intent} -> {got}")
-        print(
-            f"{lang}: {result.sentences}: right {result.right / n:.1f} wrong {result.wrong / n:.1f} slots "
-            f"{result.slots / n:.1f} {result.microseconds:.0f} us, hassil {result.hassil_microseconds:.0f} right {result.hassil_right / n:.1f}; import {result.import_seconds:.1f} s "
-            f"register {result.register_seconds:.1f} s"
+def table(folder: Path | None, langs: list[str]) -> str:
+    """A row for each language, or what is needed for them."""
+    if folder is None or not (folder / "tests").is_dir():
+        return (
+            "Home Assistant's test sentences are missing: git clone https://github.com/home-assistant/intents, "
+            f"git checkout {COMMIT}, and name the folder with --home"
         )
+    lines = [
+        "| language | sentences | right | wrong intent | none | slots too | µs | hassil right | hassil µs | import s |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for lang in langs:
+        if not (folder / "tests" / lang).is_dir():
+            lines.append(f"| {lang} | missing |")
+            continue
+        one = measure(folder, lang)
+        share = 100 / max(1, one.sentences)
+        none = one.sentences - one.right - one.wrong
+        lines.append(
+            f"| {lang} | {one.sentences:,} | {one.right * share:.1f} | {one.wrong * share:.1f} | {none * share:.1f} "
+            f"| {one.slots * share:.1f} | {one.microseconds:.0f} | {one.hassil_right * share:.1f} "
+            f"| {one.hassil_microseconds:.0f} | {one.import_seconds:.1f} |"
+        )
+    return "\n".join(lines)

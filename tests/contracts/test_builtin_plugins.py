@@ -6,24 +6,34 @@ from hark.builtin import (
     DEFAULT_PLUGINS,
     CalculatorSkill,
     Cancel,
+    ChanceSkill,
     ClockSkill,
     CommonQuery,
     Converse,
     Correction,
+    DatesSkill,
+    FactsSkill,
     Fallback,
     GuessingSkill,
     HelpSkill,
     Interrupt,
     JokesSkill,
     KeywordMatcher,
+    LimitsSkill,
     Normalize,
     ParrotSkill,
     Remarks,
+    RepeatSkill,
     Several,
     ShoppingSkill,
+    SmallTalkSkill,
+    SpellingSkill,
     Stop,
     TemplateMatcher,
+    TimersSkill,
     Values,
+    VolumeSkill,
+    WeatherSkill,
 )
 from hark.testing.contracts import contract, matcher_contract, skill_contract, transformer_contract
 
@@ -48,6 +58,16 @@ test_jokes = skill_contract(JokesSkill)
 test_guessing = skill_contract(GuessingSkill)
 test_parrot = skill_contract(ParrotSkill)
 test_help = contract(HelpSkill)
+test_timers = contract(TimersSkill)
+test_chance = contract(ChanceSkill)
+test_dates = contract(DatesSkill)
+test_facts = contract(FactsSkill)
+test_limits = contract(LimitsSkill)
+test_repeat = contract(RepeatSkill)
+test_smalltalk = contract(SmallTalkSkill)
+test_spelling = contract(SpellingSkill)
+test_volume = contract(VolumeSkill)
+test_weather = contract(WeatherSkill)
 
 
 def test_nobody_is_left_out() -> None:
@@ -55,6 +75,7 @@ def test_nobody_is_left_out() -> None:
         Normalize,
         Cancel,
         TemplateMatcher,
+        TimersSkill,
         KeywordMatcher,
         Stop,
         Interrupt,
@@ -67,6 +88,15 @@ def test_nobody_is_left_out() -> None:
         ClockSkill,
         ShoppingSkill,
         CalculatorSkill,
+        ChanceSkill,
+        DatesSkill,
+        FactsSkill,
+        LimitsSkill,
+        RepeatSkill,
+        SmallTalkSkill,
+        SpellingSkill,
+        VolumeSkill,
+        WeatherSkill,
         JokesSkill,
         GuessingSkill,
         ParrotSkill,

@@ -74,12 +74,30 @@ hark says nothing
 never: all over the world
 """
 
+TIMER = """
+language: en-US
+timezone: UTC
+now: 2026-03-05 08:00
+user: set a timer for five minutes
+hark: timer set for 5 minutes
+[2 minutes later]
+user: how much time is left
+hark: * left
+[3 minutes later]
+hark: time is up: the timer for 5 minutes
+user: stop
+hark says nothing
+[10 minutes later]
+hark says nothing
+"""
+
 SCRIPTS = {
     "command": COMMAND,
     "follow-up": FOLLOW_UP,
     "nobody answers": NOBODY_ANSWERS,
     "barge-in": BARGE_IN,
     "stop": STOPPED,
+    "timer": TIMER,
 }
 
 

@@ -230,10 +230,19 @@ class HandlerHost:
             task.set_name(fire.type)
             self._work.add(task, entry.id, fire.session_id, is_scheduled=True)
         try:
+            self._tell_scheduled(fire, runs=True)
             turn = ScheduledTurn(fire, self, entry.plugin, name)
             await self._running.run(entry, turn, fire.type)
         except Exception as error:  # noqa: BLE001 - what it is does not matter, others are to be called
             log.error("scheduled call %s failed: %s\n%s", fire.type, describe_error(error), error_stack(error))
+        finally:
+            self._tell_scheduled(fire, runs=False)
+
+    def _tell_scheduled(self, fire: Message, *, runs: bool) -> None:
+        """Whatever decides what a stop is about may be in another process."""
+        said = fire.context["scheduler"]
+        data = {"call": f"{fire.type} {said.get('id')} {said.get('due')}", "runs": runs}
+        self._bus.emit(Message(topics.SCHEDULED_CALL, data, session=fire.session))
 
     def _note(self, dispatch: Message, failure: str, seconds: float) -> None:
         trace = self._traces.of(dispatch.utterance_id)

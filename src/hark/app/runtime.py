@@ -105,8 +105,8 @@ class Storage(NamedTuple):
     on_trace: Callable[[TurnTrace], None] | None = None
     data_root: Path | None = None
     """The folder with the directories of plugins."""
-    schedules: Path | None = None
-    """The file with the schedules."""
+    schedules: Path | ScheduleStore | None = None
+    """The file with the schedules, or what keeps them otherwise."""
 
 
 NOTHING_STORED: Final = Storage()
@@ -364,5 +364,7 @@ def _schedule_store(storage: Storage, streams: TurnStreams | None) -> ScheduleSt
         # Only here: an assistant in one process does not pay for it.
         from hark.schedule.jetstream_store import JetStreamStore
 
-        return JetStreamStore(streams.schedules, storage.schedules)
-    return MemoryStore() if storage.schedules is None else FileStore(storage.schedules)
+        return JetStreamStore(streams.schedules, storage.schedules if isinstance(storage.schedules, Path) else None)
+    if isinstance(storage.schedules, Path):
+        return FileStore(storage.schedules)
+    return storage.schedules or MemoryStore()

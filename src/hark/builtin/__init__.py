@@ -17,14 +17,18 @@ from hark.builtin.skills.calculator import CalculatorSkill
 from hark.builtin.skills.chance import ChanceSkill
 from hark.builtin.skills.clock import ClockSkill
 from hark.builtin.skills.dates import DatesSkill
+from hark.builtin.skills.facts import FactsSkill
 from hark.builtin.skills.guessing import GuessingSkill
 from hark.builtin.skills.help import HelpSkill
 from hark.builtin.skills.jokes import JokesSkill
+from hark.builtin.skills.limits import LimitsSkill
 from hark.builtin.skills.parrot import ParrotSkill
 from hark.builtin.skills.repeat import RepeatSkill
 from hark.builtin.skills.shopping import ShoppingSkill
 from hark.builtin.skills.smalltalk import SmallTalkSkill
 from hark.builtin.skills.spelling import SpellingSkill
+from hark.builtin.skills.timers import TimersSkill
+from hark.builtin.skills.volume import VolumeSkill
 from hark.builtin.skills.weather import WeatherSkill
 from hark.builtin.stop import Stop
 from hark.builtin.values import Values
@@ -65,16 +69,20 @@ DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     HelpSkill,
     ClockSkill,
     DatesSkill,
+    TimersSkill,
     ShoppingSkill,
     CalculatorSkill,
     WeatherSkill,
+    FactsSkill,
     JokesSkill,
     GuessingSkill,
     ChanceSkill,
     SpellingSkill,
     ParrotSkill,
     RepeatSkill,
+    VolumeSkill,
     SmallTalkSkill,
+    LimitsSkill,
 )
 """What an assistant loads unless its settings say otherwise."""
 
@@ -91,12 +99,14 @@ __all__ = [
     "Converse",
     "Correction",
     "DatesSkill",
+    "FactsSkill",
     "Fallback",
     "GuessingSkill",
     "HelpSkill",
     "Interrupt",
     "JokesSkill",
     "KeywordMatcher",
+    "LimitsSkill",
     "Normalize",
     "ParrotSkill",
     "Remarks",
@@ -107,6 +117,8 @@ __all__ = [
     "SpellingSkill",
     "Stop",
     "TemplateMatcher",
+    "TimersSkill",
     "Values",
+    "VolumeSkill",
     "WeatherSkill",
 ]

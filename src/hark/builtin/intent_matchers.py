@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from msgspec import Meta
 
 from hark.builtin.candidates import denied
-from hark.intents import LOOSE, NORMAL, STRICT, Found, Overlap, Rejected, TemplatePool, lookup, overlaps
+from hark.intents import LOOSE, NORMAL, STRICT, Found, Overlap, Rejected, TemplatePool, explain, lookup, overlaps
 from hark.intents.keyword import DEFAULT_FLOOR, KeywordPool, lookup_keywords
 from hark.intents.pool import Pool
 from hark.plugins import Declined, Match, Message, PipelinePlugin, Round, Session
@@ -121,7 +121,8 @@ class RegisteredMatcher(PipelinePlugin):
 class TemplateMatcher(RegisteredMatcher):
     """Matches utterances that fit a registered sentence as written, or are similar to one (INTENT-4).
 
-    A pipeline entry may set `floor`, or `mode` to "strict" (as written only), "normal" or "loose".
+    A pipeline entry may set `floor`, or `mode` to "strict" (as written, nothing unexplained), "normal" (one stranger in
+    twenty) or "loose" (one in ten).
     """
 
     id = "template"
@@ -161,6 +162,10 @@ class TemplateMatcher(RegisteredMatcher):
                     return Match(intent.skill_id, intent.intent_name, intent.lang, utterance, found.slots, note=note)
                 reason = reason or found
         return Declined(reason)
+
+    def explain(self, utterance: str, lang: str, session: Session) -> list[str]:
+        """What came of comparing a sentence with all intents, as lines of text."""
+        return explain(self._pool, utterance, lang, session, self.host.clock.wall, self.settings.floor).lines()
 
     def overlaps(self) -> list[Overlap]:
         """Sentences that fit intents of two skills."""

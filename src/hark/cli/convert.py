@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from hark.cli.common import FAILED, OK
 from hark.errors import UserError
-from hark.intents import MAX_SENTENCES
+from hark.intents import MAX_COMPARED
 from hark.model.lang import is_tag
 from hark.tools.convert.files import hassil_files, languages, read_folder, read_package, write
 from hark.tools.convert.hassil_export import to_hassil
@@ -42,7 +42,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--max-sentences",
         type=int,
         metavar="N",
-        help="divide templates that stand for more sentences than this; else what Hark accepts, 5,000",
+        help="divide templates that stand for more sentences than this, for engines that expand them; 5000 for most",
     )
     back = directions.add_parser("to-hassil", help="a locale folder to YAML of hassil")
     back.add_argument("source", metavar="LOCALE", help="the locale folder: LOCALE/<language>/…")
@@ -68,7 +68,7 @@ def convert(options: argparse.Namespace) -> int:
 
 
 def _from_hassil(options: argparse.Namespace) -> Iterator[ConversionReport]:
-    limit = MAX_SENTENCES if options.max_sentences is None else options.max_sentences
+    limit = MAX_COMPARED if options.max_sentences is None else options.max_sentences
     if limit < 1:
         raise UserError("--max-sentences takes a number above 0")
     if options.package == (options.source is not None):

@@ -21,6 +21,7 @@ examples:
   hark lint my-skill                     what is wrong with its sentences, and how to fix it
   hark test shopping.talk                play a written conversation
   hark bus                               only the bus, for several processes and for clients of OVOS
+  hark setup                             language, place, units, the assistant's name
   hark settings > hark.toml              a settings file with every key
 """
 _COMMANDS: Final = {
@@ -29,6 +30,7 @@ _COMMANDS: Final = {
     "listen": "answer a recording by voice",
     "devices": "list microphones and loudspeakers",
     "why": "explain a turn",
+    "explain": "compare a sentence with all intents",
     "doctor": "report what is loaded, and what is not and why",
     "transformers": "list the transformers of each chain, or try one",
     "session": "show or reset the session of the device",
@@ -40,6 +42,7 @@ _COMMANDS: Final = {
     "bus": "run only the bus between processes",
     "token": "manage the tokens of clients on other machines",
     "service": "run it under systemd",
+    "setup": "ask for language, place, units and name, and write them into the settings file",
     "settings": "print a settings file with every key",
 }
 """Each command with a line for `hark --help`, in the order of that page; the rest is in its module."""

@@ -32,6 +32,7 @@ RUNTIME_TOPICS: Final = frozenset(
         topics.QUESTION_WITHDRAWN,
         topics.HOST_ALIVE,
         topics.SPEECH_RENDERED,
+        topics.SCHEDULED_CALL,
         topics.SESSION_CHANGED,
         topics.SPEECH_SHOWN,
     }

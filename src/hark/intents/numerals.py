@@ -12,8 +12,8 @@ _PARTS: Final = {
     "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million "
     "billion first second third half quarter dozen point minus and a an oh",
-    "de": "null ein eins eine einen einem einer zwei zwo drei vier funf sechs sieben acht neun zehn elf zwolf sech sieb "
-    "zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig zig hundert tausend million millionen halb "
+    "de": "null ein eins eine einen einem einer zwei zwo drei vier funf sechs sieben acht neun zehn elf zwolf sech "
+    "sieb zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig zig hundert tausend million millionen halb "
     "halbe halben viertel dutzend komma minus und anderthalb",
     "es": "cero un uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieci "
     "dieciseis diecisiete veinte veinti treinta cuarenta cincuenta sesenta setenta ochenta noventa cien ciento cientos "
@@ -64,7 +64,7 @@ def can_be_number(words: Sequence[str], lang: str) -> bool:
     if words[0] in _JOINTS or words[-1] in _JOINTS:
         return False
     primary = lang.partition("-")[0].lower()
-    return all([word[0].isdigit() or word[-1].isdigit() or _is_numeral(word, primary) for word in words]) and (
+    return all(word[0].isdigit() or word[-1].isdigit() or _is_numeral(word, primary) for word in words) and (
         words[0][0].isalnum() or words[0][-1].isalnum()
     )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
 from hark.bus import Bus
 from hark.model import Message
 from hark.speak.instant_sounds import EARCONS, InstantSounds
-from hark.speak.playback import Loudspeaker
+from hark.speak.playback import Loudspeaker, gain_of
 from hark.speak.remote_audio import RemoteResponse
 from hark.speak.response import Response, ResponseContext
 from hark.speak.session_queue import SessionQueues
@@ -39,7 +40,7 @@ class AudioService:
         self._output = output
         self._serves = serves
         self._show_only = show_only
-        loudspeaker = Loudspeaker(output.players, output.runner)
+        self._loudspeaker = loudspeaker = Loudspeaker(output.players, output.runner)
         self._synthesizer = Synthesizer(output)
         self._context = msgspec.structs.replace(context, synthesizer=self._synthesizer)
         self._sounds = SoundLoader(output.options, output.runner)
@@ -59,6 +60,7 @@ class AudioService:
             topics.AUDIO_QUEUE: self._queue,
             topics.AUDIO_PLAY_SOUND: self._instant.play,
             topics.AUDIO_IS_SPEAKING: self._is_speaking,
+            topics.AUDIO_VOLUME: self._set_volume,
         }
         if self._output.options.remote:
             handlers[topics.UTTERANCE_SPEAK_B64] = self._speak_elsewhere
@@ -87,6 +89,11 @@ class AudioService:
         reports = not self._serves(message.session_id)
         response = RemoteResponse(message, self._context, self._synthesizer, self._output.runner, reports=reports)
         self._remote.add(response)
+
+    def _set_volume(self, message: Message) -> None:
+        level: Any = message.data.get("level")
+        if type(level) in (int, float) and 0 <= level <= 100 and self._output.hears(message.session_id):
+            self._loudspeaker.gain = gain_of(level)
 
     def _is_speaking(self, query: Message) -> None:
         self._bus.emit(query.response({"speaking": self._audible.is_playing(query.session_id)}))

@@ -103,6 +103,8 @@ AUDIO_IS_SPEAKING: Final = "ovos.audio.is_speaking"
 AUDIO_OUTPUT_STARTED: Final = "ovos.audio.output.started"
 AUDIO_OUTPUT_ENDED: Final = "ovos.audio.output.ended"
 
+# The loudness of this device's playback, `level` from 0 to 100; no specification has one.
+AUDIO_VOLUME: Final = "ovos.audio.volume"
 # How a handler of an OVOS skill ends (ruling R18).
 LEGACY_HANDLER_START: Final = "mycroft.skill.handler.start"
 LEGACY_HANDLER_COMPLETE: Final = "mycroft.skill.handler.complete"
@@ -129,6 +131,7 @@ HANDLER_CALL: Final = "hark.handler.call"
 HOST_STATUS: Final = "hark.host.status"
 HOST_STATUS_RESPONSE: Final = "hark.host.status.response"
 SPEECH_RENDERED: Final = "hark.speech.rendered"
+SCHEDULED_CALL: Final = "hark.scheduled.call"
 SESSION_CHANGED: Final = "hark.session.changed"
 SKILL_ATTACHED: Final = "hark.skill.attached"
 SKILL_DETACHED: Final = "hark.skill.detached"

@@ -15,9 +15,10 @@ from hark.builtin import MATCHERS
 from hark.bus import Carrier, LocalBus
 from hark.model import Clock, Message, Session
 from hark.plugins import PipelinePlugin, Plugin
+from hark.schedule import FileStore
 from hark.speak import SpokenResponse
 from hark.spec import is_pipeline_id
-from hark.testing.clock import FakeClock
+from hark.testing.clock import FakeClock, also_wait_for
 from hark.testing.layouts import Layout, SplitRuntime
 from hark.trace import TurnTrace, render
 
@@ -60,6 +61,7 @@ class Assistant:
         self._layout = layout
         self._carrier = carrier
         self._data_root = data_root
+        self._end_waiting: Callable[[], None] | None = None
         made = any(getattr(plugin, "id", None) == "remarks" for plugin in self._plugins)
         self._turns = FollowedTurns("test", remembered=None, remarks=lambda: made)
         self.messages: list[Message] = []
@@ -99,10 +101,18 @@ class Assistant:
                 self.clock,
                 self._plugins,
                 render=self.show,
-                storage=Storage(data_root=self._data_root),
+                storage=Storage(data_root=self._data_root, schedules=self._schedules()),
             )
         await self.runtime.start()
         return self
+
+    def _schedules(self) -> FileStore | None:
+        """What keeps schedules on disk; it writes on a thread, for which a clock that stands still has to wait."""
+        if self._data_root is None:
+            return None
+        store = FileStore(self._data_root / "schedules.jsonl")
+        self._end_waiting = also_wait_for(store.quiet)
+        return store
 
     async def __aexit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
@@ -115,6 +125,8 @@ class Assistant:
             else:
                 await asyncio.wait({closing}, timeout=0.05)
         await closing
+        if self._end_waiting is not None:
+            self._end_waiting()
         await self.bus.close()
 
     async def hears(

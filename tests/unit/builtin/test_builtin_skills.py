@@ -92,10 +92,15 @@ async def test_help_gives_one_example_for_an_intent() -> None:
         registered(hark, "broken.skill:x", "(broken", 5)
         registered(hark, "uhr.skill:zeit", "wie spät ist es", lang="de-DE")
         assert await told(hark) == 'You can say "what time is it".'
-        registered(hark, "play.skill:play", "play {song_name}", lang="en-GB")
-        assert await told(hark) == 'You can say "what time is it" or "play some song name".'
+        registered(hark, "play.skill:play", "play {song_name}", "play something", lang="en-GB")
+        assert await told(hark) == 'You can say "what time is it" or "play something".'
         registered(hark, "play.skill:play", "start {song_name}", lang="en-US")
-        assert await told(hark) == 'You can say "what time is it" or "start some song name".'
+        assert await told(hark) == 'You can say "what time is it".'
+        slot = {"skill_id": "play.skill", "entity_name": "song_name", "lang": "en-US", "samples": ["imagine", "help"]}
+        hark.bus.emit(Message(topics.ENTITY_REGISTER, slot))
+        assert await told(hark) == 'You can say "what time is it" or "start imagine".'
+        registered(hark, "weather.skill:rain", "will it rain {day}", lang="en-US")
+        assert "will it rain tomorrow" in await told(hark)
 
 
 async def test_help_says_keywords_where_there_are_no_sentences() -> None:

@@ -52,7 +52,7 @@ async def matcher() -> TemplateMatcher:
         ({}, [True, True, False]),
         ({"mode": "strict"}, [True, False, False]),
         ({"mode": "normal"}, [True, True, False]),
-        ({"mode": "loose"}, [True, True, True]),
+        ({"mode": "loose"}, [True, True, False]),
         ({"floor": 1}, [True, False, False]),
         ({"floor": 0.99}, [True, False, False]),
         ({"mode": "strict", "floor": 0.3}, [True, True, True]),

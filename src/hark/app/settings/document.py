@@ -114,7 +114,7 @@ def _plugin(plugin: type[Plugin]) -> str:
         return ""
     about = (inspect.getdoc(plugin) or "").partition("\n")[0]
     # The header is commented out as well: by default there is no table.
-    header = _off(f"[plugins.{_name(plugin.id)}]")
+    header = _off(f"[plugins.{key_text(plugin.id)}]")
     return "\n".join([_comment(f"{plugin.id}: {about}"), header, *_lines(shape, keys)])
 
 
@@ -140,7 +140,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 def _lines(shape: type, keys: Iterable[_Key]) -> Iterator[str]:
     docs = field_docs(shape)
     for key in keys:
-        name = _name(key.name)
+        name = key_text(key.name)
         if key.name in docs:
             yield _comment(docs[key.name])
         try:
@@ -165,7 +165,8 @@ def _off(toml: str) -> str:
     return textwrap.indent(toml, "#")
 
 
-def _name(key: str) -> str:
+def key_text(key: str) -> str:
+    """A key as TOML writes it: in quotes where it needs them."""
     return key if key.replace("-", "").replace("_", "").isalnum() and key.isascii() else written(key)
 
 
@@ -189,6 +190,10 @@ class Lines:
             for length in range(1, len(path) + 1):
                 self._found.setdefault(path[:length], number)
 
+    def line(self, path: Path) -> int | None:
+        """The line of a key or table that has one of its own."""
+        return self._found.get(path)
+
     def of(self, path: Path) -> int | None:
         """The line of a key or table, else of the innermost table around it that has one."""
         while path:
@@ -200,7 +205,7 @@ class Lines:
 
 def _walk(lines: list[str]) -> Iterator[tuple[int, Path]]:
     table: Path = ()
-    value = _Value()
+    value = OpenValue()
     for number, line in enumerate(lines, 1):
         if value.is_open:
             value.take(line)
@@ -216,7 +221,7 @@ def _split(dotted: str) -> Path:
     return tuple(part.strip("\"'") if part[0] in "\"'" else part for part in _PARTS.findall(dotted))
 
 
-class _Value:
+class OpenValue:
     """A value that may extend over several lines."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from hark.intents import words
 from hark.intents.locale import Locale, MissingResource, Renderer
 from hark.model import Frozen, converse
 from hark.model.session_codec import Handler, Handlers
-from hark.plugins import Declined, Later, Match, PipelinePlugin, Round, Session, Turn, handles
+from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session, Turn, handles
 from hark.plugins.pipeline import ANY_LANGUAGE
 from hark.spec import topics
 
@@ -123,11 +123,22 @@ class Stop(PipelinePlugin):
     def __init__(self) -> None:
         self._sounding: set[str] = set()
         """Sessions in which something is heard at the moment."""
+        self._ringing: dict[str, set[str]] = {}
+        """The scheduled calls that run, by session."""
 
     async def start(self) -> None:
         self.dialogs = Renderer(_locale(), self.host.lang)
         self.host.on(topics.AUDIO_OUTPUT_STARTED, lambda message: self._sounding.add(message.session_id))
         self.host.on(topics.AUDIO_OUTPUT_ENDED, lambda message: self._sounding.discard(message.session_id))
+        self.host.on(topics.SCHEDULED_CALL, self._scheduled)
+
+    def _scheduled(self, message: Message) -> None:
+        """A call that was scheduled began or ended: an alarm rings."""
+        calls = self._ringing.setdefault(message.session_id, set())
+        call = str(message.data.get("call"))
+        calls.add(call) if message.data.get("runs") else calls.discard(call)
+        if not calls:
+            del self._ringing[message.session_id]
 
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
@@ -144,7 +155,9 @@ class Stop(PipelinePlugin):
             return None
         running = tuple(one for one in session.active_handlers if one.skill_id != self.id)
         if kind == "everything" or not running:
-            is_idle = kind == "something" and session.response_mode is None and session.session_id not in self._sounding
+            here = session.session_id
+            is_silent = here not in self._sounding and here not in self._ringing
+            is_idle = kind == "something" and session.response_mode is None and is_silent
             return self._stop_everything(said, lang, session, round, is_idle=is_idle)
         if round is None:
             allowed = [one for one in converse.by_recency(running) if not is_denied(session, one.skill_id, _STOP)]

@@ -22,9 +22,10 @@ from hark.intents.grammar.parser import (
     TemplateError,
 )
 from hark.intents.grammar.template import Sentence, Template, expand, is_slot, parse, phrases, read_template, sentences
-from hark.intents.grammar.vocabularies import MAX_SENTENCES, Source, Vocabularies
+from hark.intents.grammar.vocabularies import MAX_COMPARED, MAX_SENTENCES, Source, Vocabularies
 
 __all__ = [
+    "MAX_COMPARED",
     "MAX_PLACES",
     "MAX_SENTENCES",
     "MAX_WORDS",

@@ -96,6 +96,8 @@ def _nested(root: Node, members: Members) -> Iterator[str]:
             yield text
 
 
+MAX_COMPARED: Final = 50_000_000
+"""The most combinations of a template that is compared with speech, where none of them has to be made."""
 MAX_SENTENCES: Final = 5_000
 """A template that stands for more sentences than this is refused, and so is a vocabulary with more members."""
 

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
-from hark.intents.grammar import Direction, Template, TemplateError, Vocabularies, parse
+from hark.intents.grammar import MAX_COMPARED, MAX_SENTENCES, Direction, Template, TemplateError, Vocabularies, parse
 from hark.intents.locale.files import Line, MalformedResource, MissingResource, Resource, Role, read_lines, read_text
 from hark.intents.locale.folder import Folder, Found
 from hark.intents.locale.nearest import nearest
@@ -127,7 +127,8 @@ class Language:
         direction = Direction.OUTPUT if role.is_spoken else Direction.INPUT
         try:
             template = parse(line.text, direction=direction, slots=role.has_slots)
-            template.samples(self.vocabularies)  # checks; sentences are made only when they are iterated
+            # Checks; sentences are made only when they are iterated, and those of an intent never.
+            template.samples(self.vocabularies, MAX_COMPARED if role is Role.INTENT else MAX_SENTENCES)
         except TemplateError as error:
             column = line.column + error.position
             raise MalformedResource(error.reason, self.path(role, name), line.number, column) from None

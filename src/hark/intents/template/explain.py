@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from hark.intents.grammar import is_slot
 from hark.intents.pool import Now
 from hark.intents.template.claims import NORMAL
-from hark.intents.template.features import STEM
+from hark.intents.template.features import STEM, is_light
 from hark.intents.template.matching import lookup
 from hark.intents.template.pool import TemplatePool
 from hark.intents.template.query import Found, TemplateQuery
@@ -17,7 +17,7 @@ from hark.intents.template.similar import candidates, rescored, resolve
 from hark.model import Session
 from hark.spec import DEFAULT_SESSION_ID
 
-_NEAREST: Final = 3
+_NEAREST: Final = 5
 
 
 class Knowledge(Enum):
@@ -48,6 +48,8 @@ class Nearest(NamedTuple):
     score: float
     own: tuple[str, ...]
     """The words of the utterance that its sentences have."""
+    strange: tuple[str, ...]
+    """Those that it leaves over: neither its own, nor fillers, nor values it knows."""
     verdict: str
     """Why it was not found; empty for the one that could be."""
 
@@ -69,7 +71,8 @@ class Explanation(NamedTuple):
             made.append("words: " + ", ".join(_described(word) for word in self.words))
         for near in self.nearest:
             own = f"; has {', '.join(near.own)}" if near.own else ""
-            made.append(f"{near.label} {near.score:.2f}{own}{f'; {near.verdict}' if near.verdict else ''}")
+            strange = f"; leaves over {', '.join(near.strange)}" if near.strange else ""
+            made.append(f"{near.label} {near.score:.2f}{own}{strange}{f'; {near.verdict}' if near.verdict else ''}")
         return made
 
 
@@ -85,7 +88,12 @@ def explain(
         verdict = resolve(backed, query, floor) if backed.score >= floor else f"{floor:.2f} needed"
         similarity = backed.home.similarity
         own = tuple(word for word in query.said if similarity.has(backed.profile, word))
-        nearest.append(Nearest(backed.intent.label, backed.score, own, verdict if isinstance(verdict, str) else ""))
+        values = similarity.is_value
+        strange = tuple(
+            word for word in query.said if word not in own and not is_light(word, lang) and not values(word)
+        )
+        why = verdict if isinstance(verdict, str) else ""
+        nearest.append(Nearest(backed.intent.label, backed.score, own, strange, why))
     words = tuple(_word(query, word) for word in query.said)
     if isinstance(answer, str):
         return Explanation(words, tuple(nearest), None, answer)

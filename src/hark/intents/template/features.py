@@ -89,16 +89,19 @@ FILLERS: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) f
 """Folded as words of utterances are."""
 
 _LIGHT: Final = {
-    "en": "in on at of from with by about into onto as if but then than its his her their these those what which "
-    "today tonight right really very much many more most all every each please thanks thank",
-    "de": "in im ins an am auf aus bei beim mit nach zum zur vom über unter wenn aber als dann was welche welcher "
-    "welches heute sehr viel viele mehr alle jede jeden danke",
-    "es": "en con sin sobre desde hasta al del si pero como que qué cual cuál hoy muy mucho más todo todos todas gracias",
-    "fr": "en dans sur avec chez par au aux que quoi quel quelle ce cette ces hui aujourd'hui très plus tout tous toutes "
-    "merci si mais comme y",
-    "it": "in su con da dal nel nella sul al alla che cosa quale oggi molto più tutto tutti tutte grazie se ma come",
-    "pt": "em no na nos nas com sem sobre ao à que qual hoje muito mais tudo todos todas obrigado obrigada se mas como",
-    "nl": "in op aan met bij naar uit over als maar dan wat welke vandaag heel veel meer alle dank bedankt",
+    "en": "in at of from with by about into onto as if but then than its his her their these those what which "
+    "today tonight right really very much many more most all every each another other outside inside going gonna",
+    "de": "in im ins am bei beim mit nach zum zur vom über unter wenn aber als dann was welche welcher "
+    "welches heute sehr viel viele mehr alle jede jeden andere anderen draußen drinnen",
+    "es": "en con sin sobre desde hasta al del si pero como que qué cual cuál hoy muy mucho más todo todos todas "
+    "otro otra fuera dentro",
+    "fr": "en dans sur avec chez par au aux que quoi quel quelle ce cette ces hui aujourd'hui très plus tout tous "
+    "toutes autre autres dehors dedans si mais comme y",
+    "it": "in su con da dal nel nella sul al alla che cosa quale oggi molto più tutto tutti tutte "
+    "altro altra fuori dentro se ma come",
+    "pt": "em no na nos nas com sem sobre ao à que qual hoje muito mais tudo todos todas "
+    "outro outra fora dentro se mas como",
+    "nl": "in met bij naar over als maar dan wat welke vandaag heel veel meer alle andere buiten binnen",
 }
 LIGHT: Final[Mapping[str, frozenset[str]]] = {
     lang: FILLERS[lang] | frozenset(words.split()) for lang, words in _LIGHT.items()
@@ -116,6 +119,22 @@ _DENYING: Final = {
 }
 DENYING: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _DENYING.items()}
 """Words that turn a sentence into its opposite."""
+
+_POLAR: Final = {
+    "en": "on off up down open opened close closed shut lock locked unlock unlocked raise lower louder quieter warmer "
+    "cooler colder hotter brighter darker increase decrease start stop enable disable mute unmute arm disarm pause "
+    "resume activate deactivate",
+    "de": "an aus ein auf zu hoch runter rauf öffne öffnen schließe schließen sperre aufsperren absperren lauter "
+    "leiser wärmer kälter heller dunkler starte stoppe aktiviere deaktiviere hoch herunter",
+    "es": "enciende apaga encender apagar sube baja abre cierra abrir cerrar bloquea desbloquea activa desactiva",
+    "fr": "allume éteins allumer éteindre monte baisse ouvre ferme ouvrir fermer verrouille "
+    "déverrouille active désactive",
+    "it": "accendi spegni accendere spegnere alza abbassa apri chiudi aprire chiudere blocca sblocca attiva disattiva",
+    "pt": "liga desliga acende apaga ligar desligar sobe baixa abre fecha abrir fechar tranca destranca ativa desativa",
+    "nl": "aan uit omhoog omlaag open dicht harder zachter warmer kouder start stop activeer deactiveer",
+}
+POLAR: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _POLAR.items()}
+"""Words of which one says the opposite of another."""
 
 _ASKING: Final = {
     "en": "is are was were am who whose when why where how what which did does do has have had should may might",
@@ -142,6 +161,11 @@ def is_light(word: str, lang: str) -> bool:
 def denying(lang: str) -> frozenset[str]:
     """The words of a language that turn a sentence into its opposite."""
     return DENYING.get(lang.partition("-")[0].lower(), NO_FILLERS)
+
+
+def polar(lang: str) -> frozenset[str]:
+    """The words of a language of which one says the opposite of another."""
+    return POLAR.get(lang.partition("-")[0].lower(), NO_FILLERS)
 
 
 def asking(lang: str) -> frozenset[str]:

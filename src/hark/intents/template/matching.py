@@ -13,7 +13,7 @@ from hark.intents.template.query import Found, TemplateQuery
 from hark.intents.template.similar import candidates, find_similar, rescored, resolve
 from hark.model import Session
 
-LOOSE: Final = 0.35
+LOOSE: Final = 0.43
 
 _SWALLOWED: Final = 3
 _FOREIGN: Final = 2

@@ -5,14 +5,14 @@ features.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from hark.intents.grammar import is_slot
 from hark.intents.patterns import is_always
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.features import STEM, content_stems, features, is_light
+from hark.intents.template.features import STEM, asking, content_stems, features, is_light
 
 if TYPE_CHECKING:
     from hark.intents.template.tagger import Tagger
@@ -31,23 +31,30 @@ _PATIENCE: Final = 2
 
 
 CAUTION: Final = 0.25
-BROAD: Final = 25
+BROAD: Final = 30
 """An intent with so many different words, or more, is said in many ways."""
+_A_LINE: Final = 4
+_USUAL: Final = 2
+"""How many different words a template is worth, and the number of templates that say nothing about variety."""
 _NARROW: Final = 1.5
+_WARY: Final = 0.4
 
 
 class Profile:
     """One intent in a `SimilarityIndex`. Nothing in it depends on other intents."""
 
     __slots__ = (
+        "_about",
         "_cohesion",
         "_rows",
         "_square",
         "always",
+        "asks",
         "breadth",
         "caution",
         "core",
         "intent",
+        "is_broad",
         "numbers",
         "open",
         "scale",
@@ -77,7 +84,8 @@ class Profile:
             for term in sentence
             if not is_slot(term) and not is_light(term, intent.lang)
         }
-        self.caution = CAUTION * max(1.0, BROAD / max(1, len(known))) ** _NARROW
+        variety = max(1, len(known), _A_LINE * (len(intent.patterns) - _USUAL))
+        self.caution = CAUTION * max(1.0, BROAD / variety) ** _NARROW
         """The exponent of the share of what was said that it explains: an intent whose sentences have few different
         words is not meant when others are said."""
         kinds = [pattern.kinds for pattern in intent.patterns if pattern.kinds]
@@ -85,12 +93,30 @@ class Profile:
         """The slots that take numbers."""
         self.open = frozenset([name for of in kinds for name, types in of.items() if "text" in types])
         """The slots that take any words, though values may be known."""
+        questions = asking(intent.lang)
+        self.asks = any(sentence[0] in questions for sentence in taken)
+        """Whether some of its sentences are questions."""
+        self.is_broad = self.caution < _WARY
+        """Whether it is said in many ways."""
         self._square, self._cohesion, self._rows = traits.square, traits.cohesion, len(taken)
         self.scale = 1.0
         """The divisor of its raw similarity."""
+        self._about: tuple[frozenset[str], ...] | None = None
         self.tagger: Tagger | None = None
         """Created on first use."""
         self.measure(0.0)
+
+    def covered(self, said: Collection[str]) -> float:
+        """The largest share of the telling words of any of its sentences that were said, by their beginnings."""
+        if self._about is None:
+            lang = self.intent.lang
+            rows = {
+                frozenset([term[:STEM] for term in sentence if not is_slot(term) and not is_light(term, lang)])
+                for sentence in self.intent.samples
+            }
+            self._about = () if frozenset() in rows else tuple(rows)
+        stems = {word[:STEM] for word in said}
+        return max([len(row & stems) / len(row) for row in self._about], default=1.0)
 
     def measure(self, values: float) -> None:
         """Compute the scale: the length as a vector, to which known values add, and the coherence of the sentences."""

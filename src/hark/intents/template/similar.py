@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 from hark.intents.numerals import can_be_number
 from hark.intents.patterns import Span
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.features import STEM, asking, content_stems, denying, is_light
+from hark.intents.template.features import STEM, asking, content_stems, denying, is_light, polar
 from hark.intents.template.pool import TemplateIndex
 from hark.intents.template.profile import Profile
 from hark.intents.template.query import Found, TemplateQuery
-from hark.intents.template.tagger import Known
+from hark.intents.template.tagger import Known, Tagger
 
 _MIDDLE: Final = 0.17
 """The clearness that scores 0.5. It was chosen on training samples so that one in twenty strangers is claimed. See
@@ -24,10 +24,14 @@ _SHARPNESS: Final = 5.0
 either."""
 _FEW: Final = 2
 """The number of words that the utterance and the intent have to share."""
+_ENOUGH: Final = 4
+"""The number of shared words that is enough where one of them is telling."""
+_SURE: Final = 0.5
+"""The least score of a candidate once a more similar one was ruled out, however low the floor is."""
+_MOST_OUT: Final = 0.9
+"""Candidates with such a share of the likelihood may be ruled out; what is left after that is no candidate."""
 _INCOMPLETE: Final = 0.85
 """A factor when a word was not said that all of the intent's sentences have."""
-_LEAST: Final = 0.3
-"""The least share that counts as explained, before caution."""
 _TOO_LONG: Final = 64
 """Utterances with more words are only compared as written."""
 _NAMED: Final = 4
@@ -64,7 +68,7 @@ def candidates(query: TemplateQuery, floor: float = 0.0, *, with_denied: bool = 
     said, least = query.said, _MIDDLE * floor / (1.0 - floor)
     indexes = query.indexes()
     # What is denied, or kept out by the context, is no rival either.
-    takes_part = with_denied or not (query.has_denials or any([index.similarity.gated for index in indexes]))
+    takes_part = with_denied or not (query.has_denials or any(index.similarity.gated for index in indexes))
     barred = None if takes_part else query.bars
     found = [
         (similarity, profile, index)
@@ -89,18 +93,82 @@ def find_similar(query: TemplateQuery, floor: float) -> Found | str:
     """The best intent that scores at least `floor` and is not refused in this session, or the reason there is none."""
     if len(query.said) > _TOO_LONG:
         return f"no template has these words, and {len(query.said)} words are too many to compare"
-    reason = ""
+    reason, out = "", 0.0
+    nearest: Candidate | None = None
     for candidate in candidates(query, floor):
+        share = candidate.clear / candidate.similarity
+        if out:
+            candidate = candidate.lowered(1.0 / (1.0 - out))  # it is a rival of those that are left
         if candidate.score >= floor:
             candidate = rescored(candidate, query.said)
-        if candidate.score < floor:
-            # The next candidates are less similar still.
-            return reason or _too_different(query, candidate, floor)
+        nearest = nearest or candidate
+        if not candidate.score and out + share < _MOST_OUT:
+            # What it does not explain rules it out; another may.
+            out += share
+            continue
+        if candidate.score < (max(floor, _SURE) if out else floor):
+            break  # the next candidates are less similar still
         found = resolve(candidate, query, floor)
         if type(found) is Found:
             return found
         reason = reason or str(found)
+    if nearest is not None and not reason:
+        found = resolve(nearest, query, floor) if nearest.score >= floor else ""
+        return found if type(found) is Found else _too_different(query, nearest, floor)
     return reason or "too few of these words are in the sentences of any intent"
+
+
+class _Account:
+    """What an intent explains of what was said."""
+
+    __slots__ = ("denied", "explained", "meant", "own", "telling")
+
+    def __init__(self, candidate: Candidate, said: list[str], taken: Container[int] | None) -> None:
+        self.own = 0
+        """How many words its sentences have."""
+        self.telling = 0
+        """How many words tell what was meant."""
+        self.explained = 0
+        """How many of those are its own, or part of known values."""
+        self.denied = False
+        """Whether a word that is not its own turns the meaning round."""
+        self.meant: list[str] = []
+        """Words of its sentences that were nearly said."""
+        lang = candidate.profile.intent.lang
+        # An intent that is said in many ways may have a word for that too, which is just not among its sentences.
+        turning = denying(lang) if candidate.profile.is_broad else denying(lang) | polar(lang)
+        for place, word in enumerate(said):
+            if candidate.home.similarity.has(candidate.profile, word):
+                self.own += 1
+                if not is_light(word, lang):
+                    self._count(True)
+            elif taken is not None and place in taken:
+                if candidate.home.similarity.is_value(word):
+                    self._count(True)
+            elif word in turning:
+                self.denied = True
+                return
+            elif not is_light(word, lang):
+                self._strange(candidate, word, taken is None)
+
+    def _strange(self, candidate: Candidate, word: str, is_open: bool) -> None:
+        """Count a telling word that its sentences do not have; `is_open` while slots may still take it."""
+        similarity, profile = candidate.home.similarity, candidate.profile
+        if len(word) > STEM and similarity.has(profile, "^" + word[:STEM]):
+            self.own += 1
+            self._count(True)
+        elif slip := similarity.correction_of(profile, word):
+            self.own += 1
+            self._count(True)
+            self.meant.append(slip)
+        elif is_open and profile.slots and similarity.is_value(word):
+            self._count(True)
+        elif not (is_open and profile.slots) or similarity.count(word):
+            self._count(False)
+
+    def _count(self, is_explained: bool) -> None:
+        self.telling += 1
+        self.explained += is_explained
 
 
 def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None = None) -> Candidate:
@@ -111,40 +179,23 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
     unknown words and known values are expected of an intent with slots. A word that denies, and the word that a
     question begins with, have to be the intent's own: "is the light off" switches nothing off.
     """
-    similarity, profile = candidate.home.similarity, candidate.profile
-    lang, has = profile.intent.lang, similarity.has
-    denies = denying(lang)
-    own = telling = explained = 0
-    meant: list[str] = []
-    for place, word in enumerate(said):
-        if has(profile, word):
-            own += 1
-            if not is_light(word, lang):
-                telling += 1
-                explained += 1
-            continue
-        if taken is not None and place in taken:
-            continue
-        if word in denies:
-            return candidate.lowered(0.0)
-        if is_light(word, lang):
-            continue
-        if len(word) > STEM and has(profile, "^" + word[:STEM]):
-            own += 1
-            explained += 1
-        elif slip := similarity.correction_of(profile, word):
-            own += 1
-            explained += 1
-            meant.append(slip)
-        elif taken is None and profile.slots and (similarity.is_value(word) or not similarity.count(word)):
-            continue
-        telling += 1
-    if own < _FEW or (said[0] in asking(lang) and not has(profile, said[0])):
+    profile = candidate.profile
+    account = _Account(candidate, said, taken)
+    own, telling, explained = account.own, account.telling, account.explained
+    if account.denied or own < _FEW or (telling and not explained):
         return candidate.lowered(0.0)
-    left = 1.0
-    if telling > explained:
-        left = max(_LEAST, explained / telling) ** profile.caution
-    if profile.core and not profile.core <= content_stems([*said, *meant]):
+    if not telling:
+        explained, telling = own, len(said)
+    left = explained / telling
+    if not profile.is_broad:
+        asks = not profile.asks and said[0] in asking(profile.intent.lang)
+        if asks or explained * 2 <= telling:
+            return candidate.lowered(0.0)
+        left *= profile.covered([*said, *account.meant])
+        if explained == 1 and own < _ENOUGH:
+            left *= own / len(said)  # one telling word, and what stands around it
+    left **= profile.caution
+    if profile.core and not profile.core <= content_stems([*said, *account.meant]):
         left *= _INCOMPLETE
     return candidate.lowered(left)
 
@@ -163,7 +214,9 @@ def resolve(candidate: Candidate, query: TemplateQuery, floor: float) -> Found |
         for name in (*intent.required_slots, *candidate.profile.always):
             if name not in spans:
                 spans = tagger.tag(query.said, known, wanted=name)
-        spans = {name: span for name, span in spans.items() if _suits(name, span, query, known, candidate.profile)}
+        spans = {
+            name: span for name, span in spans.items() if _suits(name, span, query, known, candidate.profile, tagger)
+        }
         slots = query.text(intent, spans)
         candidate = rescored(candidate, query.said, {place for span in spans.values() for place in range(*span)})
         if candidate.score < floor:
@@ -179,13 +232,23 @@ def resolve(candidate: Candidate, query: TemplateQuery, floor: float) -> Found |
     return Found(intent, slots, candidate.score)
 
 
-def _suits(name: str, span: Span, query: TemplateQuery, known: Known, profile: Profile) -> bool:
-    """Whether a slot may take these words: a number where it takes numbers, a known value where values are known."""
+def _suits(name: str, span: Span, query: TemplateQuery, known: Known, profile: Profile, tagger: Tagger) -> bool:
+    """Whether a slot may take these words: a number where it takes numbers; a known value; or words in the place where
+    the sentences have the slot, if values are not known or the intent is said in many ways."""
     words = query.said[span[0] : span[1]]
     if name in profile.numbers:
         return can_be_number(words, profile.intent.lang)
     lists = known.get(name, ())
-    return not lists or name in profile.open or any(" ".join(words) in values for values in lists)
+    if any(" ".join(words) in values for values in lists):
+        return True
+    if not tagger.has_place(name, query.said, span):
+        return False
+    if not lists or name in profile.open or profile.is_broad:
+        return True
+    # Strange words where there are more than twice as many telling ones.
+    lang = profile.intent.lang
+    telling = [word for word in query.said if not is_light(word, lang) and tagger.has_literal(word)]
+    return len(telling) > 2 * sum([not is_light(word, lang) for word in words])
 
 
 def _too_different(query: TemplateQuery, best: Candidate, floor: float) -> str:

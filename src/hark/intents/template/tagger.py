@@ -200,6 +200,19 @@ class Tagger:
                 slot.take(reading, here, inside, values.get((here, slot.place.name), ()))
         return reading
 
+    def has_literal(self, word: str) -> bool:
+        """Whether some sentence has the word."""
+        return word in self._literals
+
+    def has_place(self, slot: str, said: Sequence[str], span: Span) -> bool:
+        """Whether some sentence has the slot behind the word that is before these words, or before the next one."""
+        before = said[span[0] - 1] if span[0] else START
+        after = said[span[1]] if span[1] < len(said) else END
+        for place in self._places:
+            if place.name == slot:
+                return before in place.left or (after is not END and after in place.right) or place.follows
+        return False
+
     def prefers(self, said: Sequence[str], known: Known, spans: Mapping[str, Span]) -> dict[str, Span] | None:
         """Other words for the slots than `spans`, where those make a far better reading; else None."""
         places = {place.name: place for place in self._places}

@@ -15,6 +15,7 @@ from hark.bus import LocalBus
 from hark.hosting import Refusal
 from hark.model import Location, Message, Session
 from hark.plugins import Plugin
+from hark.schedule import MemoryStore
 from hark.speak import SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.testing.clock import FakeClock, settle
@@ -67,6 +68,7 @@ class ScriptAssistant:
         self._settings = settings
         self._plugins = plugins
         self._data_root = data_root
+        self._schedules = MemoryStore()
         self._where = Location(tz=timezone)
         self._default = Session(location=self._where)
         self._devices = Devices(self._where)
@@ -195,7 +197,12 @@ class ScriptAssistant:
             self.clock,
             self._plugins(),
             render=self._on_rendered,
-            storage=Storage(Session.read(self._default.wire()), self._store_session, data_root=self._data_root),
+            storage=Storage(
+                Session.read(self._default.wire()),
+                self._store_session,
+                data_root=self._data_root,
+                schedules=self._schedules,
+            ),
             voice=self._voice_config(),
         )
         await self.runtime.start()

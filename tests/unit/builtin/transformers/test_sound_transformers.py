@@ -1,18 +1,17 @@
-"""Transformers of sound, on sound; and what they publish, by brokers that are really there."""
+"""Transformers of sound, on sound; and what they publish, over the protocols of the brokers."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-import shutil
-import socket
-import subprocess
+import threading
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fakeredis import TcpFakeServer
 
 from hark.builtin import ParrotSkill
 from hark.builtin.transformers.audio.data_over_sound import RECEIVED, DataOverSound
@@ -149,27 +148,15 @@ async def test_a_text_over_sound_is_heard_before_any_wake_word_and_obeyed_where_
 
 
 @pytest.fixture
-def redis_port(tmp_path: Path) -> Iterator[int]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    binary = shutil.which("redis-server")
-    assert binary, "apt-get install redis-server"
-    process = subprocess.Popen(
-        [binary, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)],
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                assert process.poll() is None
-        yield port
-    finally:
-        process.kill()
-        process.wait()
+def redis_port() -> Iterator[int]:
+    """A server that speaks the protocol of Redis: not every machine has the real one."""
+    server = TcpFakeServer(("127.0.0.1", 0))
+    serving = threading.Thread(target=server.serve_forever, daemon=True)
+    serving.start()
+    yield server.server_address[1]
+    server.shutdown()
+    server.server_close()
+    serving.join()
 
 
 def heard_by(*plugins: Plugin, **table: Any) -> TalkingHouse:

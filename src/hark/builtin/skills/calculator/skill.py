@@ -63,7 +63,7 @@ class CalculatorSkill(Skill):
         from hark.builtin.skills.spoken_numbers import number_in, spoken
 
         share = number_in(turn.slots.get("percent", ""), turn.lang) or _USUAL_TIP
-        bill = number_in(turn.slots["amount"], turn.lang)
+        bill = number_in(turn.slots["bill"], turn.lang)
         if bill is None or not 0 < bill < _LARGEST_BILL or not 0 < share <= 100:
             turn.say("unclear")
             return

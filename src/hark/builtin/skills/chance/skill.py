@@ -37,7 +37,6 @@ class ChanceSkill(Skill):
     @intent(file="dice")
     def dice(self, turn: Turn) -> None:
         """One die or several, with six sides or as many as were named."""
-        said = " ".join(turn.slots.get(slot, "") for slot in ("count", "die"))
         written = _DIE.search(turn.utterance)
         if written is not None:
             count, sides = int(written[1] or 1), int(written[2])
@@ -45,7 +44,7 @@ class ChanceSkill(Skill):
             count = _whole(turn.slots.get("count", ""), turn.lang) or 1
             sides = _whole(turn.slots.get("sides", ""), turn.lang) or 6
         if not 1 <= count <= _MOST_DICE or not 2 <= sides <= _MOST_SIDES:
-            turn.say("no_such_dice", dice=said.strip() or str(count))
+            turn.say("no_such_dice", dice=f"{count}d{sides}")
             return
         self._roll(turn, count, sides)
 

@@ -93,7 +93,8 @@ class DatesSkill(Skill):
         if number is None:
             turn.say("unknown_day", day=turn.slots["month"])
             return
-        turn.say("days_in_month", month=month_name(number, turn.lang), days=monthrange(now.year, number)[1])
+        name = month_name(number, turn.lang)
+        turn.say("days_in_month", month=name[:1].upper() + name[1:], days=monthrange(now.year, number)[1])
 
     @intent(file="and_day", requires=("asked",))
     def and_day(self, turn: Turn) -> None:

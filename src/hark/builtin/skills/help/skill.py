@@ -6,9 +6,12 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import chain, count, islice, zip_longest
+from functools import partial
+from itertools import count, islice
+from pathlib import Path
 from typing import Any, Final
 
+from hark.builtin.skills.tables import table
 from hark.intents import TemplateError
 from hark.intents.grammar import Choice, Literal, Node, Sequence, Slot, Template, parse
 from hark.plugins import Host, Message, Turn
@@ -58,8 +61,8 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 Entry = Mapping[str, Any]
 """An intent as `ovos.intent.list` reports it."""
-Fill = Callable[[str], str]
-"""What to say in the place of a slot."""
+Fill = Callable[[str], str | None]
+"""What to say in the place of a slot; None when no value of it is known."""
 
 
 def best(entries: Iterable[Entry], lang: str) -> Iterator[Entry]:
@@ -74,12 +77,12 @@ def best(entries: Iterable[Entry], lang: str) -> Iterator[Entry]:
     return (entry for _, entry in chosen.values())
 
 
-def in_turn(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """The first of every skill before the second of any."""
-    by_skill: dict[str, list[Entry]] = {}
+def by_skill(entries: Iterable[Entry], first: Iterable[str] = ()) -> dict[str, list[Entry]]:
+    """The entries of each skill, those in `first` before the others."""
+    found: dict[str, list[Entry]] = {skill_id: [] for skill_id in first}
     for entry in entries:
-        by_skill.setdefault(entry["skill_id"], []).append(entry)
-    return (entry for entry in chain.from_iterable(zip_longest(*by_skill.values())) if entry is not None)
+        found.setdefault(entry["skill_id"], []).append(entry)
+    return {skill_id: listed for skill_id, listed in found.items() if listed}
 
 
 def example(definition: Mapping[str, Any], method: str, fill: Fill) -> str:
@@ -87,7 +90,7 @@ def example(definition: Mapping[str, Any], method: str, fill: Fill) -> str:
     if definition.get("requires_context"):
         return ""  # makes sense only after something else
     if method == "template":
-        return _SLOT.sub(lambda slot: fill(slot[1].replace("_", " ")), _simplest(definition.get("samples")))
+        return next(filter(None, (_filled(one, fill) for one in _sentences(definition.get("samples")))), "")
     try:
         groups = [group[0] for group in definition.get("one_of", ())]
         said = [_simplest(vocabulary["samples"]) for vocabulary in (*definition.get("required", ()), *groups)]
@@ -96,13 +99,23 @@ def example(definition: Mapping[str, Any], method: str, fill: Fill) -> str:
     return " ".join(said) if all(said) else ""
 
 
+def _filled(sentence: str, fill: Fill) -> str:
+    """A sentence with values in the place of its slots; empty when one of them has no known value."""
+    values = {name: fill(name) for name in _SLOT.findall(sentence)}
+    return "" if None in values.values() else _SLOT.sub(lambda slot: values[slot[1]] or "", sentence)
+
+
 def _simplest(samples: Any) -> str:
     """A short sentence of the first sample that can be read; empty when there is none."""
+    return next(_sentences(samples), "")
+
+
+def _sentences(samples: Any) -> Iterator[str]:
+    """A short sentence of each sample that can be read."""
     for sample in samples if isinstance(samples, tuple) else ():
         if isinstance(sample, str):
             with suppress(TemplateError):
-                return _short_sentence(parse(sample))
-    return ""
+                yield _short_sentence(parse(sample))
 
 
 def _short_sentence(template: Template) -> str:
@@ -129,9 +142,24 @@ def _primary(lang: str) -> str:
     return lang.partition("-")[0].lower()
 
 
+_NAMES: Final = Path(__file__).parent / "names"
+
+
+def usual_value(intent_name: str, slot: str, lang: str) -> str | None:
+    """What is often said in the place of a slot of this name."""
+    usual = table(_NAMES, "values", lang)
+    return (usual.get(f"{intent_name}.{slot}") or usual.get(slot) or (None,))[0]
+
+
 _EXAMPLES: Final = 5
 _FOLLOWED: Final = 3
 """Turns for which "what else" is understood."""
+_FIRST: Final = (
+    *("timers.skill", "timer.skill", "clock.skill", "shopping.skill", "weather.skill", "alarms.skill", "alarm.skill"),
+    *("reminders.skill", "reminder.skill", "calculator.skill", "facts.skill", "dates.skill", "jokes.skill"),
+)
+"""The skills people use most, where they are loaded."""
+_MOST_VALUES: Final = 5_000
 
 
 class HelpSkill(Skill):
@@ -139,8 +167,14 @@ class HelpSkill(Skill):
 
     id = "help.skill"
     reads_late = True
+    quick = True  # it hears every registration of slot values
+
+    def __init__(self) -> None:
+        self._values: dict[tuple[str, str, str], str] = {}
+        """A value of each slot, by skill, slot and language."""
 
     async def start(self) -> None:
+        self.host.on(topics.ENTITY_REGISTER, self._registered)
         self._manifest = BusQuery(self.host, topics.INTENT_LIST, topics.INTENT_DESCRIBE)
 
     @intent(file="what_can_you_do")
@@ -177,10 +211,36 @@ class HelpSkill(Skill):
             return
         listed = answer.data.get("intents", ())
         reachable = [one for one in listed if one["enabled"] and one["skill_id"] != self.id]
-        for one in in_turn(best(reachable, turn.lang)):
-            wanted = {key: value for key, value in one.items() if key != "enabled"}
-            described = await self._manifest.ask(turn.derive(topics.INTENT_DESCRIBE, wanted))
-            for told in described.data.get("definitions", ()) if described is not None else ():
-                said = example(told["definition"], told["method"], lambda slot: turn.render("something", name=slot))
+        waiting = by_skill(best(reachable, turn.lang), _FIRST)
+        while waiting:  # one of every skill before the second of any
+            for skill_id in list(waiting):
+                while (entries := waiting[skill_id]) and not (said := await self._example(turn, entries.pop(0))):
+                    pass
+                if not entries:
+                    del waiting[skill_id]
                 if said:
                     yield said
+
+    async def _example(self, turn: Turn, entry: Entry) -> str:
+        wanted = {key: value for key, value in entry.items() if key != "enabled"}
+        described = await self._manifest.ask(turn.derive(topics.INTENT_DESCRIBE, wanted))
+        fill = partial(self._value, entry["skill_id"], entry["lang"], entry["intent_name"])
+        told = described.data.get("definitions", ()) if described is not None else ()
+        return next(filter(None, (example(one["definition"], one["method"], fill) for one in told)), "")
+
+    def _value(self, skill_id: str, lang: str, intent_name: str, slot: str) -> str | None:
+        """A value of the skill's own, else one that usually goes with the name of the slot."""
+        return self._values.get((skill_id, slot, lang)) or usual_value(intent_name, slot, lang)
+
+    def _registered(self, message: Message) -> None:
+        data = message.data
+        samples = data.get("samples")
+        key = (data.get("skill_id"), data.get("entity_name"), data.get("lang"))
+        if (
+            all(isinstance(part, str) for part in key)
+            and isinstance(samples, tuple)
+            and len(self._values) < _MOST_VALUES
+        ):
+            value = _simplest(samples)
+            if value:
+                self._values.setdefault(key, value)  # type: ignore[arg-type]

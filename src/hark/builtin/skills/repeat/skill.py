@@ -49,7 +49,7 @@ class RepeatSkill(Skill):
             return
         lang, session_id = message.data.get("lang"), message.session_id
         before = self._last.pop(session_id, None)
-        texts = (text,)
+        texts: tuple[str, ...] = (text,)
         if before is not None and before.utterance_id is not None and before.utterance_id == message.utterance_id:
             texts = (*before.texts, text)[-_SENTENCES:]
         self._last[session_id] = LastAnswer(message.utterance_id, lang if isinstance(lang, str) else None, texts)

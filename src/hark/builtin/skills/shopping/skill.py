@@ -79,14 +79,16 @@ class ShoppingSkill(Skill):
     @intent(file="add")
     def add(self, turn: Turn) -> None:
         """Put one or several things on a list."""
-        self._add(turn, self._items(turn, as_said(turn.slots["items"], turn.utterance)), self._named(turn))
+        key, named = self._named(turn), self._items(turn, as_said(turn.slots["items"], turn.utterance))
+        self._tell_added(turn, key, named, self._put(key, named))
 
     @intent(file="need")
     def need(self, turn: Turn) -> None:
         """Put something on the shopping list that the user says is needed."""
-        self._add(turn, self._items(turn, as_said(turn.slots["items"], turn.utterance)), _SHOPPING)
+        named = self._items(turn, as_said(turn.slots["items"], turn.utterance))
+        self._tell_added(turn, _SHOPPING, named, self._put(_SHOPPING, named))
 
-    @intent(file="add_more", requires=("list",))
+    @intent(file="add_more", requires=("talked_about",))
     def add_more(self, turn: Turn) -> None:
         """Put more on the list, once it is talked about."""
         self.add(turn)
@@ -96,7 +98,8 @@ class ShoppingSkill(Skill):
         """Ask what to put on the list."""
         answer = await turn.ask(turn.render("what"), retries=1)
         named = self._items(turn, answer) if answer is not None else []
-        await asyncio.to_thread(self._add, turn, named, self._named(turn))
+        key = self._named(turn)
+        self._tell_added(turn, key, named, await asyncio.to_thread(self._put, key, named))
 
     @intent(file="remove")
     def remove(self, turn: Turn) -> None:
@@ -104,7 +107,7 @@ class ShoppingSkill(Skill):
         key = self._named(turn)
         named = self._items(turn, as_said(turn.slots["items"], turn.utterance))
         taken, missing = self._take(key, named)
-        turn.remember("list", key, turns=_FOLLOWED)
+        turn.remember("talked_about", key, turns=_FOLLOWED)
         if taken:
             turn.say("removed", items=_joined(turn, taken), list=_spoken(key, turn.lang))
         if missing or not named:
@@ -115,7 +118,7 @@ class ShoppingSkill(Skill):
         """Say what is on a list."""
         key = self._named(turn)
         items = self._all().get(key, ())
-        turn.remember("list", key, turns=_FOLLOWED)
+        turn.remember("talked_about", key, turns=_FOLLOWED)
         if items:
             turn.say("list", items=_joined(turn, items), list=_spoken(key, turn.lang))
         else:
@@ -125,7 +128,7 @@ class ShoppingSkill(Skill):
     def is_on(self, turn: Turn) -> None:
         """Whether something is on a list."""
         key = self._named(turn)
-        turn.remember("list", key, turns=_FOLLOWED)
+        turn.remember("talked_about", key, turns=_FOLLOWED)
         asked = self._items(turn, as_said(turn.slots["items"], turn.utterance)) or [turn.slots["items"]]
         _, found, missing = without(self._all().get(key, ()), asked)
         if found:
@@ -158,7 +161,7 @@ class ShoppingSkill(Skill):
     def create(self, turn: Turn) -> None:
         """Begin a list."""
         key = self._named(turn)
-        turn.remember("list", key, turns=_FOLLOWED)
+        turn.remember("talked_about", key, turns=_FOLLOWED)
         with self._lists.lock:
             lists = self._read()
             is_new = key not in lists
@@ -175,9 +178,9 @@ class ShoppingSkill(Skill):
         else:
             turn.say("no_lists")
 
-    def _add(self, turn: Turn, named: Sequence[str], key: str) -> None:
-        fresh, is_new = self._put(key, named) if named else ([], False)
-        turn.remember("list", key, turns=_FOLLOWED)
+    def _tell_added(self, turn: Turn, key: str, named: Sequence[str], put: tuple[list[str], bool]) -> None:
+        fresh, is_new = put
+        turn.remember("talked_about", key, turns=_FOLLOWED)
         if fresh:
             dialog = "added_new" if is_new and key not in _STANDING else "added"
             turn.say(dialog, items=_joined(turn, fresh), list=_spoken(key, turn.lang))
@@ -190,7 +193,9 @@ class ShoppingSkill(Skill):
         """Say a dialog of which there is one for a single thing: "is", "are"."""
         said = _joined(turn, items)
         capital = said[:1].upper() + said[1:]
-        turn.say(f"{dialog}_one" if len(items) == 1 else dialog, items=capital, list=_spoken(key, turn.lang))
+        # "Eggs are", though it is one entry of the list.
+        is_plural = len(items) > 1 or (turn.lang.startswith("en") and said.endswith("s") and not said.endswith("ss"))
+        turn.say(dialog if is_plural else f"{dialog}_one", items=capital, list=_spoken(key, turn.lang))
 
     def _named(self, turn: Turn) -> str:
         """The key of the list that is meant: the one named, else the one talked about, else that for shopping."""
@@ -200,7 +205,7 @@ class ShoppingSkill(Skill):
         for key, forms in _known(turn.lang).items():
             if any(f" {plain(form)} " in said for form in forms):
                 return key
-        entry = turn.session.intent_context.get(f"{self.id}:list")
+        entry = turn.session.intent_context.get(f"{self.id}:talked_about")
         return entry.value if entry is not None and entry.value else _SHOPPING
 
     def _all(self) -> dict[str, list[str]]:

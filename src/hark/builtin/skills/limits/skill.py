@@ -1,0 +1,61 @@
+"""The limits skill: what people often ask for that nothing here can do, and what would make it possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from hark.builtin.skills.tables import plain, table
+from hark.plugins import Session, Turn, fallback
+from hark.skills import Skill, intent
+
+_NAMES: Final = Path(__file__).parent / "names"
+_PRIORITY: Final = 96
+"""After every fallback that may help: a skill for lights or music never has to fight this one."""
+_SUBJECTS: Final = ("calls", "home", "music", "messages", "news", "orders", "calendar", "phone", "navigation")
+
+
+def _wanted(_skill: LimitsSkill, utterances: Sequence[str], lang: str, _session: Session) -> bool:
+    return any(subject_of(text, lang) is not None for text in utterances)
+
+
+def subject_of(text: str, lang: str) -> str | None:
+    """What kind of request this is, of those that nothing here can do; None for everything else."""
+    said = f"^ {plain(text)} "
+    return next((subject for subject, phrases in _phrases(lang) if _has(said, phrases)), None)
+
+
+def _has(said: str, phrases: Sequence[tuple[str, ...]]) -> bool:
+    return any(all(part in said for part in phrase) for phrase in phrases)
+
+
+@lru_cache(maxsize=8)
+def _phrases(lang: str) -> tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]:
+    words = table(_NAMES, "subjects", lang)
+    return tuple((subject, tuple(_alternatives(words.get(subject, ())))) for subject in _SUBJECTS)
+
+
+def _alternatives(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Each form is parts that all have to be said: "send + message"; after `^` at the beginning."""
+    for form in forms:
+        yield tuple(("^ " if part.strip().startswith("^") else " ") + plain(part) + " " for part in form.split("+"))
+
+
+class LimitsSkill(Skill):
+    """Answers requests for lights, music, calls and the like when nothing can fulfil them, and says what could."""
+
+    id = "limits.skill"
+    reads_late = True
+
+    @intent(file="limits")
+    def limits(self, turn: Turn) -> None:
+        """What it cannot do, and why."""
+        turn.say("limits")
+
+    @fallback(_PRIORITY, when=_wanted)
+    def cannot(self, turn: Turn) -> None:
+        """Say what is missing."""
+        subject = subject_of(turn.utterance, turn.lang)
+        turn.say(subject or "orders")

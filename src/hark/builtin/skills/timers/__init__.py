@@ -1,0 +1,5 @@
+"""Timers, alarms and reminders."""
+
+from hark.builtin.skills.timers.skill import TimersSkill
+
+__all__ = ["TimersSkill"]

@@ -1,0 +1,561 @@
+"""Timers, alarms and reminders: several of each, on the device that asked, until they are stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from typing import Any, Final
+
+from hark.builtin.skills.shopping.skill import as_said
+from hark.builtin.skills.timers.chime import chime
+from hark.builtin.skills.timers.phrasing import (
+    ItemKind,
+    local_now,
+    said_due,
+    said_item,
+    said_length,
+    said_moment,
+    said_repeat,
+    zone_name,
+)
+from hark.builtin.skills.timers.when import When, find_duration, find_when
+from hark.intents.locale import MissingResource
+from hark.plugins import ScheduledCall, ScheduledTurn, ScheduleError, Session, Turn
+from hark.skills import Skill, intent, scheduled
+from hark.skills.spoken import spoken_list, spoken_time
+from hark.spec import topics
+
+_AGAIN: Final = 30.0
+"""Seconds from one ring to the next."""
+_ROUNDS: Final[Mapping[ItemKind, int]] = {"timer": 20, "alarm": 20, "reminder": 3}
+"""How often something rings at most: the user may be away."""
+_LATE: Final = timedelta(minutes=10)
+"""What is later than this is reported, and does not ring any more."""
+_SNOOZE: Final = timedelta(minutes=9)
+_MORNING: Final = 9
+"""The hour of a reminder for which only a day was said."""
+_PAUSED: Final = datetime(9000, 1, 1, tzinfo=UTC)
+"""When a timer that is paused is due."""
+_FARTHEST: Final = timedelta(days=3_650)
+_ANSWERED: Final = 60.0
+"""Seconds after the end of a ring in which it can be snoozed."""
+
+
+def _reported(method: Callable[[Any, Turn], Awaitable[None]]) -> Callable[[Any, Turn], Awaitable[None]]:
+    """Let the user know when the scheduler is not there."""
+
+    @wraps(method)
+    async def call(self: Any, turn: Turn) -> None:
+        try:
+            await method(self, turn)
+        except ScheduleError as error:
+            self.host.log.error("%s", error)
+            turn.say("failed")
+
+    return call
+
+
+class TimersSkill(Skill):
+    """Keeps timers, alarms and reminders with the scheduler, so that they survive a restart. Each belongs to the
+    session in which it was asked for, and rings there.
+    """
+
+    id = "timers.skill"
+    reads_late = True
+
+    async def start(self) -> None:
+        self._rings: dict[str, dict[str, Mapping[str, Any]]] = {}
+        """What rings, or has just rung, by session and id."""
+        self._rung: dict[str, float] = {}
+        """When it rang last, on the monotonic clock."""
+
+    # Timers.
+
+    @intent(file="set_timer")
+    @_reported
+    async def set_timer(self, turn: Turn) -> None:
+        """Start a timer, or ask for how long."""
+        length, _ = await self._duration(turn, turn.utterance)
+        if length is None:
+            answer = await turn.ask(turn.render("how_long"), retries=1, check=lambda said: self._has_length(turn, said))
+            if answer is None:
+                turn.say("kept")
+                return
+            length, _ = await self._duration(turn, answer)
+        if length is None or not timedelta(seconds=1) <= length <= _FARTHEST:
+            turn.say("unclear" if length is None else "too_long")
+            return
+        name = self._name(turn)
+        seconds = length.total_seconds()
+        data = {"kind": "timer", "name": name, "seconds": seconds}
+        await self.schedules.add("ring", id=_new_id("timer"), after=length, data=data, turn=turn)
+        said = said_length(turn, seconds)
+        if name:
+            turn.say("timer_set_named", name=_capital(name), duration=said)
+        else:
+            turn.say("timer_set", duration=said)
+
+    @intent(file="time_left")
+    @_reported
+    async def time_left(self, turn: Turn) -> None:
+        """How long timers still run."""
+        timers = await self._chosen(turn, "timer")
+        if not timers:
+            await self._none(turn, "timer")
+        elif len(timers) == 1 and timers[0].data.get("paused") is None:
+            left = said_length(turn, self._left(timers[0]))
+            if timers[0].data.get("name"):
+                turn.say("left_on", left=left, item=said_item(turn, "the", timers[0].data, ""))
+            else:
+                turn.say("left", left=left)
+        else:
+            self._tell_all(turn, timers)
+
+    @intent(file="list_timers")
+    @_reported
+    async def list_timers(self, turn: Turn) -> None:
+        """All timers of this device."""
+        self._tell_all(turn, await self._items(turn, "timer"), "no_timer")
+
+    @intent(file="add_time")
+    @_reported
+    async def add_time(self, turn: Turn) -> None:
+        """Let a timer run longer."""
+        more, _ = await self._duration(turn, turn.utterance)
+        timer = await self._one(turn, "timer")
+        if timer is None:
+            return
+        if more is None:
+            turn.say("unclear")
+            return
+        left = timedelta(seconds=self._left(timer)) + more
+        await self._reschedule(timer, left)
+        turn.say("added", left=said_length(turn, left.total_seconds()))
+
+    @intent(file="pause")
+    @_reported
+    async def pause(self, turn: Turn) -> None:
+        """Stop the time of a timer."""
+        running = [one for one in await self._chosen(turn, "timer") if one.data.get("paused") is None]
+        if not running:
+            if await self._items(turn, "timer"):
+                turn.say("all_paused")
+            else:
+                turn.say("no_timer")
+            return
+        timer = running[0] if len(running) == 1 else await self._ask_which(turn, running)
+        if timer is None:
+            return
+        left = self._left(timer)
+        data = {**timer.data, "paused": left}
+        await self.schedules.add("ring", id=timer.id, at=_PAUSED, data=data, context=timer.context)
+        turn.say("paused", left=said_length(turn, left))
+
+    @intent(file="resume")
+    @_reported
+    async def resume(self, turn: Turn) -> None:
+        """Let the time of a timer go on."""
+        paused = [one for one in await self._chosen(turn, "timer") if one.data.get("paused") is not None]
+        if not paused:
+            turn.say("none_paused")
+            return
+        timer = paused[0] if len(paused) == 1 else await self._ask_which(turn, paused)
+        if timer is not None:
+            left = timedelta(seconds=self._left(timer))
+            await self._reschedule(timer, left, keep_paused=False)
+            turn.say("resumed", left=said_length(turn, left.total_seconds()))
+
+    @intent(file="cancel_timer")
+    @_reported
+    async def cancel_timer(self, turn: Turn) -> None:
+        """Cancel one timer, or all."""
+        await self._cancel(turn, "timer")
+
+    # Alarms.
+
+    @intent(file="set_alarm")
+    @_reported
+    async def set_alarm(self, turn: Turn) -> None:
+        """Set an alarm, once or on days of the week, or ask when."""
+        when = await self._when(turn, turn.slots.get("when", ""), bare=True)
+        if when.at is None and when.daily is None:
+            when = await self._ask_when(turn, "what_time", when, bare=True)
+        await self._set(turn, "alarm", "", when)
+
+    @intent(file="list_alarms")
+    @_reported
+    async def list_alarms(self, turn: Turn) -> None:
+        """All alarms of this device."""
+        self._tell_all(turn, await self._items(turn, "alarm"), "no_alarm")
+
+    @intent(file="cancel_alarm")
+    @_reported
+    async def cancel_alarm(self, turn: Turn) -> None:
+        """Cancel one alarm, or all."""
+        await self._cancel(turn, "alarm")
+
+    # Reminders.
+
+    @intent(file="set_reminder")
+    @_reported
+    async def set_reminder(self, turn: Turn) -> None:
+        """Remind the user of something at some time; ask for what is missing."""
+        when = await self._when(turn, self._said(turn), soonest=True)
+        name = self._bare(turn, as_said(when.rest, turn.utterance), "connector")
+        if not name:
+            answer = await turn.ask(turn.render("what"), retries=1)
+            name = self._bare(turn, answer or "", "connector")
+            if not name:
+                turn.say("kept")
+                return
+        if when.at is None and when.daily is None and when.day is None:
+            when = await self._ask_when(turn, "when", when, soonest=True, bare=True)
+        if when.day is not None:
+            now = self._now(turn)
+            when = When(at=datetime.combine(when.day, datetime.min.time(), now.tzinfo).replace(hour=_MORNING))
+        await self._set(turn, "reminder", name, when)
+
+    @intent(file="list_reminders")
+    @_reported
+    async def list_reminders(self, turn: Turn) -> None:
+        """All reminders of this device."""
+        self._tell_all(turn, await self._items(turn, "reminder"), "no_reminder")
+
+    @intent(file="cancel_reminder")
+    @_reported
+    async def cancel_reminder(self, turn: Turn) -> None:
+        """Cancel one reminder, or all."""
+        await self._cancel(turn, "reminder")
+
+    # Ringing.
+
+    @intent(file="snooze")
+    @_reported
+    async def snooze(self, turn: Turn) -> None:
+        """Let what rings ring again later."""
+        ringing = await self._silence(turn.session.session_id)
+        if not ringing:
+            turn.say("nothing_rings")
+            return
+        length = (await self._duration(turn, turn.utterance))[0] or _SNOOZE
+        for number, data in ringing.items():
+            await self.schedules.add("ring", id=f"{number}.snoozed", after=length, data=data, turn=turn)
+        turn.say("snoozed", duration=said_length(turn, length.total_seconds()))
+
+    @scheduled("ring")
+    async def ring(self, turn: ScheduledTurn) -> None:
+        """Something is due."""
+        data = {**turn.data, "due": turn.due.isoformat()}
+        await self._ring(turn, turn.id, data, rounds=_ROUNDS[data["kind"]])
+
+    @scheduled("again")
+    async def again(self, turn: ScheduledTurn) -> None:
+        """It was due, and the user has not stopped it."""
+        number = turn.id.removesuffix(".again")
+        if self.host.clock.monotonic() - self._rung.get(number, float("-inf")) > _AGAIN / 2:  # else it is catching up
+            await self._ring(turn, number, turn.data)
+
+    def can_stop(self, session: Session) -> bool:
+        """Whether something rings there."""
+        return bool(self._rings.get(session.session_id))
+
+    async def stopped(self, turn: Turn) -> None:
+        """What rings is over; alarms that repeat ring again another day."""
+        await self._silence(turn.session.session_id)
+
+    async def _ring(self, turn: ScheduledTurn, number: str, data: Mapping[str, Any], rounds: int = 0) -> None:
+        now = local_now(turn, self.host.clock.wall())
+        due = datetime.fromisoformat(data["due"])
+        if now - due > _LATE:
+            if rounds or turn.remaining == 0 or now - turn.due > _LATE:  # not what has been ringing all the time
+                await self.schedules.cancel(f"{number}.again")
+                self._tell_missed(turn, data, due, now)
+            return
+        if rounds > 1:
+            await self.schedules.add(
+                "again", id=f"{number}.again", every=_AGAIN, count=rounds - 1, data=data, late=True, turn=turn
+            )
+        session_id = turn.session.session_id
+        self._rings.setdefault(session_id, {})[number] = data
+        self._rung[number] = self.host.clock.monotonic()
+        turn.emit(topics.AUDIO_PLAY_SOUND, {"audio": chime(), "mime": "audio/wav"})
+        self._tell_ring(turn, data, now)
+        is_last = not rounds and turn.remaining == 0
+        # While this runs, "stop" finds something to stop.
+        await self.host.clock.sleep(_ANSWERED if is_last else _AGAIN - 0.5)
+        if is_last:
+            self._forget(session_id, number)
+
+    def _tell_ring(self, turn: Turn, data: Mapping[str, Any], now: datetime) -> None:
+        if data["kind"] == "alarm":
+            turn.say("ring_alarm", time=spoken_time(now, turn.lang, turn.home.clock))
+        elif data["kind"] == "timer":
+            turn.say("ring_timer", item=said_item(turn, "the", data, ""))
+        else:
+            turn.say("ring_reminder", name=data["name"])
+
+    def _tell_missed(self, turn: Turn, data: Mapping[str, Any], due: datetime, now: datetime) -> None:
+        when = said_moment(turn, due, now)
+        if data["kind"] == "alarm":
+            turn.say("missed", item=said_item(turn, "the", data, "").strip(), when=when)
+        else:
+            turn.say("missed", item=said_item(turn, "the", data, when), when=when)
+
+    async def _silence(self, session_id: str) -> dict[str, Mapping[str, Any]]:
+        """End what rings in a session, and return it."""
+        ringing = self._rings.pop(session_id, {})
+        for number in ringing:
+            self._rung.pop(number, None)
+            await self.schedules.cancel(f"{number}.again")
+        return ringing
+
+    def _forget(self, session_id: str, number: str) -> None:
+        ringing = self._rings.get(session_id, {})
+        ringing.pop(number, None)
+        self._rung.pop(number, None)
+        if not ringing:
+            self._rings.pop(session_id, None)
+
+    # What there is.
+
+    async def _items(self, turn: Turn, kind: ItemKind) -> list[ScheduledCall]:
+        """What was asked for in this session, the next one first."""
+        mine = turn.session.session_id
+        calls = await self.schedules.all()
+        return [
+            one
+            for one in calls
+            if one.name == "ring" and one.data.get("kind") == kind and one.session_id == mine and one.next is not None
+        ]
+
+    async def _chosen(self, turn: Turn, kind: ItemKind) -> list[ScheduledCall]:
+        """Those that the user means: by name, by length, by time, or all of them."""
+        items = await self._items(turn, kind)
+        wanted = self._bare(turn, turn.slots.get("name", ""), "article")
+        if not wanted or not items:
+            return items
+        by_name = [one for one in items if wanted.casefold() in str(one.data.get("name", "")).casefold()]
+        if by_name:
+            return by_name
+        length, _ = await self._duration(turn, wanted)
+        if length is not None:
+            return [one for one in items if one.data.get("seconds") == length.total_seconds()]
+        now = self._now(turn)
+        when = await self._when(turn, wanted, bare=True)
+        if when.at is not None:
+            at = when.at.astimezone(now.tzinfo)
+            return [
+                one
+                for one in items
+                if one.next is not None and one.next.astimezone(now.tzinfo).time() == at.time().replace(tzinfo=None)
+            ]
+        return []
+
+    async def _one(self, turn: Turn, kind: ItemKind) -> ScheduledCall | None:
+        """The one that the user means; else the user is told, or asked."""
+        found = await self._chosen(turn, kind)
+        if not found:
+            await self._none(turn, kind)
+            return None
+        return found[0] if len(found) == 1 else await self._ask_which(turn, found)
+
+    async def _none(self, turn: Turn, kind: ItemKind) -> None:
+        if await self._items(turn, kind):
+            turn.say("no_such", name=turn.slots.get("name", ""))
+        else:
+            turn.say(f"no_{kind}")
+
+    async def _ask_which(self, turn: Turn, items: Sequence[ScheduledCall]) -> ScheduledCall | None:
+        now = self._now(turn)
+        said = [said_item(turn, "the", one.data, said_due(turn, one, now)) for one in items]
+        question = turn.render("which", items=spoken_list(said, turn.lang))
+        chosen = await turn.ask_choice(said, question)
+        if chosen is None:
+            turn.say("kept")
+            return None
+        return items[said.index(chosen)]
+
+    def _tell_all(self, turn: Turn, items: Sequence[ScheduledCall], nothing: str = "") -> None:
+        if not items:
+            turn.say(nothing)
+            return
+        now = self._now(turn)
+        said = []
+        for one in items:
+            item = said_item(turn, "a", one.data, said_due(turn, one, now))
+            if one.data["kind"] == "timer":
+                item = turn.render("with_left", item=item, left=said_length(turn, self._left(one)))
+            said.append(item)
+        turn.say("have", items=spoken_list(said, turn.lang))
+
+    async def _cancel(self, turn: Turn, kind: ItemKind) -> None:
+        session_id = turn.session.session_id
+        ringing = [number for number, data in self._rings.get(session_id, {}).items() if data["kind"] == kind]
+        if ringing:
+            for number in ringing:
+                self._forget(session_id, number)
+                await self.schedules.cancel(f"{number}.again")
+            turn.say("silenced")
+            return
+        spoken = set(turn.utterance.casefold().split())
+        if any(set(phrase) <= spoken for phrase in self._phrases(turn)("all")) and not turn.slots.get("name"):
+            found = await self._items(turn, kind)
+            if not found:
+                turn.say(f"no_{kind}")
+                return
+        else:
+            one = await self._one(turn, kind)
+            if one is None:
+                return
+            found = [one]
+        now = self._now(turn)
+        for one in found:
+            await self.schedules.cancel(one.id)
+        said = [said_item(turn, "the", one.data, said_due(turn, one, now)) for one in found]
+        turn.say("cancelled", items=spoken_list(said, turn.lang))
+
+    # Setting.
+
+    async def _set(self, turn: Turn, kind: ItemKind, name: str, when: When) -> None:
+        now = self._now(turn)
+        data: dict[str, Any] = {"kind": kind, "name": name}
+        if when.daily is not None:
+            data["days"] = list(when.days)
+            due = await self.schedules.add(
+                "ring",
+                id=_new_id(kind),
+                daily=when.daily,
+                days=when.days,
+                zone=zone_name(turn),
+                data=data,
+                turn=turn,
+            )
+            said = said_repeat(turn, when.days, (due or now).astimezone(now.tzinfo))
+        elif when.at is None:
+            turn.say("unclear")
+            return
+        elif when.at <= now or when.at - now > _FARTHEST:
+            turn.say("past" if when.at <= now else "too_long")
+            return
+        else:
+            if when.is_relative:
+                data["relative"] = True
+                left = timedelta(seconds=round((when.at - now).total_seconds()))
+                await self.schedules.add("ring", id=_new_id(kind), after=left, data=data, turn=turn)
+                said = turn.render("when_in", duration=said_length(turn, left.total_seconds()))
+            else:
+                await self.schedules.add("ring", id=_new_id(kind), at=when.at, data=data, turn=turn)
+                said = said_moment(turn, when.at, now)
+        if kind == "alarm":
+            turn.say("alarm_set", when=said)
+        else:
+            turn.say("reminder_set", when=said, name=name)
+
+    async def _reschedule(self, timer: ScheduledCall, left: timedelta, *, keep_paused: bool = True) -> None:
+        """Let a timer end after another time; one that is paused stays so."""
+        data = {key: value for key, value in timer.data.items() if key != "paused"}
+        if keep_paused and timer.data.get("paused") is not None:
+            data["paused"] = left.total_seconds()
+            await self.schedules.add("ring", id=timer.id, at=_PAUSED, data=data, context=timer.context)
+        else:
+            await self.schedules.add("ring", id=timer.id, after=left, data=data, context=timer.context)
+
+    def _left(self, timer: ScheduledCall) -> float:
+        paused = timer.data.get("paused")
+        if paused is not None:
+            return float(paused)
+        due = timer.next.timestamp() if timer.next is not None else 0.0
+        return max(due - self.host.clock.wall(), 0.0)
+
+    async def _ask_when(
+        self, turn: Turn, question: str, known: When, *, bare: bool = False, soonest: bool = False
+    ) -> When:
+        """Ask for the time; the days that were said before count."""
+
+        def fits(said: str) -> bool:
+            when = self._read_when(turn, said, bare, soonest)
+            return when.at is not None or when.daily is not None or when.day is not None
+
+        answer = await turn.ask(turn.render(question), retries=1, check=fits)
+        if answer is None:
+            return When()
+        found = await self._when(turn, answer, bare=bare, soonest=soonest)
+        if found.at is not None and known.days:
+            return When(daily=found.at.time().replace(tzinfo=None), days=known.days)
+        if found.at is not None and known.day is not None:
+            return When(at=datetime.combine(known.day, found.at.time(), found.at.tzinfo))
+        return found
+
+    # Reading. On a thread: a long sentence has many parts to be tried, and the first one loads a language.
+
+    async def _duration(self, turn: Turn, text: str) -> tuple[timedelta | None, str]:
+        return await asyncio.to_thread(find_duration, text, turn.lang, self._now(turn))
+
+    def _has_length(self, turn: Turn, text: str) -> bool:
+        return find_duration(text, turn.lang, self._now(turn))[0] is not None
+
+    async def _when(self, turn: Turn, text: str, *, bare: bool = False, soonest: bool = False) -> When:
+        return await asyncio.to_thread(self._read_when, turn, text, bare, soonest)
+
+    def _read_when(self, turn: Turn, text: str, bare: bool, soonest: bool) -> When:
+        now = self._now(turn)
+        zone = now.tzinfo or UTC
+        soonest = soonest and turn.home.clock == 12
+        return find_when(text, turn.lang, now, zone, self._phrases(turn), bare=bare, soonest=soonest)
+
+    def _now(self, turn: Turn) -> datetime:
+        return local_now(turn, self.host.clock.wall())
+
+    def _said(self, turn: Turn) -> str:
+        """What a reminder is about and when, in the user's own words; the words between the two belong to them."""
+        first, second = (
+            as_said(turn.slots.get("when", ""), turn.utterance),
+            as_said(turn.slots.get("rest", ""), turn.utterance),
+        )
+        between = turn.utterance.partition(first)[2].partition(second)[0] if first and second else ""
+        known = {word for phrase in self._phrases(turn)("connector") for word in phrase}
+        joins = {word.strip(",").casefold() for word in between.split()} <= known
+        return " ".join((first, between if joins else "", second)).strip()
+
+    def _name(self, turn: Turn) -> str:
+        """The name of a timer, if it was given one."""
+        name = self._bare(turn, as_said(turn.slots.get("name", ""), turn.utterance), "article")
+        return "" if name and self._has_length(turn, name) else name
+
+    def _bare(self, turn: Turn, text: str, name: str) -> str:
+        """`text` without the words of a vocabulary around it."""
+        words = text.strip(" ,.!?").split()
+        drop = sorted(self._phrases(turn)(name), key=len, reverse=True)
+        trimmed = True
+        while trimmed and words:
+            trimmed = False
+            folded = [word.casefold().strip(",") for word in words]
+            for phrase in drop:
+                size = len(phrase)
+                if tuple(folded[:size]) == phrase:
+                    words, trimmed = words[size:], True
+                    break
+                if size == 1 and folded[0].startswith(f"{phrase[0]}'"):  # "d'appeler"
+                    words, trimmed = [words[0][len(phrase[0]) + 1 :], *words[1:]], True
+                    break
+        return " ".join(words).rstrip(",.!?")
+
+    def _phrases(self, turn: Turn) -> Callable[[str], frozenset[tuple[str, ...]]]:
+        def phrases(name: str) -> frozenset[tuple[str, ...]]:
+            try:
+                return self.locale.phrases(name, turn.lang)
+            except MissingResource:
+                return frozenset()
+
+        return phrases
+
+
+def _new_id(kind: ItemKind) -> str:
+    return f"{kind}-{os.urandom(4).hex()}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,169 @@
+"""A claim is explained by what was said: values, numbers, kinds, denials, questions, gates."""
+
+from __future__ import annotations
+
+import pytest
+
+from hark.intents import STRICT, Found, TemplatePool, lookup
+from hark.intents.numerals import can_be_number, without_unit
+from hark.model import Session
+from hark.spec import DEFAULT_SESSION_ID, topics
+
+HERE = Session("here")
+
+
+def register(pool: TemplatePool, label: str, *samples: str, **more: object) -> None:
+    skill_id, intent_name = label.split(":")
+    data = {"skill_id": skill_id, "intent_name": intent_name, "lang": "en-US", "samples": list(samples), **more}
+    assert pool.apply(topics.REGISTER_TEMPLATE, data, DEFAULT_SESSION_ID) == []
+
+
+def values(pool: TemplatePool, skill_id: str, entity: str, *samples: str) -> None:
+    data = {"skill_id": skill_id, "entity_name": entity, "lang": "en-US", "samples": list(samples)}
+    pool.apply(topics.ENTITY_REGISTER, data, DEFAULT_SESSION_ID)
+
+
+def ask(pool: TemplatePool, said: str, floor: float = 0.5) -> Found | str:
+    return lookup(pool, said, "en-US", HERE, lambda: 0.0, floor)
+
+
+def meant(found: Found | str) -> tuple[str, dict[str, str]] | None:
+    return (found.intent.intent_name, found.slots) if isinstance(found, Found) else None
+
+
+@pytest.fixture
+def pool() -> TemplatePool:
+    made = TemplatePool()
+    values(made, "home.skill", "door", "front door", "back door")
+    values(made, "home.skill", "room", "kitchen", "living room", "first floor")
+    register(made, "home.skill:lock", "lock the {door}")
+    register(made, "home.skill:light_on", "(turn|switch) on the light[s] [in the {room}]", "{room} lights on")
+    register(made, "home.skill:light_off", "(turn|switch) off the light[s] [in the {room}]", "{room} lights off")
+    register(made, "home.skill:dim", "dim the lights to {number:level} percent", "dim the {room} to {number:level}")
+    return made
+
+
+def test_a_slot_with_values_takes_no_others_unless_the_sentence_says_more(pool: TemplatePool) -> None:
+    assert meant(ask(pool, "lock the front door")) == ("lock", {"door": "front door"})
+    assert meant(ask(pool, "lock the car")) is None
+    assert "'car' is none of its values" in str(ask(pool, "lock the car"))
+    assert meant(ask(pool, "switch on the lights in the attic")) == ("light_on", {"room": "attic"})
+
+
+def test_strict_accepts_nothing_unexplained(pool: TemplatePool) -> None:
+    assert meant(ask(pool, "switch on the lights in the kitchen", STRICT)) == ("light_on", {"room": "kitchen"})
+    assert meant(ask(pool, "switch on the lights in the attic", STRICT)) is None
+
+
+def test_the_sentence_that_explains_most_comes_first(pool: TemplatePool) -> None:
+    register(pool, "home.skill:floor_on", "turn on the {floor} floor")
+    register(pool, "home.skill:room_on", "turn on the {room}")
+    assert meant(ask(pool, "turn on the first floor")) == ("room_on", {"room": "first floor"})
+
+
+@pytest.mark.parametrize(("said", "level"), [("40", "40"), ("40%", "40"), ("twenty-one", "twenty-one")])
+def test_a_number_slot_takes_numbers(pool: TemplatePool, said: str, level: str) -> None:
+    assert meant(ask(pool, f"dim the kitchen to {said}")) == ("dim", {"room": "kitchen", "level": level})
+
+
+def test_a_number_slot_takes_nothing_else(pool: TemplatePool) -> None:
+    assert meant(ask(pool, "dim the kitchen to candlelight")) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "do not turn on the lights",
+        "is the light off",
+        "are the lights on in the kitchen",
+        "who turned off the lights",
+        "turn off the oven",
+        "turn the light upside down",
+    ],
+)
+def test_denials_questions_and_other_things_are_no_commands(pool: TemplatePool, said: str) -> None:
+    assert meant(ask(pool, said)) is None
+
+
+def test_off_is_not_on(pool: TemplatePool) -> None:
+    found = meant(ask(pool, "the kitchen lights have to go off"))
+    assert found is None or found[0] == "light_off"
+
+
+def test_an_intent_that_the_context_keeps_out_neither_claims_nor_vetoes() -> None:
+    pool = TemplatePool()
+    register(pool, "a.skill:more", "and {place}", requires_context=["asked"])
+    register(pool, "a.skill:time", "what time is it", "tell me what time it is", "tell me the time")
+    assert meant(ask(pool, "and tell me the time")) == ("time", {})
+
+
+def test_what_is_said_word_for_word_is_not_guessed_at_when_the_context_keeps_it_out() -> None:
+    pool = TemplatePool()
+    register(pool, "a.skill:more", "another joke", requires_context=["asked"])
+    register(pool, "a.skill:joke", "tell me a joke", "one more joke", "a joke please")
+    assert "needs the context 'asked'" in str(ask(pool, "another joke"))
+
+
+def test_the_type_of_a_slot_names_the_values_it_takes() -> None:
+    pool = TemplatePool()
+    values(pool, "home.skill", "name", "ceiling lamp", "front door")
+    values(pool, "home.skill", "name_light", "ceiling lamp")
+    values(pool, "home.skill", "name_lock", "front door")
+    register(pool, "home.skill:light", "open {name_light:name}")
+    register(pool, "home.skill:lock", "open {name_lock:name}")
+    assert meant(ask(pool, "open ceiling lamp")) == ("light", {"name": "ceiling lamp"})
+    assert meant(ask(pool, "open front door")) == ("lock", {"name": "front door"})
+
+
+def test_the_type_text_takes_any_words() -> None:
+    pool = TemplatePool()
+    values(pool, "home.skill", "name", "ceiling lamp")
+    register(pool, "home.skill:timer", "timer {text:name}")
+    assert meant(ask(pool, "timer pizza")) == ("timer", {"name": "pizza"})
+
+
+def test_values_written_out_beside_a_slot_fill_their_own() -> None:
+    pool = TemplatePool()
+    values(pool, "home.skill", "name", "front door", "kitchen lamp")
+    values(pool, "home.skill", "state", "locked", "open")
+    register(pool, "home.skill:ask", "is the {beside_state:name} (locked|open)")
+    assert meant(ask(pool, "is the front door locked")) == ("ask", {"name": "front door", "state": "locked"})
+
+
+def test_two_slots_share_words_that_are_a_value_of_each() -> None:
+    pool = TemplatePool()
+    values(pool, "home.skill", "room", "kitchen")
+    values(pool, "home.skill", "thing", "party mode")
+    register(pool, "home.skill:on", "activate {thing}", "activate {thing} in the {room}")
+    assert meant(ask(pool, "activate kitchen party mode")) == ("on", {"thing": "party mode", "room": "kitchen"})
+
+
+def test_words_to_skip_are_skipped_for_the_skill_that_has_them(pool: TemplatePool) -> None:
+    values(pool, "home.skill", "skip_words", "for me", "would you kindly")
+    register(pool, "other.skill:sing", "sing {song}")
+    assert meant(ask(pool, "would you kindly lock the back door for me")) == ("lock", {"door": "back door"})
+    assert meant(ask(pool, "sing would you kindly")) == ("sing", {"song": "would you kindly"})
+    data = {"skill_id": "home.skill", "entity_name": "skip_words"}
+    pool.apply(topics.ENTITY_DEREGISTER, data, DEFAULT_SESSION_ID)
+    assert meant(ask(pool, "lock would you kindly the back door", STRICT)) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "lang", "is_number"),
+    [
+        ("twenty one", "en", True),
+        ("einundzwanzig", "de", True),
+        ("trentadue", "it", True),
+        ("vingt et un", "fr", True),
+        ("und 5", "de", False),
+        ("windows", "en", False),
+        ("8", "xx", True),
+        ("kuusi", "fi", True),
+    ],
+)
+def test_numbers_are_told_by_digits_and_number_words(said: str, lang: str, is_number: bool) -> None:
+    assert can_be_number(said.split(), lang) is is_number
+
+
+def test_the_sign_of_a_unit_is_no_part_of_a_number() -> None:
+    assert [without_unit(text) for text in ("50%", "20.5 °", "half")] == ["50", "20.5", "half"]
