@@ -17,7 +17,7 @@ from hark.act.questions import Questions
 from hark.act.running_work import HandlerRunner, HandlerSpeech, OpenCalls, RunningWork, SkillStopper
 from hark.act.shared_plugins import SharedPlugins
 from hark.bus import Bus, Subscription
-from hark.hosting import Loaded, Runner, check_emittable, describe_error, error_stack
+from hark.hosting import Loaded, Runner, check_emittable, describe_error, error_stack, sendable_text
 from hark.model import Clock, Frozen, Message, Session
 from hark.plugins import Plugin, Turn
 from hark.plugins.handlers import converses, fallbacks_of, handlers_of
@@ -141,6 +141,13 @@ class HandlerHost:
 
     async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None:
         return await self._questions.listen(turn, question, timeout, lang)
+
+    def note(self, turn: Turn, text: str) -> None:
+        dispatch = turn.message
+        trace = self._traces.of(dispatch.utterance_id)
+        if trace is not None:
+            trace.limit(dispatch.context.get(TRACE_KEEP))
+            trace.step("handler", turn.skill_id, "note", 0.0, sendable_text(text))
 
     def task(self, turn: Turn, work: Coroutine[Any, Any, None], name: str) -> None:
         """Handlers on worker threads may begin one as well."""

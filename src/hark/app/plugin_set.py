@@ -201,8 +201,8 @@ def builtin_plugins(wanted: Collection[str]) -> Iterator[type[Plugin]]:
 
 def wanted_by(settings: Settings) -> frozenset[str]:
     """The optional plugins that the settings name: pipeline plugins by id, transformers by chain and id."""
-    entries, chains = settings.entries, settings.transformers
-    pipeline = (entries[name].plugin if name in entries else name for name in settings.assistant.pipeline)
+    options, chains = settings.understanding(), settings.transformers
+    pipeline = (options.entry(name).plugin for name in options.pipeline)
     enabled = (one.name for name in chains.enable for one in named(name))
     ordered = (f"{kind}.{name}" for kind in TRANSFORMER_TYPES for name in chains.order(kind) or ())
     return frozenset((*pipeline, *enabled, *ordered))

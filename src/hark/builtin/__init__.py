@@ -57,7 +57,10 @@ PIPELINE: Final[tuple[type[PipelinePlugin], ...]] = (
 )
 """The default pipeline, in its order: these, and Hark's own for what people say beyond one plain command."""
 
-OPTIONAL: Final[Mapping[str, str]] = {"hassil": "hark.builtin.hassil:HassilMatcher"}
+OPTIONAL: Final[Mapping[str, str]] = {
+    "hassil": "hark.builtin.hassil:HassilMatcher",
+    "persona": "hark.builtin.persona:Persona",
+}
 """Matchers that are loaded only where the pipeline names them: what they need is an extra."""
 
 DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (

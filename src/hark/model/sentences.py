@@ -88,6 +88,25 @@ def sentences(text: str, lang: str, longest: int = 300) -> Iterator[str]:
     yield from _cut(text[begin:].strip(), longest)
 
 
+def is_whole(text: str, lang: str) -> bool:
+    """Whether a text that may go on is complete as it is: it ends like a sentence, and what follows cannot change that.
+
+    In doubt it is not: "at 3." may become "at 3.15", "see example." an address.
+    """
+    whole = text.rstrip(" \t")
+    *_, end = (None, *_END.finditer(whole))
+    if end is None or end.end() != len(whole):
+        return False
+    mark = end.group()
+    if mark[0] != "." or mark.startswith(".."):
+        return mark[0] not in "…\n."
+    words = whole[max(0, end.start() - 2 * _LOOK_BACK) : end.start()].split()
+    word = words[-1].strip("\"'“”„‘’«»([])¿¡*_`") if words else ""
+    if len(word) < 2 or not word.replace("'", "").replace("’", "").replace("-", "").isalpha():
+        return False
+    return not _abbreviated(whole, 0, end.start(), "A", lang.split("-")[0].lower())
+
+
 def _ends(text: str, begin: int, end: re.Match[str], language: str) -> bool:
     """Whether this really is the end of a sentence."""
     mark = end.group()

@@ -184,6 +184,10 @@ class Turn:
         """Emit a Message of this turn."""
         self._stage.emit(self.derive(topic, data or {}))
 
+    def note(self, text: str) -> None:
+        """Add a line to the trace of this turn, which `hark why` shows: what was asked where, and what came of it."""
+        self._stage.note(self, text)
+
     def remember(
         self,
         key: str,
@@ -238,6 +242,9 @@ class TurnHost(Protocol):
 
     async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None:
         """Ask, and wait for the answer."""
+
+    def note(self, turn: Turn, text: str) -> None:
+        """Add a line to the trace of the turn."""
 
     def task(self, turn: Turn, work: Coroutine[Any, Any, None], name: str) -> None:
         """Run something for the turn's skill in its session, beside the handler."""

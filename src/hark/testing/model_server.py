@@ -155,10 +155,9 @@ class ModelServer:
             writer.write(b"0\r\n\r\n")
             await writer.drain()
         finally:
-            if not gone.done():
-                gone.cancel()
-                with suppress(asyncio.CancelledError):
-                    await gone
+            gone.cancel()
+            with suppress(asyncio.CancelledError, ConnectionError):
+                await gone
         return False
 
     async def _break(self, writer: asyncio.StreamWriter, fault: Fault, gone: asyncio.Future[bytes]) -> bool:

@@ -38,6 +38,7 @@ _SAME: Final[Mapping[str, tuple[str, Mapping[str, Mapping[str, Any]]]]] = {
     "common-query": ("common_query", {}),
     "common_qa": ("common_query", {}),
     "fallback": ("fallback", _PRIORITIES),
+    "persona": ("persona", {"low": {"fallback": True}}),
 }
 """The plugin of the same kind by the engine's name, and its configuration by tier."""
 

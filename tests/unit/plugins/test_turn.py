@@ -40,6 +40,8 @@ class Held:
         await self.say(turn.derive(topics.UTTERANCE_SPEAK, {"utterance": question, "lang": lang or turn.lang}), False)
         return self.answers.pop(0) if self.answers else None
 
+    def note(self, turn: Turn, text: str) -> None: ...
+
     def task(self, turn: Turn, work: Any, name: str) -> None:
         work.close()
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 from msgspec import Meta
 
+from hark.model import Frozen
 from hark.model.lang import canonical, is_tag
 from hark.plugins.home import Home, zone_named
 from hark.spec import TransformerType
@@ -230,6 +231,14 @@ DENIES = "blacklisted_"
 """The session field of a key of [deny] is this prefix and the key."""
 
 
+DEFAULT_PIPELINE = (
+    *("stop", "interrupt", "converse", "several", "correction"),
+    *("template", "keyword", "common_query", "fallback"),
+)
+BUILTIN_ENTRIES = {"persona_fallback": PipelineEntry("persona", Frozen(fallback=True))}
+"""Pipeline entries that need no table: personas that answer what is left (PERSONA-1 §7.1)."""
+
+
 class AssistantTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Language and pipeline."""
 
@@ -237,10 +246,7 @@ class AssistantTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The default language: that of an utterance without one."""
     langs: Langs = ()
     """Further languages the assistant understands."""
-    pipeline: Names = (
-        *("stop", "interrupt", "converse", "several", "correction"),
-        *("template", "keyword", "common_query", "fallback"),
-    )
+    pipeline: Names = DEFAULT_PIPELINE
     """The pipeline plugins that are asked to match an utterance, in order: their ids, or names of [pipeline.<name>]
     tables. docs/pipeline.md explains the default order.
     """
@@ -453,6 +459,17 @@ class Settings(msgspec.Struct, frozen=True):
     plugins: dict[str, dict[str, Any]] = {}
     """`[plugins.<id>]`: checked by the `Settings` of each plugin when it is loaded."""
 
+    @property
+    def pipeline(self) -> tuple[str, ...]:
+        """The entries of the pipeline, in order. The default one has personas where a model is configured for them."""
+        stated = self.assistant.pipeline
+        persona = self.plugins.get("persona", {})
+        if stated is not DEFAULT_PIPELINE or not persona.get("endpoint"):
+            return stated
+        entries = ("persona",) if persona.get("answers_the_rest") is False else ("persona", "persona_fallback")
+        place = stated.index("fallback")
+        return (*stated[:place], *entries, *stated[place:])
+
     def speaking(self, lang: str) -> Settings:
         """The same settings with another main language; the one they had is still understood."""
         old = self.assistant
@@ -486,8 +503,8 @@ class Settings(msgspec.Struct, frozen=True):
         return TurnOptions(
             lang=lang,
             langs=frozenset((lang, *map(canonical, self.assistant.langs))),
-            pipeline=self.assistant.pipeline,
-            entries=self.entries,
+            pipeline=self.pipeline,
+            entries={**BUILTIN_ENTRIES, **self.entries},
             denylists=self.deny.lists(),
             protect_skills=self.assistant.protect_skills,
             max_open_turns=self.limits.open_turns,

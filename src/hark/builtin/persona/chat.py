@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
 
 Trouble = Literal[
     "address", "unreachable", "unknown_host", "certificate", "key", "not_found", "busy", "server", "cut", "stalled",
-    "garbage", "too_long", "proxy", "refused",
+    "garbage", "too_long", "proxy", "refused", "silent",
 ]  # fmt: skip
 """What can go wrong; each has a sentence of its own to say."""
 
 _ERROR_LENGTH: Final = 300
 """Characters of a server's error message that are passed on."""
+_LAST_WORD: Final = 0.05
+"""Seconds that a server has to end a stream after the last event."""
+_LONGEST_PAGE: Final = 20_000
+"""Bytes of an error page that are read."""
 _LONGEST_LINE: Final = 1_000_000
 """Bytes of one event of a stream."""
 
@@ -38,8 +43,13 @@ class ChatError(Exception):
 
     @property
     def may_pass(self) -> bool:
-        """Whether asking again, here or elsewhere, may help."""
+        """Whether it will help to ask elsewhere first for a while."""
         return self.trouble in ("unreachable", "busy", "server", "cut", "stalled", "proxy", "unknown_host")
+
+    @property
+    def may_pass_soon(self) -> bool:
+        """Whether it may help to ask again at once."""
+        return self.trouble in ("busy", "server", "cut")
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,8 @@ class Endpoint:
     connect_timeout: float = 5.0
     stall_timeout: float = 30.0
     """Seconds between two pieces of an answer."""
+    time_limit: float = 300.0
+    """Seconds for the whole answer."""
     longest: int = 20_000
     """Characters of an answer; more is cut off."""
 
@@ -76,6 +88,8 @@ class Endpoint:
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             return f'{self.url!r} is not the URL of an endpoint, such as "http://127.0.0.1:11434/v1"'
+        if parts.username or parts.password:
+            return f"the URL of {self.name} holds a password; put it into a key_file instead"
         if self.key and parts.scheme == "http" and not _is_local(parts.hostname):
             return f"the key for {self.name} would be sent unencrypted over the network; use an https URL"
         return None
@@ -94,21 +108,25 @@ class ChatClient:
             await self._client.aclose()
 
     async def stream(
-        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = ()
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), model: str = ""
     ) -> AsyncGenerator[str | ToolCall, None]:
         """The answer as it comes: pieces of text, and at the end the tools the model wants called.
 
         Raises `ChatError`. Closing the iterator closes the connection, so that the model stops.
         """
         request: dict[str, Any] = {"messages": list(messages), "stream": True}
-        if self.endpoint.model:
-            request["model"] = self.endpoint.model
+        if name := model or self.endpoint.model:
+            request["model"] = name
         if tools:
             request["tools"] = list(tools)
         calls = _ToolCalls()
         length = 0
+        now = asyncio.get_running_loop().time
+        latest = now() + self.endpoint.time_limit
         async with self._opened(request) as response:
             async for event in _events(response):
+                if now() > latest:
+                    raise ChatError("too_long", f"{self.endpoint.name} took more than {self.endpoint.time_limit:g} s")
                 for choice in event.choices[:1]:
                     calls.add(choice.delta.tool_calls or ())
                     if choice.delta.content:
@@ -131,8 +149,7 @@ class ChatClient:
             url = f"{self.endpoint.url.rstrip('/')}/chat/completions"
             async with self._http().stream("POST", url, json=request, headers=headers) as response:
                 if response.status_code != 200:
-                    await response.aread()
-                    raise _refusal(place, response)
+                    raise _refusal(place, response, await self._body(response))
                 kind = response.headers.get("content-type", "")
                 if "event-stream" not in kind:
                     raise ChatError("garbage", f"{place} answered with {kind or 'no content type'}, not with a stream")
@@ -149,6 +166,16 @@ class ChatClient:
             raise ChatError("cut", f"{place} broke off the answer: {_text(error)}") from error
         except httpx.HTTPError as error:
             raise ChatError("unreachable", f"{place}: {_text(error)}") from error
+
+    async def _body(self, response: httpx.Response) -> str:
+        """The beginning of an error page. A server may send back what it was sent: never the key."""
+        body = b""
+        async for piece in response.aiter_bytes():
+            body += piece
+            if len(body) > _LONGEST_PAGE:
+                break
+        text = body.decode(errors="replace")
+        return text.replace(self.endpoint.key, "(key)") if self.endpoint.key else text
 
     def _http(self) -> httpx.AsyncClient:
         import httpx
@@ -178,6 +205,7 @@ class _Delta(msgspec.Struct):
 
 class _Choice(msgspec.Struct):
     delta: _Delta = msgspec.field(default_factory=_Delta)
+    finish_reason: str | None = None
 
 
 class _Event(msgspec.Struct):
@@ -185,6 +213,7 @@ class _Event(msgspec.Struct):
     error: Any = None
 
 
+_NOTHING: Final = _Event()
 _read_event = msgspec.json.Decoder(_Event).decode
 
 
@@ -212,18 +241,27 @@ async def _events(response: httpx.Response) -> AsyncIterator[_Event]:
     """The events of a stream (server-sent events; comments and other fields are passed over)."""
     waiting = b""
     ended = False
-    async for piece in response.aiter_bytes():
+    pieces = response.aiter_bytes()
+    async for piece in pieces:
+        yield _NOTHING  # so that the time is looked at, whatever it is that keeps coming
         *lines, waiting = (waiting + piece).split(b"\n")
         if len(waiting) > _LONGEST_LINE or any(len(line) > _LONGEST_LINE for line in lines):
             raise ChatError("too_long", "the model sent more in one piece than is read")
         for line in lines:
             data = line.rstrip(b"\r").removeprefix(b"data:").strip() if line.startswith(b"data:") else b""
             if data == b"[DONE]":
-                ended = True
-            elif data:
-                yield _event(data)
-    if not ended and waiting:
-        raise ChatError("cut", "the answer ended in the middle of a piece")
+                # A connection that is read to its end can be used again; one that stays open is not waited for.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LAST_WORD):
+                        async for _ in pieces:
+                            pass
+                return
+            if data:
+                event = _event(data)
+                ended = ended or any(choice.finish_reason for choice in event.choices)
+                yield event
+    if not ended:
+        raise ChatError("cut", "the answer broke off")
 
 
 def _event(data: bytes) -> _Event:
@@ -236,9 +274,9 @@ def _event(data: bytes) -> _Event:
     return event
 
 
-def _refusal(place: str, response: httpx.Response) -> ChatError:
+def _refusal(place: str, response: httpx.Response, body: str) -> ChatError:
     status = response.status_code
-    said = f"{place} answered {status}: {_message(response.text)}".rstrip(": ")
+    said = f"{place} answered {status}: {_message(body)}".rstrip(": ")
     if status in (401, 403):
         return ChatError("key", said)
     if status == 404:

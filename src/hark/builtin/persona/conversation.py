@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
+from typing import Any, Final, TypeVar
 
-from hark.model.sentences import sentences
+from hark.model.sentences import is_whole, sentences
 
 Said = Mapping[str, Any]
 """A message of a chat, as endpoints take it."""
+
+T = TypeVar("T")
 
 _SESSIONS: Final = 1_000
 """Sessions that are remembered."""
@@ -29,11 +33,13 @@ class Memory:
 
     def keep(self, persona: str, session_id: str, exchange: list[Said]) -> None:
         """Remember an exchange: what the user said, and what came of it."""
+        if not exchange:
+            return
         key = persona, session_id
         kept = self._sessions.setdefault(key, [])
         self._sessions.move_to_end(key)
         kept.append(exchange)
-        while len(kept) > self._turns or (len(kept) > 1 and _size(kept) > self._characters):
+        while kept and (len(kept) > self._turns or _size(kept) > self._characters):
             kept.pop(0)
         if len(self._sessions) > _SESSIONS:
             self._sessions.popitem(last=False)
@@ -48,26 +54,76 @@ def _size(exchanges: list[list[Said]]) -> int:
     return sum(len(str(said.get("content") or "")) for exchange in exchanges for said in exchange)
 
 
+_MARKS: Final = frozenset(".!?…。！？؟।\n \t")  # noqa: RUF001 - marks of many scripts
+_CLOSING: Final = re.compile("[\"'”’»)\\]*_`]+(?=\\s|$)")  # noqa: RUF001
+"""What closes a sentence that was given out already."""
+
+
 class SentenceCutter:
     """Gives out the sentences of a text that comes in pieces, each as soon as it is complete."""
 
     def __init__(self, lang: str) -> None:
         self._lang = lang
         self._text = ""
+        self._after_end = False
+        """Whether what was given out ended with the last piece."""
+
+    @property
+    def pending(self) -> str:
+        """What has come of the next sentence."""
+        return self._text.strip()
 
     def add(self, piece: str) -> Iterator[str]:
-        """The sentences that `piece` completes."""
+        """The sentences that are complete with `piece`."""
+        if self._after_end:
+            piece = _CLOSING.sub("", piece, count=1) if _CLOSING.match(piece) else piece
+            self._after_end = not piece
         self._text += piece
-        if not piece or not any(mark in piece for mark in ".!?…。！？؟।\n \t"):  # noqa: RUF001 - marks of many scripts
+        if not _MARKS.intersection(piece):
             return
         found = list(sentences(self._text, self._lang, longest=len(self._text) + 1))
-        # The last may go on; a sentence is complete when another has begun.
+        # What was begun after a sentence shows that it is complete; the last one has to show it by itself.
         for sentence in found[:-1]:
             at = self._text.index(sentence) + len(sentence)
             self._text = self._text[at:].lstrip(" \t")
             yield sentence
+        if found and is_whole(self._text, self._lang):
+            text, self._text = self._text.strip(), ""
+            self._after_end = True
+            yield text
 
     def rest(self) -> str:
         """What is left when no more comes."""
         text, self._text = self._text.strip(), ""
         return text
+
+
+_THINKS: Final = "<think>"
+_THOUGHT: Final = "</think>"
+
+
+async def without_thoughts(answer: AsyncGenerator[str | T, None]) -> AsyncGenerator[str | T, None]:
+    """An answer without what models that think aloud write before it, between `<think>` and `</think>`."""
+    begin = ""
+    state = "begin"
+    async with aclosing(answer) as pieces:
+        async for piece in pieces:
+            if state == "answer" or not isinstance(piece, str):
+                yield piece
+                continue
+            begin = (begin + piece).lstrip() if state == "begin" else begin + piece
+            if state == "begin" and begin.startswith(_THINKS):
+                state = "thought"
+            if state == "thought":
+                before, found, after = begin.partition(_THOUGHT)
+                begin = after.lstrip() if found else before[-len(_THOUGHT) :]
+                if not found:
+                    continue
+                state = "answer"
+            elif not _THINKS.startswith(begin):
+                state = "answer"
+            if state == "answer" and begin:
+                yield begin
+                begin = ""
+    if state == "begin" and begin:
+        yield begin

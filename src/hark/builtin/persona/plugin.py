@@ -1,48 +1,45 @@
-"""Personas (PERSONA-1): a language model that answers what the skills do not, for those who want one."""
+"""Personas (PERSONA-1): a language model that answers what the skills do not, where the user wants one."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field
+import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from hark.builtin.persona.chat import ChatClient, ChatError, Endpoint, ToolCall
-from hark.builtin.persona.conversation import Memory, Said, SentenceCutter
+from hark.builtin.persona.chat import ChatClient, ChatError
+from hark.builtin.persona.conversation import Memory, Said
+from hark.builtin.persona.generation import Generation, Models
+from hark.builtin.persona.settings import OnePersona, PersonaSettings
+from hark.builtin.persona.tools import NO_TOOLS, ToolSource
 from hark.intents import STRICT, Found, TemplatePool, lookup
+from hark.intents.answers import yes_or_no
 from hark.intents.locale import Locale, MissingResource, Renderer, Role
-from hark.plugins import Declined, Match, Message, PipelinePlugin, Round, Session, Turn, handles
+from hark.plugins import Declined, Home, Match, Message, PipelinePlugin, Round, Session, Turn, handles
+from hark.plugins.engines import Unavailable
 from hark.plugins.handlers import ConversationPlugin
+from hark.skills.spoken import spoken_date, spoken_list, spoken_time
 from hark.spec import topics
 
-PRESETS: Final[Mapping[str, str]] = {
-    "ollama": "http://127.0.0.1:11434/v1",
-    "llama.cpp": "http://127.0.0.1:8080/v1",
-    "vllm": "http://127.0.0.1:8000/v1",
-    "lm-studio": "http://127.0.0.1:1234/v1",
-}
-"""Local servers by their name, at the address where each listens unless told otherwise."""
+FALLBACK: Final = "persona_fallback"
+"""The pipeline entry in which it claims what is left (PERSONA-1 §7.1)."""
 
 _COMMANDS: Final = ("summon", "release", "ask", "list", "check")
-_WAIT_AT_MOST: Final = 5.0
-"""Seconds that a busy server is waited for before another answer is given."""
-_LISTENING: Final = 8
-"""Recent personas that were deregistered while sessions used them."""
-
-
-@dataclass(frozen=True)
-class PersonaSettings:
-    """One persona."""
-
-    prompt: str = ""
-    """What it is told about itself, after the general part."""
-    model: str = ""
-    """The model, if it is another one."""
-    tags: tuple[str, ...] = ()
-    """What it is for, for programs that choose one."""
+_WAITS: Final = 30.0
+"""Seconds after a question in which a yes or a no is the answer to it."""
+_JUST_NOW: Final = 2.0
+"""Seconds after speech has ended in which a "stop" meant the speech."""
+_REMEMBERED: Final = 10_000
+"""Sessions of which is known that they used a persona, that it waits for an answer there, that something was heard."""
+_MOST_PERSONAS: Final = 200
+_MOST_QUERIES: Final = 16
+"""Questions on ovos.persona.query that are answered at once."""
+_FIELD: Final = re.compile(r"\{(persona|lang|time|date|place|skills)\}")
 
 
 class Persona(ConversationPlugin, PipelinePlugin):
@@ -50,59 +47,28 @@ class Persona(ConversationPlugin, PipelinePlugin):
 
     id = "persona"
     quick = True
+    Settings = PersonaSettings
 
-    @dataclass(frozen=True)
-    class Settings:
-        endpoint: str = ""
-        """Where the model is: "ollama", "llama.cpp", "vllm", "lm-studio", or the URL of an OpenAI-compatible server,
-        such as "http://127.0.0.1:11434/v1".
-        """
-        model: str = ""
-        """The name of the model; local servers with one model need none."""
-        key_file: str = ""
-        """A file with the key of a hosted model."""
-        key_variable: str = ""
-        """Or the environment variable that holds it."""
-        second_endpoint: str = ""
-        """Where a model is that stands in when the first cannot be reached."""
-        second_model: str = ""
-        """Its name."""
-        default: str = "hark"
-        """The persona that answers when none was summoned."""
-        personas: dict[str, PersonaSettings] = field(default_factory=lambda: {"hark": PersonaSettings()})
-        """The personas by name; each is a table."""
-        prompt: str = (
-            "You are {persona}, a voice assistant. Your answers are spoken, so keep them short: one to three "
-            "sentences, no lists, no headings, no links. Answer in the language with the tag {lang}. It is {time}, {date}.{place} "
-            "If you do not know something, say so."
-        )
-        """What every persona is told first; {persona}, {lang}, {time}, {date} and {place} are filled in."""
-        memory_turns: int = 20
-        """Exchanges that are remembered in a session."""
-        memory_characters: int = 20_000
-        """Characters of them."""
-        longest_answer: int = 4_000
-        """Characters of an answer; more is cut off."""
-        connect_timeout: float = 5.0
-        """Seconds in which the endpoint has to accept a connection."""
-        stall_timeout: float = 30.0
-        """Seconds within which the next piece of an answer has to come."""
-        query_budget: float = 20.0
-        """Seconds that an answer to ovos.persona.query may take."""
-
-    settings: Settings
+    settings: PersonaSettings
 
     def __init__(self) -> None:
-        self._clients: list[ChatClient] = []
-        self._memory = Memory(1, 1)
-        self._commands: TemplatePool
-        self._personas: dict[str, PersonaSettings] = {}
-        self._retired: dict[str, set[str]] = {}
+        self.tools: ToolSource = NO_TOOLS
+        """What the models may have done for them while they answer."""
+        self._personas: dict[str, OnePersona] = {}
+        self._retired: dict[str, frozenset[str]] = {}
         """Personas that were deregistered, and the sessions that may go on using them."""
-        self._used: dict[str, set[str]] = {}
-        """Sessions that have used a persona."""
-        self._awaiting: set[str] = set()
-        """Sessions in which it has asked something."""
+        self._used: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """The persona and the session of recent conversations."""
+        self._asked: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        """Sessions in which a persona has asked something: which one, and until when it waits."""
+        self._heard: OrderedDict[str, float] = OrderedDict()
+        """Sessions in which something is heard, or was: until when."""
+        self._answering: dict[asyncio.Task[Any], str] = {}
+        """The handlers that run, with their session."""
+        self._interrupted: set[str] = set()
+        """Sessions in which an answer was stopped, until that is known to be what was to be stopped."""
+        self._queries = 0
+        self._skills: dict[str, None] = {}
 
     @cached_property
     def locale(self) -> Locale:
@@ -110,42 +76,30 @@ class Persona(ConversationPlugin, PipelinePlugin):
 
     async def start(self) -> None:
         given = self.settings
-        self._personas = dict(given.personas)
+        self._personas = dict(given.personas) or {given.default: OnePersona()}
+        self._personas.setdefault(given.default, OnePersona())
         self._memory = Memory(given.memory_turns, given.memory_characters)
-        self.dialogs = Renderer(self.locale)
-        self._clients = [
-            ChatClient(self._endpoint(url, model))
-            for url, model in ((given.endpoint, given.model), (given.second_endpoint, given.second_model))
-            if url
-        ]
-        for client in self._clients:
-            if problem := client.endpoint.problem():
-                self.host.log.warning("persona: %s", problem)
+        self.dialogs = Renderer(self.locale, self.host.lang)
+        endpoints = given.endpoints()
+        if not endpoints:
+            raise Unavailable("no endpoint is configured", 'set endpoint = "ollama" or a URL in [plugins.persona]')
+        if find_spec("httpx") is None:
+            raise Unavailable("httpx is not installed", "pip install 'hark[persona]'")
+        self._models = Models([ChatClient(endpoint) for endpoint in endpoints], self.host.clock)
         self._commands = self._read_commands()
-        self.host.on(topics.PERSONA_QUERY, self._query)
+        self.host.on(topics.PERSONA_QUERY, self._query, shared=True)
         self.host.on(topics.PERSONA_LIST, self._list_personas, shared=True)
         self.host.on((topics.PERSONA_REGISTER, topics.PERSONA_DEREGISTER), self._change_personas)
+        self.host.on((topics.AUDIO_OUTPUT_STARTED, topics.AUDIO_OUTPUT_ENDED), self._note_sound)
+        self.host.on(topics.AUDIO_STOP, self._barge_in)
+        self.host.on((topics.REGISTER_TEMPLATE, topics.REGISTER_KEYWORD, topics.SKILL_DEREGISTER), self._note_skill)
 
     async def stop(self) -> None:
-        for client in self._clients:
-            await client.close()
+        await self._models.close()
 
-    def _endpoint(self, url: str, model: str) -> Endpoint:
-        given = self.settings
-        return Endpoint(
-            PRESETS.get(url, url),
-            model,
-            self._key(),
-            connect_timeout=given.connect_timeout,
-            stall_timeout=given.stall_timeout,
-            longest=given.longest_answer,
-        )
-
-    def _key(self) -> str:
-        given = self.settings
-        if given.key_variable:
-            return os.environ.get(given.key_variable, "")
-        return Path(given.key_file).expanduser().read_text().strip() if given.key_file else ""
+    def problem(self) -> str:
+        failure = self._models.failure
+        return f"the last answer failed: {failure}" if failure else ""
 
     # Claiming (PERSONA-1 §7).
 
@@ -153,15 +107,13 @@ class Persona(ConversationPlugin, PipelinePlugin):
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
     ) -> Match | Declined | None:
         """A command to a persona; else everything while one is active, and in the fallback entry what is left."""
-        if not self._clients:
-            return None
         command = self._command(utterances, lang, session)
         if command is not None:
             return command
         active = session.persona_id or ""
         if active:
             if not self._serves(active, session.session_id):
-                return Declined(f"the persona {active} is not here")
+                return Declined(f"there is no persona {active!r} here")
             return self.claim("chat", lang=lang, utterance=utterances[0], slots={"persona": active})
         if round is not None and round.config.get("fallback") is True:
             return self.claim("chat", lang=lang, utterance=utterances[0], slots={"persona": self.settings.default})
@@ -170,27 +122,30 @@ class Persona(ConversationPlugin, PipelinePlugin):
     def _command(self, utterances: Sequence[str], lang: str, session: Session) -> Match | None:
         for said in utterances:
             found = lookup(self._commands, said, lang, Session(), self.host.clock.wall, STRICT)
-            if not isinstance(found, Found):
-                continue
-            slots = {name: value for name, value in found.slots.items() if isinstance(value, str)}
-            named = self._named(slots.get("persona", ""))
-            return self._claim_command(found.intent.intent_name, named, slots, said, lang, session)
+            if isinstance(found, Found):
+                slots = {name: value for name, value in found.slots.items() if isinstance(value, str)}
+                return self._claim_command(found.intent.intent_name, slots, said, lang, session)
         return None
 
     def _claim_command(
-        self, name: str, persona: str | None, slots: Mapping[str, str], said: str, lang: str, session: Session
+        self, name: str, slots: Mapping[str, str], said: str, lang: str, session: Session
     ) -> Match | None:
-        if name in ("summon", "ask") and persona is None:
-            return None
+        named = self._named(slots.get("persona", ""))
         if name == "ask":
-            slots = {"persona": str(persona), "query": slots.get("query", "")}
+            if named is None:
+                return None
+            # The word between name and question belongs to the question: "what", "why".
+            _, _, query = said.casefold().partition(slots["persona"].casefold())
+            slots = {"persona": named, "query": query.strip(" ,:") or slots["query"]}
             return self.claim("ask", lang=lang, utterance=said, slots=slots)
         if name == "summon":
-            updated = session.replace(persona_id=persona)
-            return Match(self.id, name, lang, said, {"persona": str(persona)}, updated_session=updated)
+            if named is None:
+                return None
+            updated = session.replace(persona_id=named)
+            return Match(self.id, name, lang, said, {"persona": named}, updated_session=updated)
         if name == "release":
             active = session.persona_id or ""
-            if not active or not self._serves(active, session.session_id):
+            if not active or not self._serves(active, session.session_id) or ("persona" in slots and named != active):
                 return None
             updated = session.without("persona_id")
             return Match(self.id, name, lang, said, {"persona": active}, updated_session=updated)
@@ -205,7 +160,6 @@ class Persona(ConversationPlugin, PipelinePlugin):
 
     def _read_commands(self) -> TemplatePool:
         pool = TemplatePool()
-        names = [name.casefold() for name in self._personas]
         for lang in self.host.langs:
             for command in _COMMANDS:
                 try:
@@ -214,168 +168,241 @@ class Persona(ConversationPlugin, PipelinePlugin):
                     continue
                 data = {"skill_id": self.id, "intent_name": command, "lang": lang, "samples": list(samples)}
                 pool.apply(topics.REGISTER_TEMPLATE, data, "default")
+        self._name_personas(pool)
+        return pool
+
+    def _name_personas(self, pool: TemplatePool) -> None:
+        for lang in self.host.langs:
+            names = [name.casefold() for name in self._personas]
             data = {"skill_id": self.id, "entity_name": "persona", "lang": lang, "samples": names}
             pool.apply(topics.ENTITY_REGISTER, data, "default")
-        return pool
 
     # Answering.
 
     @handles("chat")
-    async def chat(self, turn: Turn) -> AsyncGenerator[str, None]:
+    async def chat(self, turn: Turn) -> None:
         """Answer by the model, sentence by sentence."""
         persona = turn.slots["persona"]
-        self._used.setdefault(persona, set()).add(turn.session.session_id)
-        async with aclosing(self._answer(persona, turn.utterance, turn.lang, turn.session.session_id)) as answer:
-            async for sentence in answer:
-                yield sentence
+        _remember(self._used, (persona, turn.session.session_id), None)
+        await self._answer(turn, persona, turn.utterance)
 
     @handles("ask")
-    async def ask(self, turn: Turn) -> AsyncGenerator[str, None]:
+    async def ask(self, turn: Turn) -> None:
         """Pass one question on."""
-        persona, query = turn.slots["persona"], turn.slots["query"]
-        async with aclosing(self._answer(persona, query, turn.lang, turn.session.session_id)) as answer:
-            async for sentence in answer:
-                yield sentence
+        await self._answer(turn, turn.slots["persona"], turn.slots["query"])
 
     @handles("summon")
     def summon(self, turn: Turn) -> str:
-        persona = turn.slots["persona"]
-        turn.emit(topics.PERSONA_ACTIVATED, {"persona_id": persona, "session_id": turn.session.session_id})
+        """Confirm that the persona is there."""
+        persona, session_id = turn.slots["persona"], turn.session.session_id
+        _remember(self._used, (persona, session_id), None)
+        turn.emit(topics.PERSONA_ACTIVATED, {"persona_id": persona, "session_id": session_id})
         return turn.render("here", persona=persona)
 
     @handles("release")
     def release(self, turn: Turn) -> str:
+        """Confirm that it is gone. What was said is remembered for the next time."""
         persona = turn.slots["persona"]
+        for task, session_id in self._answering.items():
+            if session_id == turn.session.session_id:
+                task.cancel()
         turn.emit(topics.PERSONA_DISMISSED, {"persona_id": persona, "session_id": turn.session.session_id})
         return turn.render("gone", persona=persona)
 
     @handles("list")
     def list(self, turn: Turn) -> str:
-        return turn.render("these", personas=", ".join(self._personas))
+        """Name the personas."""
+        return turn.render("these", personas=spoken_list(tuple(self._personas), turn.lang))
 
     @handles("check")
     def check(self, turn: Turn) -> str:
+        """Name the one that is active."""
         active = turn.session.persona_id
         return turn.render("active", persona=active) if active else turn.render("none")
 
-    async def _answer(self, persona: str, said: str, lang: str, session_id: str) -> AsyncGenerator[str, None]:
-        """The sentences of the answer; a sentence that says what is wrong, where the model cannot answer."""
-        asked: Said = {"role": "user", "content": said}
-        messages = [self._prompt(persona, lang), *self._memory.recall(persona, session_id), asked]
-        spoken: list[str] = []
-        try:
-            async with aclosing(self._sentences(messages, lang)) as answer:
-                async for sentence in answer:
-                    spoken.append(sentence)
-                    yield sentence
-        except ChatError as error:
-            self.host.log.warning("persona: %s", error)
-            yield self._trouble(error, lang)
-        finally:
-            if spoken:
-                reply: Said = {"role": "assistant", "content": " ".join(spoken)}
-                self._memory.keep(persona, session_id, [asked, reply])
-
-    async def _sentences(self, messages: Sequence[Said], lang: str) -> AsyncGenerator[str, None]:
-        cutter = SentenceCutter(lang)
-        async with aclosing(self._pieces(messages)) as pieces:
-            async for piece in pieces:
-                for sentence in cutter.add(piece):
-                    yield sentence
-        if rest := cutter.rest():
-            yield rest
-
-    async def _pieces(self, messages: Sequence[Said]) -> AsyncGenerator[str, None]:
-        """The answer of the first endpoint that gives one. Once something was said, no other answer is begun."""
-        last: ChatError | None = None
-        for client in self._clients:
-            for attempt in range(2):
-                begun = False
-                try:
-                    async with aclosing(client.stream(messages)) as answer:
-                        async for piece in answer:
-                            if isinstance(piece, ToolCall):
-                                continue
-                            begun = True
-                            yield piece
-                    return
-                except ChatError as error:
-                    if begun or not error.may_pass:
-                        raise
-                    last = error
-                wait = last.retry_after if last.retry_after is not None else 0.5
-                if attempt or last.trouble not in ("busy", "server", "cut") or wait > _WAIT_AT_MOST:
-                    break
-                await self.host.clock.sleep(wait)
-        raise last or ChatError("address", "no endpoint is configured")
-
-    def _prompt(self, persona: str, lang: str) -> Said:
-        own = self._personas.get(persona, PersonaSettings())
-        now = self.host.clock.local() if hasattr(self.host.clock, "local") else None
-        filled = self.settings.prompt.format(
-            persona=persona,
-            lang=lang,
-            time=now.strftime("%H:%M") if now else "",
-            date=now.strftime("%A, %d %B %Y") if now else "",
-            place="",
+    async def _answer(self, turn: Turn, persona: str, said: str) -> None:
+        """Say the answer; where the model cannot answer, a sentence that says what is wrong."""
+        session_id = turn.session.session_id
+        self._asked.pop(session_id, None)
+        messages: list[Said] = [
+            self._prompt(persona, turn.lang, turn.home, turn.session),
+            *self._memory.recall(persona, session_id),
+            {"role": "user", "content": said},
+        ]
+        answer = Generation(
+            self._models,
+            messages,
+            turn.lang,
+            model=self._personas.get(persona, OnePersona()).model,
+            turn=turn,
+            tools=self.tools,
+            limits=self.settings.tools,
+            clock=self.host.clock,
         )
-        return {"role": "system", "content": f"{filled} {own.prompt}".strip()}
+        async with self._under_way(session_id):
+            try:
+                async with aclosing(answer.sentences()) as sentences:
+                    async for sentence in sentences:
+                        await turn.speak(sentence.text, listen=sentence.asks)
+                        if sentence.asks:
+                            until = self.host.clock.monotonic() + _WAITS
+                            _remember(self._asked, session_id, (persona, until))
+            except ChatError as error:
+                self.host.log.warning("%s", error)
+                await turn.say(f"trouble_{error.trouble}")
+            finally:
+                self._memory.keep(persona, session_id, answer.exchange())
 
-    def _trouble(self, error: ChatError, lang: str) -> str:
-        return Renderer(self.locale).render(f"trouble_{error.trouble}", lang).text
-
-    # Side channels (PERSONA-1 §8.5, §8.7, §9).
-
-    def _query(self, message: Message) -> None:
-        self.host.task(self._answer_query(message), "persona query")
-
-    async def _answer_query(self, message: Message) -> None:
-        persona, said = message.data.get("persona_id"), message.data.get("utterance")
-        echo: dict[str, Any] = {
-            "persona_id": persona if isinstance(persona, str) else "",
-            "utterance": said if isinstance(said, str) else "",
-        }
+    @asynccontextmanager
+    async def _under_way(self, session_id: str) -> AsyncIterator[None]:
+        """An answer that a stop or a wake word ends."""
+        task: Any = asyncio.current_task()
+        self._answering[task] = session_id
+        self._interrupted.discard(session_id)
         try:
-            echo |= await self._outcome(persona, said, message)
-        except ChatError as error:
-            echo["error"] = str(error)
-        except TimeoutError:
-            echo["error"] = f"no answer within {self.settings.query_budget:g} s"
-        self.host.send(message.reply(topics.PERSONA_ANSWER, echo))
+            yield
+        except asyncio.CancelledError:
+            self._interrupted.add(session_id)
+            raise
+        finally:
+            del self._answering[task]
 
-    async def _outcome(self, persona: Any, said: Any, message: Message) -> dict[str, str]:
-        if not isinstance(persona, str) or not isinstance(said, str) or not said.strip():
-            return {"error": "malformed request: persona_id and utterance are text"}
-        if persona not in self._personas:
-            return {"error": f"unsupported persona_id {persona!r}"}
-        lang = (message.session.lang if message.session is not None else None) or "en-US"
-        messages = [self._prompt(persona, lang), {"role": "user", "content": said}]
-        async with self.host.clock.timeout(self.settings.query_budget):
-            pieces = [piece async for piece in self._pieces(messages)]
-        text = "".join(pieces).strip()
-        return {"response": text} if text else {"error": "the model had no answer"}
-
-    def _list_personas(self, message: Message) -> None:
-        personas = [{"persona_id": name, "name": name, "tags": list(one.tags)} for name, one in self._personas.items()]
-        data = {"pipeline_id": self.id, "fallback_pipeline_id": "persona_fallback", "personas": personas}
-        self.host.send(message.response(data))
-
-    def _change_personas(self, message: Message) -> None:
-        persona = message.data.get("persona_id")
-        if not isinstance(persona, str) or not persona:
-            self.host.log.warning("%s names no persona", message.type)
-        elif message.type == topics.PERSONA_REGISTER:
-            self._personas.setdefault(persona, PersonaSettings())
-            self._retired.pop(persona, None)
-        elif self._personas.pop(persona, None) is not None:
-            self._retired[persona] = set(self._used.get(persona, ()))
+    def _prompt(self, persona: str, lang: str, home: Home, session: Session) -> Said:
+        now = home.local(self.host.clock.wall())
+        denied = {*self.settings.private_skills, *(session.blacklisted_skills or ())}
+        skills = [_spoken_name(skill) for skill in self._skills if skill not in denied]
+        fields = {
+            "persona": persona,
+            "lang": lang,
+            "time": spoken_time(now, lang, home.clock),
+            "date": spoken_date(now.date(), lang, year=True),
+            "place": f" in {home.place}" if home.place else "",
+            "skills": f" The user can also give commands about: {', '.join(skills)}." if skills else "",
+        }
+        general = _FIELD.sub(lambda found: fields[found[1]], self.settings.prompt)
+        own = self._personas.get(persona, OnePersona()).prompt
+        return {"role": "system", "content": f"{general} {own}".strip()}
 
     # Conversation and stop.
+
+    def can_converse(self, utterances: Sequence[str], lang: str, session: Session) -> bool:
+        """A yes or a no is for the persona that has just asked; all else goes through the pipeline, skills first."""
+        _, until = self._asked.get(session.session_id, ("", 0.0))
+        if self.host.clock.monotonic() >= until:
+            return False
+        return any(yes_or_no(said, lang) is not None for said in utterances)
+
+    async def converse(self, turn: Turn) -> None:
+        """The answer to its question."""
+        persona, _ = self._asked.pop(turn.session.session_id, (self.settings.default, 0.0))
+        await self._answer(turn, persona, turn.utterance)
 
     def can_stop(self, session: Session) -> bool:
         """Whether a persona holds a conversation in this session."""
         return bool(session.persona_id) and self._serves(session.persona_id or "", session.session_id)
 
     def stopped(self, turn: Turn) -> None:
-        """Nothing was being said: the user is done with the persona."""
-        turn.session = turn.session.replace(persona_id="")
+        """An answer was stopped; or, where nothing was being said, the user is done with the persona."""
+        session_id, persona = turn.session.session_id, turn.session.persona_id
+        self._asked.pop(session_id, None)
+        spoke = self._heard.get(session_id, 0.0) > self.host.clock.monotonic()
+        if session_id in self._interrupted or spoke:
+            self._interrupted.discard(session_id)
+        elif persona and self._serves(persona, session_id):
+            turn.session = turn.session.replace(persona_id="")
+            turn.emit(topics.PERSONA_DISMISSED, {"persona_id": persona, "session_id": session_id})
+
+    def _note_sound(self, message: Message) -> None:
+        begins = message.type == topics.AUDIO_OUTPUT_STARTED
+        until = float("inf") if begins else self.host.clock.monotonic() + _JUST_NOW
+        _remember(self._heard, message.session_id, until)
+
+    def _barge_in(self, message: Message) -> None:
+        """What is being said is to end: so is what is still being written."""
+        for task, session_id in self._answering.items():
+            if session_id == message.session_id:
+                task.cancel()
+
+    # Side channels (PERSONA-1 §8.5, §8.7, §9).
+
+    def _query(self, message: Message) -> None:
+        self.host.task(self._answer_query(message), "query")
+
+    async def _answer_query(self, message: Message) -> None:
+        persona, said = message.data.get("persona_id"), message.data.get("utterance")
+        answer: dict[str, Any] = {
+            "persona_id": persona if isinstance(persona, str) else "",
+            "utterance": said if isinstance(said, str) else "",
+        }
+        self._queries += 1
+        try:
+            answer |= await self._outcome(persona, said, message)
+        except ChatError as error:
+            answer["error"] = str(error)
+        except TimeoutError:
+            answer["error"] = f"no answer within {self.settings.query_budget:g} s"
+        finally:
+            self._queries -= 1
+            if "response" not in answer:
+                answer.setdefault("error", "the assistant is shutting down")
+            self.host.send(message.reply(topics.PERSONA_ANSWER, answer))
+
+    async def _outcome(self, persona: Any, said: Any, message: Message) -> dict[str, str]:
+        if not isinstance(persona, str) or not isinstance(said, str) or not said.strip():
+            return {"error": "malformed request: persona_id and utterance are text"}
+        if persona not in self._personas:
+            return {"error": f"unsupported persona_id {persona!r}"}
+        session = message.session or Session()
+        if self.id in (session.blacklisted_pipelines or ()):
+            return {"error": "this session denies personas"}
+        if self._queries > _MOST_QUERIES:
+            return {"error": "too many questions at once"}
+        lang = session.lang or self.host.lang
+        home = self.host.home.for_session(session, lang)
+        messages = [self._prompt(persona, lang, home, session), {"role": "user", "content": said}]
+        model = self._personas[persona].model
+        answer = Generation(self._models, messages, lang, model=model, clock=self.host.clock)
+        async with self.host.clock.timeout(self.settings.query_budget):
+            return {"response": " ".join([sentence.text async for sentence in answer.sentences()])}
+
+    def _list_personas(self, message: Message) -> None:
+        personas = [{"persona_id": name, "name": name, "tags": list(one.tags)} for name, one in self._personas.items()]
+        data = {"pipeline_id": self.id, "fallback_pipeline_id": FALLBACK, "personas": personas}
+        self.host.send(message.response(data))
+
+    def _change_personas(self, message: Message) -> None:
+        persona = message.data.get("persona_id")
+        if not isinstance(persona, str) or not persona or len(persona) > 100:
+            self.host.log.warning("%s names no persona", message.type)
+            return
+        if message.type == topics.PERSONA_REGISTER:
+            if persona not in self._personas and len(self._personas) >= _MOST_PERSONAS:
+                self.host.log.warning("%s: there are %d personas already", message.type, len(self._personas))
+                return
+            self._personas.setdefault(persona, self.settings.personas.get(persona, OnePersona()))
+            self._retired.pop(persona, None)
+        elif self._personas.pop(persona, None) is not None:
+            self._retired[persona] = frozenset(session_id for name, session_id in self._used if name == persona)
+        self._name_personas(self._commands)
+
+    def _note_skill(self, message: Message) -> None:
+        """Follow which skills there are; those of single sessions are no concern of the others."""
+        skill_id = message.data.get("skill_id")
+        if not isinstance(skill_id, str) or message.session_id != "default":
+            return
+        if message.type == topics.SKILL_DEREGISTER:
+            self._skills.pop(skill_id, None)
+        elif len(self._skills) < _MOST_PERSONAS:
+            self._skills[skill_id] = None
+
+
+def _remember(kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+    """Keep a value, and forget the oldest of too many."""
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > _REMEMBERED:
+        kept.popitem(last=False)
+
+
+def _spoken_name(skill_id: str) -> str:
+    return re.sub(r"[._-]+", " ", skill_id.removesuffix(".skill"))

@@ -1,0 +1,241 @@
+"""Answering by a language model: sentences as they are written, and the tools that the model wants called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hark.builtin.persona.chat import ChatClient, ChatError, ToolCall
+from hark.builtin.persona.conversation import Said, SentenceCutter, without_thoughts
+from hark.builtin.persona.tools import NO_TOOLS, ToolDefinition, ToolError, ToolLimits, ToolSource
+from hark.intents.speech import plain_text
+from hark.plugins import Clock, Turn
+
+Note = Callable[[str], None]
+"""Takes a line for `hark why`."""
+
+_RETRY: Final = 0.5
+"""Seconds until a server that failed is asked again, unless it says when."""
+_RETRY_AT_MOST: Final = 5.0
+"""Seconds that a busy server is waited for; a user waits too."""
+_REST: Final = 30.0
+"""Seconds for which another endpoint is asked first after one could not be reached."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of an answer, as it is said."""
+
+    text: str
+    asks: bool = False
+    """Whether it is a question that the answer ends with."""
+
+
+class Models:
+    """The endpoints that may answer, in order of preference: where one cannot, the next stands in."""
+
+    def __init__(self, clients: Sequence[ChatClient], clock: Clock) -> None:
+        self._clients = clients
+        self._clock = clock
+        self._resting: dict[ChatClient, float] = {}
+        """Those that could not be reached, and until when they are asked last."""
+        self.failure = ""
+        """What the last failure was, if nothing was answered since."""
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for client in self._clients:
+            await client.close()
+
+    async def stream(
+        self, messages: Sequence[Said], tools: Sequence[ToolDefinition], model: str, note: Note
+    ) -> AsyncGenerator[str | ToolCall, None]:
+        """The answer of the first that gives one. Once a piece of one has come, no other answer is begun."""
+        described = [tool.described() for tool in tools]
+        last = ChatError("address", "no endpoint is configured")
+        for client in self._in_order():
+            for attempt in (1, 2):
+                begun = False
+                try:
+                    note(_sent(client, messages, described, model))
+                    async with aclosing(client.stream(messages, described, model)) as answer:
+                        async for piece in answer:
+                            begun = True
+                            yield piece
+                    self._resting.pop(client, None)
+                    self.failure = ""
+                    return
+                except ChatError as error:
+                    last = error
+                    self.failure = str(error)
+                    note(f"{error.trouble}: {error}")
+                    if begun:
+                        raise
+                wait = _RETRY if last.retry_after is None else last.retry_after
+                if attempt == 2 or not last.may_pass_soon or wait > _RETRY_AT_MOST:
+                    break
+                await self._clock.sleep(wait)
+            if last.may_pass:
+                self._resting[client] = self._clock.monotonic() + _REST
+        raise last
+
+    def _in_order(self) -> list[ChatClient]:
+        now = self._clock.monotonic()
+        return sorted(self._clients, key=lambda client: self._resting.get(client, now) > now)
+
+
+def _sent(client: ChatClient, messages: Sequence[Said], tools: Sequence[Mapping[str, Any]], model: str) -> str:
+    """What leaves the device."""
+    size = sum(len(str(said.get("content") or "")) for said in messages)
+    earlier = sum(said["role"] == "user" for said in messages) - 1
+    kinds = f"{earlier} earlier exchange{'' if earlier == 1 else 's'}"
+    if tools:
+        kinds += f", {len(tools)} tools"
+    which = model or client.endpoint.model or "its model"
+    return f"sent to {client.endpoint.name}, {which}: {size} characters, {kinds}"
+
+
+class Generation:
+    """One answer to one utterance."""
+
+    def __init__(
+        self,
+        models: Models,
+        messages: Sequence[Said],
+        lang: str,
+        *,
+        model: str = "",
+        turn: Turn | None = None,
+        tools: ToolSource = NO_TOOLS,
+        limits: ToolLimits | None = None,
+        clock: Clock,
+    ) -> None:
+        self._models = models
+        self._messages = list(messages)
+        self._asked = len(self._messages) - 1
+        self._lang = lang
+        self._model = model
+        self._turn = turn
+        self._tools = tools
+        self._limits = limits or ToolLimits()
+        self._clock = clock
+        self._text: list[str] = []
+        """What the model has written since the last tool."""
+
+    def exchange(self) -> list[Said]:
+        """What was said, for the memory: the utterance, the tools that were called, and the answer as far as it came.
+
+        Nothing, when nothing came of it.
+        """
+        said = self._messages[self._asked :]
+        if text := "".join(self._text).strip():
+            said.append({"role": "assistant", "content": text})
+        return said if len(said) > 1 else []
+
+    async def sentences(self) -> AsyncGenerator[Sentence, None]:
+        """The answer, each sentence as soon as it is complete. Raises `ChatError` after what was complete."""
+        for number in range(self._limits.rounds + 1):
+            offered: Sequence[ToolDefinition] = ()
+            if self._turn is not None and number < self._limits.rounds:
+                offered = self._tools.offered(self._turn.session, self._lang)
+            calls: list[ToolCall] = []
+            async with aclosing(self._round(offered, calls)) as written:
+                async for sentence in written:
+                    yield sentence
+            if not calls or number == self._limits.rounds:
+                if not "".join(self._text).strip():
+                    raise ChatError("silent", "the model had nothing to say")
+                return
+            await self._call(calls, {tool.name for tool in offered})
+
+    async def _round(self, offered: Sequence[ToolDefinition], calls: list[ToolCall]) -> AsyncGenerator[Sentence, None]:
+        """What the model says to the messages so far; the tools it wants called are put into `calls`."""
+        cutter = SentenceCutter(self._lang)
+        held = ""
+        """A question: whether it is the last thing said is known when something follows, or nothing does."""
+        answer = self._models.stream(self._messages, offered, self._model, self._note)
+        try:
+            async with aclosing(without_thoughts(answer)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, ToolCall):
+                        calls.append(piece)
+                        continue
+                    self._text.append(piece)
+                    for sentence in cutter.add(piece):
+                        if held:
+                            yield Sentence(held)
+                        held = _spoken(sentence)
+                        if held and not _is_question(held):
+                            yield Sentence(held)
+                            held = ""
+                    if held and cutter.pending:
+                        yield Sentence(held)
+                        held = ""
+        except ChatError:
+            if held:
+                yield Sentence(held)
+            raise
+        rest = _spoken(cutter.rest())
+        for text in filter(None, (held, rest)):
+            yield Sentence(text, asks=_is_question(text) and not calls and text is (rest or held))
+
+    async def _call(self, calls: Sequence[ToolCall], offered: set[str]) -> None:
+        """Call the tools that the model wants, one after the other, and add what came of it."""
+        described = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in calls
+        ]
+        text = "".join(self._text).strip()
+        results: list[Said] = []
+        for number, call in enumerate(calls):
+            result = await self._result(call, offered, number)
+            results.append({"role": "tool", "tool_call_id": call.id, "content": result})
+        self._messages += [{"role": "assistant", "content": text or None, "tool_calls": described}, *results]
+        self._text.clear()
+
+    async def _result(self, call: ToolCall, offered: set[str], number: int) -> str:
+        began = self._clock.monotonic()
+        try:
+            result = await self._done(call, offered, number)
+        except ToolError as error:
+            result = f"Error: {str(error)[:1000]}"
+        else:
+            left = len(result) - self._limits.characters
+            if left > 0:
+                result = f"{result[: self._limits.characters]} [{left} more characters are left out]"
+        seconds = self._clock.monotonic() - began
+        self._note(f"tool {call.name}({call.arguments[:200]}) → {result[:200]}  {seconds:.3f} s")
+        return result
+
+    async def _done(self, call: ToolCall, offered: set[str], number: int) -> str:
+        if self._turn is None or call.name not in offered:
+            raise ToolError(f"there is no tool {call.name}")
+        if number >= self._limits.calls:
+            raise ToolError("too many tools at once")
+        try:
+            arguments = json.loads(call.arguments)
+        except ValueError:
+            arguments = None
+        if not isinstance(arguments, dict):
+            raise ToolError("the arguments are not a JSON object")
+        try:
+            async with self._clock.timeout(self._limits.seconds):
+                return str(await self._tools.call(call.name, arguments, self._turn))
+        except TimeoutError:
+            raise ToolError(f"{call.name} took more than {self._limits.seconds:g} s") from None
+
+    def _note(self, text: str) -> None:
+        if self._turn is not None:
+            self._turn.note(text)
+
+
+def _spoken(sentence: str) -> str:
+    """A sentence without markup; also without such as began in another sentence."""
+    return plain_text(sentence).strip("*_`~ ")
+
+
+def _is_question(text: str) -> bool:
+    return text.rstrip("\"'”’»)」").endswith(("?", "？", "؟"))  # noqa: RUF001 - marks of many scripts

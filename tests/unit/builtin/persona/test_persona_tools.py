@@ -1,0 +1,135 @@
+"""The tools that a model wants called while it answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tests.unit.builtin.persona.talking import talking
+
+from hark.builtin.persona import Persona
+from hark.builtin.persona.tools import ToolDefinition, ToolError
+from hark.plugins import Session, Turn
+from hark.testing.model_server import Reply
+
+
+class Lamps:
+    """A source with one tool."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, Mapping[str, Any], str]] = []
+
+    def offered(self, session: Session, lang: str) -> Sequence[ToolDefinition]:
+        schema = {"type": "object", "properties": {"lamp": {"type": "string"}}}
+        return [ToolDefinition("switch", f"Switches a lamp ({lang})", schema)]
+
+    async def call(self, name: str, arguments: Mapping[str, Any], turn: Turn) -> str:
+        self.calls.append((name, arguments, turn.session.session_id))
+        if arguments.get("lamp") == "broken":
+            raise ToolError("that lamp is broken")
+        if arguments.get("lamp") == "slow":
+            await asyncio.Event().wait()
+        return str(arguments.get("answer", "done"))
+
+
+def _persona() -> tuple[Persona, Lamps]:
+    persona, lamps = Persona(), Lamps()
+    persona.tools = lamps
+    return persona, lamps
+
+
+async def test_the_result_of_a_tool_goes_back_to_the_model_and_its_answer_is_said() -> None:
+    persona, lamps = _persona()
+    async with talking(persona=persona) as (assistant, model):
+        model.replies(Reply(["One moment. "], tools=[("switch", {"lamp": "desk"})]), Reply(["The lamp is on."]))
+        assert await assistant.hears("make it bright") == ["One moment.", "The lamp is on."]
+        assert lamps.calls == [("switch", {"lamp": "desk"}, "default")]
+        first, second = model.requests
+        assert first["tools"][0]["function"]["name"] == "switch"
+        wanted, result = second["messages"][-2:]
+        assert wanted["tool_calls"][0]["function"] == {"name": "switch", "arguments": '{"lamp": "desk"}'}
+        assert result == {"role": "tool", "tool_call_id": wanted["tool_calls"][0]["id"], "content": "done"}
+        assert "tool switch" in assistant.why()
+        assert len(assistant.of("ovos.utterance.handled")) == 1
+
+
+async def test_the_next_turn_remembers_the_tools_that_were_called() -> None:
+    persona, _ = _persona()
+    async with talking(persona=persona) as (assistant, model):
+        model.replies(Reply(tools=[("switch", {})]), Reply(["On."]))
+        await assistant.hears("make it bright")
+        await assistant.hears("thank you so much")
+        roles = [said["role"] for said in model.requests[-1]["messages"]]
+        assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
+
+
+async def test_a_model_is_told_what_was_wrong_with_its_call() -> None:
+    persona, lamps = _persona()
+    async with talking(persona=persona) as (assistant, model):
+        wrong = [("switch", "{"), ("switch", "[1]"), ("open_door", {}), ("switch", {"lamp": "broken"})]
+        model.replies(Reply(tools=wrong), Reply(["Sorry."]))
+        assert await assistant.hears("make it bright") == ["Sorry."]
+        results = [said["content"] for said in model.requests[-1]["messages"] if said["role"] == "tool"]
+        assert results == [
+            "Error: the arguments are not a JSON object",
+            "Error: the arguments are not a JSON object",
+            "Error: there is no tool open_door",
+            "Error: that lamp is broken",
+        ]
+        assert len(lamps.calls) == 1
+
+
+async def test_a_model_that_goes_on_wanting_tools_has_to_answer_in_the_end() -> None:
+    persona, lamps = _persona()
+    async with talking(persona=persona, tools={"rounds": 2}) as (assistant, model):
+        again = Reply(tools=[("switch", {})])
+        model.replies(again, again, Reply(["Enough."]))
+        assert await assistant.hears("make it bright") == ["Enough."]
+        assert ["tools" in request for request in model.requests] == [True, True, False]
+        assert len(lamps.calls) == 2
+
+
+async def test_a_model_that_wants_tools_it_was_not_offered_ends_the_turn_too() -> None:
+    persona, lamps = _persona()
+    async with talking(persona=persona, tools={"rounds": 1}) as (assistant, model):
+        model.replies(*[Reply(tools=[("switch", {})])] * 3)
+        assert await assistant.hears("make it bright") == ["My language model had no answer."]
+        assert len(lamps.calls) == 1
+
+
+async def test_long_results_are_cut_and_calls_are_counted() -> None:
+    persona, lamps = _persona()
+    async with talking(persona=persona, tools={"characters": 10, "calls": 1}) as (assistant, model):
+        model.replies(Reply(tools=[("switch", {"answer": "x" * 50}), ("switch", {})]), Reply(["Yes."]))
+        await assistant.hears("make it bright")
+        results = [said["content"] for said in model.requests[-1]["messages"] if said["role"] == "tool"]
+        assert results == ["x" * 10 + " [40 more characters are left out]", "Error: too many tools at once"]
+        assert len(lamps.calls) == 1
+
+
+async def test_a_tool_that_takes_too_long_is_given_up() -> None:
+    persona, _ = _persona()
+    async with talking(persona=persona, tools={"seconds": 20.0}) as (assistant, model):
+        model.replies(Reply(tools=[("switch", {"lamp": "slow"})]), Reply(["It took too long."]))
+        turn = assistant.say("make it bright")
+        while not model.requests:
+            await asyncio.sleep(0)
+        while not turn.over.is_set():
+            await assistant.clock.advance(5.0)
+        assert turn.spoken == ["It took too long."]
+        assert "took more than 20 s" in json.dumps(model.requests[-1])
+
+
+async def test_stopping_the_turn_stops_the_tool() -> None:
+    persona, lamps = _persona()
+    async with talking(persona=persona) as (assistant, model):
+        model.replies(Reply(tools=[("switch", {"lamp": "slow"})]))
+        turn = assistant.say("make it bright")
+        while not lamps.calls:
+            await asyncio.sleep(0)
+        await assistant.hears("stop")
+        await asyncio.wait_for(turn.over.wait(), 5)
+        assert len(assistant.of("ovos.utterance.handled")) == 2
+        assert len(model.requests) == 1
