@@ -6,7 +6,7 @@ import logging
 import sys
 from importlib import import_module
 
-REMEDY = "atheris, the coverage-guided fuzzer, is not installed here; this installs it: pip install 'hark[fuzz]'"
+REMEDY = "atheris, the coverage-guided fuzzer, is not installed here; this installs it: pip install 'hark-voice[fuzz]'"
 
 
 def fuzz(check: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from itertools import count
 from pathlib import Path
@@ -39,6 +40,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     # Begun by nohup: the same.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# Hints print `hark` where it is on the PATH, and a path otherwise: here it is.
+os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
 
 # The gate tries the same examples every time, so that it fails for what was changed, not by chance. Exploring goes on
 # with other ones: `make unit ARGS=--hypothesis-profile=default`.

@@ -359,7 +359,7 @@ def test_without_the_extra_the_remedy_is_named(split: Split) -> None:
     (split.world.site / "nats.py").write_text("raise ModuleNotFoundError(\"No module named 'nats'\", name='nats')")
     done = split.world.hark(*split.command())
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "hark: --split needs nats, which is not installed: pip install 'hark[nats]'\n"
+    assert done.stderr == "hark: --split needs nats, which is not installed: pip install 'hark-voice[nats]'\n"
 
 
 def test_options_that_do_not_go_together_are_refused(split: Split) -> None:

@@ -136,7 +136,7 @@ def test_without_the_extra_the_remedy_is_told(world: World) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, env=world.environment, timeout=30
     )
     assert done.returncode == 2
-    assert done.stderr == "hark: the websocket bus needs picows; install it with: pip install 'hark[websocket]'\n"
+    assert done.stderr == "hark: the websocket bus needs picows; install it with: pip install 'hark-voice[websocket]'\n"
 
 
 async def test_without_file_descriptors_left_the_others_go_on_and_the_log_is_short(world: World) -> None:
@@ -252,7 +252,7 @@ def test_without_the_extra_the_assistant_runs_and_only_the_log_says_what_is_miss
             timeout=60,
         )
         assert (done.returncode, done.stdout) == (0, "hello\ngoodbye\n")
-        assert ("pip install 'hark[websocket]'" in done.stderr) is bool(verbose)
+        assert ("pip install 'hark-voice[websocket]'" in done.stderr) is bool(verbose)
 
 
 def test_a_line_that_is_no_message_is_named_and_the_others_are_sent(world: World) -> None:

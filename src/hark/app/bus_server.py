@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from hark import hints
 from hark.app.paths import tokens_file
 from hark.app.settings.tables import BusTable
 from hark.app.tokens import ServiceToken, Token, TokenFile
@@ -109,10 +110,10 @@ def _endpoint(table: BusTable, tokens: TokenFile, service: ServiceToken, host: s
         if table.certificate is None or table.key is None:
             raise UserError(f"{where}, so it needs TLS: set certificate and key in [bus] (docs/bus.md shows how)")
         if not has_tokens:
-            raise UserError(f"{where}, so clients need tokens, and there are none: hark token add NAME")
+            raise UserError(f"{where}, so clients need tokens, and there are none: {hints.hark('token add NAME')}")
         tls = _tls(Path(table.certificate).expanduser(), Path(table.key).expanduser())
     elif table.ask_everybody and not has_tokens:
-        raise UserError("ask_everybody is set in [bus], and there are no tokens: hark token add NAME")
+        raise UserError(f"ask_everybody is set in [bus], and there are no tokens: {hints.hark('token add NAME')}")
     return Endpoint(
         host,
         port,

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from hark import hints
 from hark.errors import UserError
 
 _RUNNING: Final = Path("/run/systemd/system")
@@ -136,11 +137,13 @@ class Systemd:
         """Raise `UserError` where there is no systemd to ask."""
         if shutil.which("systemctl") is None or not _RUNNING.is_dir():
             raise UserError(
-                "systemd does not run on this machine. Start Hark in another way with: hark run --stay </dev/null. "
-                "The unit file alone is printed by: hark service show"
+                "systemd does not run on this machine. "
+                f"Start Hark in another way with: {hints.hark('run --stay')} </dev/null. "
+                f"The unit file alone is printed by: {hints.hark('service show')}"
             )
         if self._is_system and os.geteuid() != 0:
-            raise UserError("a service of the machine is installed by root: sudo hark service install --system")
+            command = hints.hark("service install --system", anywhere=True)
+            raise UserError(f"a service of the machine is installed by root: sudo {command}")
 
     def install(self, name: str, text: str, *, start: bool) -> Path:
         """Write a unit, enable it, and start it if wanted; raises `UserError`."""

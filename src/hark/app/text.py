@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Final
 
+from hark import hints
+
 _LONG_ID: Final = 20
 _SHORT_ID: Final = 8
 
@@ -26,7 +28,7 @@ def lines_of(text: str) -> str:
 
 def why_command(utterance_id: str, state: str | None, bus: str | None = None) -> str:
     """The command that explains a turn; `state` and `bus` are the values of the options --state and --bus."""
-    command = f"hark why {utterance_id if len(utterance_id) <= _LONG_ID else utterance_id[:_SHORT_ID]}"
+    command = hints.hark(f"why {utterance_id if len(utterance_id) <= _LONG_ID else utterance_id[:_SHORT_ID]}")
     for option, given in (("state", state), ("bus", bus)):
         command += f" --{option} {shlex.quote(given)}" if given is not None else ""
     return command
@@ -42,7 +44,7 @@ def remark(outcome: str, detail: str, command: str, *, answered: bool = False) -
     if answered and outcome == "unmatched":
         return f"(Details: {command})"
     if outcome == "asked":
-        return "This question stays open. To answer questions, start a conversation: hark run"
+        return f"This question stays open. To answer questions, start a conversation: {hints.hark('run')}"
     if outcome == "cancelled":
         # What the user took back needs no reason.
         return "Cancelled." if detail.endswith(": stop_word") else one_line(f"Cancelled by {detail}.")

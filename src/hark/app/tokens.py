@@ -17,6 +17,7 @@ from typing import Final
 
 import msgspec
 
+from hark import hints
 from hark.errors import UserError
 from hark.model import Clock
 
@@ -114,7 +115,9 @@ class TokenFile:
         made = Token(name, _hash(token), clock.wall(), *limits, service=service)
         with self._changing() as tokens:
             if any(known.name == name for known in tokens):
-                raise TokenError(f"there is a token {name} already; revoke it first: hark token revoke {name}")
+                raise TokenError(
+                    f"there is a token {name} already; revoke it first: {hints.hark(f'token revoke {name}')}"
+                )
             tokens.append(made)
         return token
 
@@ -123,7 +126,7 @@ class TokenFile:
         with self._changing() as tokens:
             kept = [token for token in tokens if token.name != name]
             if len(kept) == len(tokens):
-                raise TokenError(f"there is no token {name}; see: hark token list")
+                raise TokenError(f"there is no token {name}; see: {hints.hark('token list')}")
             tokens[:] = kept
 
     @contextmanager

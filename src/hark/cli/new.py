@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import Final
 
+from hark import hints
 from hark.cli.common import OK
 from hark.spec import TRANSFORMER_TYPES
 from hark.tools.scaffold import PackageNames, write
@@ -39,5 +41,6 @@ def new(options: argparse.Namespace) -> int:
     folder = Path(options.into) if options.into is not None else Path(names.package)
     for path in write(kind, names, folder):
         print(path)
-    print(f"\nNext: cd {folder} && pip install -e '.[dev]' && pytest && hark doctor")
+    install, test = hints.install("-e '.[dev]'", anywhere=True), hints.python("-m pytest", anywhere=True)
+    print(f"\nNext: cd {shlex.quote(str(folder))} && {install} && {test} && {hints.hark('doctor', anywhere=True)}")
     return OK

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from hark import hints
 from hark.app.bus_address import BusAddress
 from hark.app.control.server import ControlSocket
 from hark.app.processes.connection import ProcessConnection, connect
@@ -49,7 +50,9 @@ def run_split(options: argparse.Namespace, settings: Settings) -> int:
         lock = Lock(directory, ("supervisor",))
         control_socket.take()
     except Locked as held:
-        raise StateError(f"{held}; talk to that one with: hark say, or choose another with --state") from None
+        raise StateError(
+            f"{held}; talk to that one with: {hints.hark('say')}, or choose another with --state"
+        ) from None
     broker = None
     try:
         if not address.is_nats:
@@ -68,7 +71,7 @@ def _check_extras() -> None:
         import nats  # noqa: F401
         import picows  # noqa: F401
     except ImportError as error:
-        raise UserError(f"--split needs {error.name}, which is not installed: pip install 'hark[nats]'") from None
+        raise UserError(f"--split needs {error.name}, which is not installed: {hints.install_extra('nats')}") from None
 
 
 class _Split:

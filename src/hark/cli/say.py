@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import Final
 
+from hark import hints
 from hark.app.control.client import Connection, NoAnswer, connect
 from hark.app.control.protocol import Accepted, Ended, Explained, RequestRefused, Say, SpokenText, Why
 from hark.app.text import lines_of, one_line, remark, why_command
@@ -73,7 +74,7 @@ def words_of(options: argparse.Namespace) -> tuple[str, dict[str, object] | None
         if options.slot:
             raise UserError("--slot fills a slot of the intent that --intent names")
         if not text:
-            raise UserError("there is nothing to say: hark say TEXT, or hark say --intent SKILL:INTENT")
+            raise UserError(f"there is nothing to say: {hints.hark('say TEXT')}, or with --intent SKILL:INTENT")
         return text, None
     skill_id, _, intent_name = options.intent.partition(":")
     if not skill_id or not intent_name:

@@ -7,6 +7,7 @@ import pwd
 from pathlib import Path
 from typing import Final
 
+from hark import hints
 from hark.app.service_names import ALL_SERVICES
 from hark.app.state.directory import make_directory
 from hark.app.systemd import Systemd, UnitOptions, unit_text
@@ -100,7 +101,7 @@ def _check_user() -> None:
 def _status(systemd: Systemd) -> int:
     names = systemd.installed()
     if not names:
-        print(f"no unit of Hark is installed in {systemd.folder}; install one with: hark service install")
+        print(f"no unit of Hark is installed in {systemd.folder}; install one with: {hints.hark('service install')}")
         return FAILED
     states = {name: systemd.state(name) for name in names}
     for name, state in states.items():

@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
+from hark import hints
 from hark.hosting.loaded import Loaded
 from hark.hosting.plugin_host import PluginHost
 from hark.hosting.registry import CallLimits, Refusal, Registry
@@ -71,7 +72,7 @@ class Engines(Generic[E]):
             return Refusal(self.registry.kind, entry.id, str(error), error.remedy)
         remedy = ""
         if isinstance(error, ImportError):
-            remedy = f"install the package that provides {error.name!r}, perhaps with: pip install 'hark[{entry.id}]'"
+            remedy = f"install the package that provides {error.name!r}, perhaps with: {hints.install_extra(entry.id)}"
         return Refusal(self.registry.kind, entry.id, outcome.failure, remedy, entry.origin)
 
     def usable(self, lang: str | None = None) -> Iterator[Loaded[E]]:

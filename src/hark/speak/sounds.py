@@ -14,6 +14,7 @@ from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 import msgspec
 
+from hark import hints
 from hark.hosting import Runner
 from hark.model import Audio, Message
 from hark.model.wav import MalformedWav, read_wav
@@ -81,7 +82,7 @@ def _decoded(data: bytes, container: str, longest: float) -> Audio:
     try:
         miniaudio: Any = import_module("miniaudio")
     except ImportError:
-        raise SoundError(f"playing {container} needs miniaudio: pip install 'hark[sounds]'") from None
+        raise SoundError(f"playing {container} needs miniaudio: {hints.install_extra('sounds')}") from None
     try:
         info = getattr(miniaudio, f"{container}_get_info")(data)
         channels, rate = min(info.nchannels, 2), info.sample_rate

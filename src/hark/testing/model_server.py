@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
-Fault = Literal["none", "cut", "stall", "garbage", "huge", "endless", "not a stream", "hang up"]
+Fault = Literal["none", "cut", "stall", "garbage", "huge", "endless", "not a stream", "hang up", "keep alive"]
 
 _HUGE: Final = 8 * 1024 * 1024
 
@@ -51,6 +51,7 @@ class ModelServer:
         """Their headers, with names in lower case."""
         self.closed_early = 0
         """Streams that the client closed before they had ended."""
+        self._change = asyncio.Condition()
         self._replies: deque[Reply] = deque()
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
@@ -93,6 +94,16 @@ class ModelServer:
         """Answer the next requests with these."""
         self._replies.extend(replies)
 
+    async def asked(self, number: int = 1) -> None:
+        """Wait until this many requests have come altogether."""
+        async with self._change:
+            await self._change.wait_for(lambda: len(self.requests) >= number)
+
+    async def closed(self, number: int = 1) -> None:
+        """Wait until the client has closed this many streams before they had ended."""
+        async with self._change:
+            await self._change.wait_for(lambda: self.closed_early >= number)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
@@ -117,8 +128,10 @@ class ModelServer:
         if path == "/v1/models":
             return await _whole(writer, {"object": "list", "data": [{"id": self.model, "object": "model"}]})
         request = json.loads(body or b"{}")
-        self.requests.append(request)
-        self.headers.append(headers)
+        async with self._change:
+            self.requests.append(request)
+            self.headers.append(headers)
+            self._change.notify_all()
         reply = self._replies.popleft() if self._replies else Reply([_last_words(request)])
         if reply.fault == "hang up":
             return False
@@ -143,7 +156,7 @@ class ModelServer:
                 if reply.gate is not None and place == 0:
                     await _either(reply.gate.wait(), gone)
                 if gone.done():
-                    self.closed_early += 1
+                    await self._count_closed()
                     return False
             if reply.fault != "none":
                 return await self._break(writer, reply.fault, gone)
@@ -160,6 +173,11 @@ class ModelServer:
                 await gone
         return False
 
+    async def _count_closed(self) -> None:
+        async with self._change:
+            self.closed_early += 1
+            self._change.notify_all()
+
     async def _break(self, writer: asyncio.StreamWriter, fault: Fault, gone: asyncio.Future[bytes]) -> bool:
         if fault == "garbage":
             await _send(writer, b'data: {"choices": [{"delta": \x00}]}\n\nwhat is this\n\n')
@@ -167,13 +185,19 @@ class ModelServer:
         elif fault == "huge":
             await _send(writer, _chunk({"content": "a" * _HUGE}))
         elif fault == "endless":
+            with suppress(ConnectionError):
+                while not gone.done():
+                    await _send(writer, _chunk({"content": "and on and on. "}))
+                    await asyncio.sleep(0)
+            await self._count_closed()
+        elif fault == "keep alive":
             while not gone.done():
-                await _send(writer, _chunk({"content": "and on and on. "}))
-                await asyncio.sleep(0)
-            self.closed_early += 1
+                await _send(writer, b": nothing yet\n\n")
+                await asyncio.wait((gone,), timeout=0.01)
+            await self._count_closed()
         elif fault == "stall":
-            await gone
-            self.closed_early += 1
+            await asyncio.wait((gone,))
+            await self._count_closed()
         writer.transport.abort()
         return False
 

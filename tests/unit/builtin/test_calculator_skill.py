@@ -22,7 +22,7 @@ from hark.testing import Assistant
 LANGS = ("de-DE", "en-US", "es-ES", "fr-FR", "it-IT", "pt-PT")
 NAMES = Path(CalculatorSkill.locale_dir or "").parent / "names"
 
-needs_words = pytest.mark.skipif(not available(), reason="number words need the extra hark[values]")
+needs_words = pytest.mark.skipif(not available(), reason="number words need the extra hark-voice[values]")
 
 
 def reader(lang: str = "en-US") -> Reader:

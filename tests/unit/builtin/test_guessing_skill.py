@@ -77,7 +77,7 @@ async def test_a_stop_ends_the_game() -> None:
         assert await hark.hears("7") == []
 
 
-@pytest.mark.skipif(not available(), reason="number words need the extra hark[values]")
+@pytest.mark.skipif(not available(), reason="number words need the extra hark-voice[values]")
 async def test_a_guess_may_be_in_words() -> None:
     async with game(27, 27) as hark:
         await hark.hears("play guess the number")

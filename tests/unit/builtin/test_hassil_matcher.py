@@ -104,7 +104,7 @@ async def test_it_says_that_nothing_is_set_and_that_a_language_is_missing(paths:
 async def test_a_missing_package_is_reported_with_the_extra(paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "hassil.util", None)
     async with Assistant(HassilMatcher(), settings=settings(paths)) as assistant:
-        assert any("pip install 'hark[hassil]'" in str(refusal) for refusal in assistant.runtime.refusals)
+        assert any("pip install 'hark-voice[hassil]'" in str(refusal) for refusal in assistant.runtime.refusals)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_a_carrier_needs_a_server() -> None:
 async def test_without_the_client_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nats.aio.client", None)
     monkeypatch.delitem(sys.modules, "hark.bus.nats.client", raising=False)
-    with pytest.raises(NoBroker, match=r"pip install 'hark\[nats\]'"):
+    with pytest.raises(NoBroker, match=r"pip install 'hark-voice\[nats\]'"):
         await NatsCarrier().open(lambda _frame, _way: None)
 
 

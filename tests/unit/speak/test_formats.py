@@ -34,7 +34,7 @@ def test_packed_sounds_are_unpacked(name: str, loss: float) -> None:
 @pytest.mark.parametrize("name", ["bell.flac", "bell.ogg", "bell.mp3"])
 def test_without_the_library_it_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "miniaudio", None)
-    with pytest.raises(SoundError, match=r"pip install 'hark\[sounds\]'"):
+    with pytest.raises(SoundError, match=r"pip install 'hark-voice\[sounds\]'"):
         decode((SOUNDS / name).read_bytes())
 
 

@@ -322,7 +322,7 @@ def test_a_missing_package_is_told_with_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "yaml", None)
     assert main(["convert", "from-hassil", str(source), str(tmp_path / "locale")]) == 2
-    assert "pip install 'hark[hassil]'" in capsys.readouterr().err
+    assert "pip install 'hark-voice[hassil]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

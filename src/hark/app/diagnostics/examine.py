@@ -181,7 +181,9 @@ def _chain(runtime: Runtime, kind: TransformerType) -> ChainReport:
 def _pipeline_entry(runtime: Runtime, name: str) -> PipelineReport:
     entries = runtime.settings.understanding()
     entry = runtime.pipeline.get(entries.entry(name, lambda plugin: runtime.pipeline.get(plugin) is not None).plugin)
-    return PipelineReport(entry=name, plugin=_member(entry) if entry is not None else None)
+    if entry is None:
+        return PipelineReport(entry=name, plugin=None)
+    return PipelineReport(entry=name, plugin=_member(entry, problem=_problem(entry, runtime.runner)))
 
 
 def _problem(entry: Loaded[Any], runner: Runner) -> str:

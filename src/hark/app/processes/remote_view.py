@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from hark import hints
 from hark.app.client import Client
 from hark.app.control.protocol import Forget
 from hark.app.diagnostics.report import DoctorReport
@@ -111,7 +112,7 @@ class RemoteView:
         starting = {name for one in present for name in one.services}
         named = ", ".join(f"{name} (not ready yet)" if name in starting else name for name in missing)
         options = " ".join(f"--service {name}" for name in missing if name not in starting)
-        remedy = f"; start what is missing with: hark run {options}" if options else ""
+        remedy = f"; start what is missing with: {hints.hark(f'run {options}')}" if options else ""
         if missing:
             raise UserError(f"no process on this bus has the service {named}{remedy}")
 

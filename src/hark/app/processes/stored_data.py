@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from hark import hints
 from hark.app.control.protocol import Forget
 from hark.app.processes.queries import EDGE, FROM, ask_all
 from hark.app.stored_data import device_session, forget_turns
@@ -70,7 +71,7 @@ class StoredData:
         asked = [info.id for info in await self._members.present() if "understand" in info.services]
         answers = await ask_all(self._bus, asked, topics.SESSION_ASK, {"reset": reset}, topics.SESSION_TOLD, _WINDOW)
         if not answers:
-            raise UserError("no process with the service understand answers; see: hark doctor")
+            raise UserError(f"no process with the service understand answers; see: {hints.hark('doctor')}")
         return Session.read(msgspec.to_builtins(answers[0].data["session"]))
 
     async def forget(self, what: Forget) -> int:

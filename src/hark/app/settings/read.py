@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from hark import hints
 from hark.app.settings.check import SettingsError, SettingsMistake, mistakes_in
 from hark.app.settings.document import Lines
 from hark.app.settings.tables import OLD_NAMES, Settings
@@ -25,7 +26,7 @@ def read_settings(path: Path, *, named: bool) -> Settings:
     except FileNotFoundError:
         if not named:
             return Settings()
-        raise _error(str(path), "there is no such file", '"hark settings" prints one to start with') from None
+        raise _error(str(path), "there is no such file", f"{hints.hark('settings')} prints one to start with") from None
     except OSError as error:
         raise _error(str(path), f"it cannot be read: {error.strerror}", "") from None
     except UnicodeDecodeError as error:

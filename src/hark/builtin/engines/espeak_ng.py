@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
+from hark import hints
 from hark.builtin.engines.extras import need, release
 from hark.model import Audio
 from hark.plugins.engines import TTSEngine, Unavailable
@@ -62,12 +63,12 @@ class EspeakNG(TTSEngine):
             self._library: Any = ctypes.CDLL(loader.get_library_path())
             data = loader.get_data_path()
         except (OSError, RuntimeError) as error:
-            raise Unavailable(f"its library cannot be loaded: {error}", "pip install 'hark[espeak-ng]'") from error
+            raise Unavailable(f"its library cannot be loaded: {error}", hints.install_extra("espeak-ng")) from error
         self._library.espeak_ListVoices.restype = ctypes.POINTER(ctypes.POINTER(_Voice))
         with _LIBRARY:
             self._sample_rate: int = self._library.espeak_Initialize(_SYNCHRONOUS, 0, data.encode(), _KEEP_RUNNING)
             if self._sample_rate <= 0:
-                raise Unavailable("its library does not initialise", "pip install --force-reinstall espeakng-loader")
+                raise Unavailable("its library does not initialise", hints.install("--force-reinstall espeakng-loader"))
             self._by_lang = self._list_voices()
         self.langs = tuple(self._by_lang)
 

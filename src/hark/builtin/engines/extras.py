@@ -6,6 +6,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from hark import hints
 from hark.plugins.engines import Unavailable
 
 
@@ -15,9 +16,9 @@ def need(module: str, extra: str) -> Any:
         return import_module(module)
     except ImportError as error:
         missing = error.name or module
-        raise Unavailable(f"{missing} is not installed", f"pip install 'hark[{extra}]'") from error
+        raise Unavailable(f"{missing} is not installed", hints.install_extra(extra)) from error
     except OSError as error:  # a system library is missing
-        raise Unavailable(f"{module} cannot be loaded: {error}", f"pip install 'hark[{extra}]'") from error
+        raise Unavailable(f"{module} cannot be loaded: {error}", hints.install_extra(extra)) from error
 
 
 def release(package: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from threading import Event, Thread
 from typing import Any, Final
 
+from hark import hints
 from hark.builtin.engines.extras import need
 from hark.builtin.engines.thread_queue import ThreadQueue
 from hark.model import Audio
@@ -15,7 +16,6 @@ from hark.model.audio import as_16_bits, as_mono
 from hark.model.resample import Resampler, resample
 from hark.plugins.engines import SAMPLE_RATE, Microphone, Player, Unavailable
 
-_REMEDY: Final = "install PortAudio (Debian: apt-get install libportaudio2), and pip install 'hark[sounddevice]'"
 _BLOCK: Final = 0.03
 """Seconds of sound in a block."""
 
@@ -24,7 +24,8 @@ def _library() -> Any:
     try:
         return need("sounddevice", "sounddevice")
     except Unavailable as missing:
-        raise Unavailable(str(missing), _REMEDY) from missing
+        remedy = f"apt-get install libportaudio2 (on Debian), and {hints.install_extra('sounddevice')}"
+        raise Unavailable(str(missing), remedy) from missing
 
 
 def _device(library: Any, wanted: str, kind: str) -> Any:

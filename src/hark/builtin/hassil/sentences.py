@@ -11,6 +11,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
+from hark import hints
+
 _KINDS: Final = (".yaml", ".yml", ".json")
 _MOST_ALIASES: Final = 20
 """Nested aliases double with each level, or worse; Home Assistant's files have none."""
@@ -21,7 +23,7 @@ def import_extra(module: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise RuntimeError(f"{error.name} is not installed: pip install 'hark[hassil]'") from error
+        raise RuntimeError(f"{error.name} is not installed: {hints.install_extra('hassil')}") from error
 
 
 def read(package: Iterable[str], paths: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -83,6 +83,12 @@ class Endpoint:
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
+    @property
+    def is_here(self) -> bool:
+        """Whether the endpoint is on this machine."""
+        host = urlsplit(self.url).hostname or ""
+        return host == "localhost" or host.startswith("127.") or host == "::1"
+
     def problem(self) -> str | None:
         """Why the endpoint cannot be used as it is configured, if so."""
         parts = urlsplit(self.url)
@@ -96,16 +102,38 @@ class Endpoint:
 
 
 class ChatClient:
-    """Streams answers of one endpoint. One instance serves any number of conversations at once."""
+    """Streams answers of one endpoint. One instance serves any number of conversations at once.
+
+    To make one takes a while (certificates are read): best on another thread than that of the event loop.
+    """
 
     def __init__(self, endpoint: Endpoint) -> None:
+        import httpx
+
         self.endpoint = endpoint
-        self._client: httpx.AsyncClient | None = None
+        self.known_models: list[str] = []
+        """The models that the endpoint has, as far as is known."""
+        timeout = httpx.Timeout(endpoint.stall_timeout, connect=endpoint.connect_timeout)
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=4)
+        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, headers={"User-Agent": "hark"})
 
     async def close(self) -> None:
-        """Close idle connections."""
-        if self._client is not None:
-            await self._client.aclose()
+        """Close all connections."""
+        await self._client.aclose()
+
+    @property
+    def model(self) -> str:
+        """The model that is asked unless another one is named: the configured one, else the first there is."""
+        return self.endpoint.model or next(iter(self.known_models), "")
+
+    async def models(self) -> list[str]:
+        """The names of the models there. Raises `ChatError`."""
+        async with self._opened("GET", "models") as response:
+            body = await self._body(response)
+        try:
+            return [str(model["id"]) for model in json.loads(body)["data"]]
+        except (ValueError, KeyError, TypeError):
+            raise ChatError("garbage", f"{self.endpoint.name} is no OpenAI-compatible server") from None
 
     async def stream(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), model: str = ""
@@ -115,7 +143,7 @@ class ChatClient:
         Raises `ChatError`. Closing the iterator closes the connection, so that the model stops.
         """
         request: dict[str, Any] = {"messages": list(messages), "stream": True}
-        if name := model or self.endpoint.model:
+        if name := model or self.model:
             request["model"] = name
         if tools:
             request["tools"] = list(tools)
@@ -123,7 +151,11 @@ class ChatClient:
         length = 0
         now = asyncio.get_running_loop().time
         latest = now() + self.endpoint.time_limit
-        async with self._opened(request) as response:
+        async with self._opened("POST", "chat/completions", request) as response:
+            kind = response.headers.get("content-type", "")
+            if "event-stream" not in kind:
+                sent = kind or "no content type"
+                raise ChatError("garbage", f"{self.endpoint.name} answered with {sent}, not with a stream")
             async for event in _events(response):
                 if now() > latest:
                     raise ChatError("too_long", f"{self.endpoint.name} took more than {self.endpoint.time_limit:g} s")
@@ -138,21 +170,18 @@ class ChatClient:
             yield call
 
     @asynccontextmanager
-    async def _opened(self, request: Mapping[str, Any]) -> AsyncIterator[httpx.Response]:
+    async def _opened(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None
+    ) -> AsyncIterator[httpx.Response]:
         import httpx
 
         place = self.endpoint.name
-        if problem := self.endpoint.problem():
-            raise ChatError("address", problem)
         headers = {"Authorization": f"Bearer {self.endpoint.key}"} if self.endpoint.key else {}
+        url = f"{self.endpoint.url.rstrip('/')}/{path}"
         try:
-            url = f"{self.endpoint.url.rstrip('/')}/chat/completions"
-            async with self._http().stream("POST", url, json=request, headers=headers) as response:
+            async with self._client.stream(method, url, json=body, headers=headers) as response:
                 if response.status_code != 200:
                     raise _refusal(place, response, await self._body(response))
-                kind = response.headers.get("content-type", "")
-                if "event-stream" not in kind:
-                    raise ChatError("garbage", f"{place} answered with {kind or 'no content type'}, not with a stream")
                 yield response
         except httpx.ProxyError as error:
             raise ChatError("proxy", f"the proxy on the way to {place} refused: {_text(error)}") from error
@@ -176,16 +205,6 @@ class ChatClient:
                 break
         text = body.decode(errors="replace")
         return text.replace(self.endpoint.key, "(key)") if self.endpoint.key else text
-
-    def _http(self) -> httpx.AsyncClient:
-        import httpx
-
-        if self._client is None:
-            connect, stall = self.endpoint.connect_timeout, self.endpoint.stall_timeout
-            timeout = httpx.Timeout(stall, connect=connect)
-            self._client = httpx.AsyncClient(timeout=timeout, headers={"User-Agent": "hark"})
-        return self._client
-
 
 class _Function(msgspec.Struct):
     name: str | None = None

@@ -25,6 +25,14 @@ _REST: Final = 30.0
 """Seconds for which another endpoint is asked first after one could not be reached."""
 
 
+_REMEDIES: Final = {
+    "key": "check key_file or key_variable in [plugins.persona]",
+    "unreachable": "is the server running? else check endpoint in [plugins.persona]",
+    "busy": "it may be better later",
+    "proxy": "check HTTP_PROXY, HTTPS_PROXY and NO_PROXY",
+}
+
+
 @dataclass(frozen=True)
 class Sentence:
     """A sentence of an answer, as it is said."""
@@ -49,6 +57,22 @@ class Models:
         """Close all connections."""
         for client in self._clients:
             await client.close()
+
+    async def look(self) -> None:
+        """Find out whether the endpoints answer, and which models they have; `failure` says what is wrong."""
+        for client in self._clients:
+            wanted = client.endpoint.model
+            try:
+                client.known_models = await client.models()
+            except ChatError as error:
+                if error.trouble not in ("not_found", "refused"):  # not every server lists its models
+                    self.failure = f"{error}; {_REMEDIES.get(error.trouble, 'check endpoint in [plugins.persona]')}"
+                continue
+            # A name without its tag means the latest of it, at Ollama.
+            names = {name for known in client.known_models for name in (known, known.partition(":")[0])}
+            if wanted and names and wanted not in names:
+                there = ", ".join(client.known_models[:10])
+                self.failure = f"{client.endpoint.name} has no model {wanted!r}; it has: {there}"
 
     async def stream(
         self, messages: Sequence[Said], tools: Sequence[ToolDefinition], model: str, note: Note
@@ -94,7 +118,7 @@ def _sent(client: ChatClient, messages: Sequence[Said], tools: Sequence[Mapping[
     kinds = f"{earlier} earlier exchange{'' if earlier == 1 else 's'}"
     if tools:
         kinds += f", {len(tools)} tools"
-    which = model or client.endpoint.model or "its model"
+    which = model or client.model or "its model"
     return f"sent to {client.endpoint.name}, {which}: {size} characters, {kinds}"
 
 

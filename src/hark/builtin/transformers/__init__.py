@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from hark import hints
 from hark.plugins import AudioTap, Transformer
 from hark.spec import TransformerType
 
@@ -42,7 +43,7 @@ class ShippedTransformer(msgspec.Struct, frozen=True):
     def missing(self) -> str:
         """What has to be installed to use it; empty when everything is there."""
         lacking = [module for module in self.modules if find_spec(module) is None]
-        return f"pip install 'hark[{self.extra}]'" if lacking else ""
+        return hints.install_extra(self.extra) if lacking else ""
 
     def load(self) -> type[Transformer] | type[AudioTap]:
         """Its class."""

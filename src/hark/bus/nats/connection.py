@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from hark import hints
 from hark.bus.nats.options import KNOWN_USERS, NatsOptions
 from hark.bus.nats.outgoing import Writing
 from hark.model import Clock, Timer
@@ -272,7 +273,7 @@ async def connected(options: NatsOptions, lost: Notify, back: Notify, given_up: 
     try:
         from hark.bus.nats.client import OrderedClient
     except ImportError as error:
-        raise NoBroker(f"{error.name} is not installed: pip install 'hark[nats]'") from error
+        raise NoBroker(f"{error.name} is not installed: {hints.install_extra('nats')}") from error
     client = OrderedClient()
     refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     said = "no answer"

@@ -6,7 +6,9 @@ Needs the extra `websocket`.
 try:
     import picows as _picows  # noqa: F401 - asked for here, so that one place says what is missing
 except ImportError as error:  # pragma: no cover - depends on what is installed
-    raise ImportError("the websocket bus needs picows; install it with: pip install 'hark[websocket]'") from error
+    from hark import hints
+
+    raise ImportError(f"the websocket bus needs picows; install it with: {hints.install_extra('websocket')}") from error
 
 from hark.bus.websocket.auth import Credential, CredentialStore, Endpoint, EndpointError, Permissions
 from hark.bus.websocket.client import BusUnavailable, WebSocketCarrier

@@ -25,6 +25,7 @@ from picows import (
     ws_connect,
 )
 
+from hark import hints
 from hark.bus.backoff import Backoff
 from hark.bus.protocols import Receive
 from hark.bus.websocket.protocol import (
@@ -476,7 +477,7 @@ class _Connection(WSListener):
             why = str(error) or type(error).__name__
             if isinstance(error, ConnectionError) and error.errno is not None:
                 why = os.strerror(error.errno)  # asyncio's own text repeats the address
-            raise BusUnavailable(f"no bus at {url} ({why}); start one with: hark bus") from None
+            raise BusUnavailable(f"no bus at {url} ({why}); start one with: {hints.hark('bus')}") from None
         if listener is None or self._is_over:
             raise BusUnavailable(f"no bus at {url} (it closed the connection)")
 

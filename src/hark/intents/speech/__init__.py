@@ -1,7 +1,7 @@
 """Text as it is to be spoken: without markup, with numbers, dates, units and symbols written out.
 
 The words of a language are in `languages/<code>.toml`, which a translator can edit; numbers in words need the extra
-`hark[speakable]`, and stay figures without it.
+`hark-voice[speakable]`, and stay figures without it.
 """
 
 from hark.intents.speech.markup import plain_text

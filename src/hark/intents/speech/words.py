@@ -67,7 +67,7 @@ def spoken_words(code: str) -> SpokenWords:
 
 
 def can_spell_numbers() -> bool:
-    """Whether the extra `hark[speakable]` is installed."""
+    """Whether the extra `hark-voice[speakable]` is installed."""
     return find_spec("unicode_rbnf") is not None
 
 

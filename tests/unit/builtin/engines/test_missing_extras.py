@@ -34,7 +34,7 @@ async def test_a_missing_extra_is_named(which: Any, monkeypatch: pytest.MonkeyPa
         assert refusal is not None
         extra = which[1].removesuffix("-kws")
         assert "is not installed" in refusal.reason
-        assert f"pip install 'hark[{extra}]'" in refusal.remedy
+        assert f"pip install 'hark-voice[{extra}]'" in refusal.remedy
 
 
 def test_every_engine_is_where_the_table_says() -> None:

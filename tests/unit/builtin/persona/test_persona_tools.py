@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.unit.builtin.persona.talking import talking
+from persona_talk import talking
 
 from hark.builtin.persona import Persona
 from hark.builtin.persona.tools import ToolDefinition, ToolError
@@ -20,6 +20,7 @@ class Lamps:
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, Mapping[str, Any], str]] = []
+        self.called = asyncio.Event()
 
     def offered(self, session: Session, lang: str) -> Sequence[ToolDefinition]:
         schema = {"type": "object", "properties": {"lamp": {"type": "string"}}}
@@ -27,6 +28,7 @@ class Lamps:
 
     async def call(self, name: str, arguments: Mapping[str, Any], turn: Turn) -> str:
         self.calls.append((name, arguments, turn.session.session_id))
+        self.called.set()
         if arguments.get("lamp") == "broken":
             raise ToolError("that lamp is broken")
         if arguments.get("lamp") == "slow":
@@ -114,8 +116,7 @@ async def test_a_tool_that_takes_too_long_is_given_up() -> None:
     async with talking(persona=persona, tools={"seconds": 20.0}) as (assistant, model):
         model.replies(Reply(tools=[("switch", {"lamp": "slow"})]), Reply(["It took too long."]))
         turn = assistant.say("make it bright")
-        while not model.requests:
-            await asyncio.sleep(0)
+        await model.asked()
         while not turn.over.is_set():
             await assistant.clock.advance(5.0)
         assert turn.spoken == ["It took too long."]
@@ -127,8 +128,7 @@ async def test_stopping_the_turn_stops_the_tool() -> None:
     async with talking(persona=persona) as (assistant, model):
         model.replies(Reply(tools=[("switch", {"lamp": "slow"})]))
         turn = assistant.say("make it bright")
-        while not lamps.calls:
-            await asyncio.sleep(0)
+        await lamps.called.wait()
         await assistant.hears("stop")
         await asyncio.wait_for(turn.over.wait(), 5)
         assert len(assistant.of("ovos.utterance.handled")) == 2

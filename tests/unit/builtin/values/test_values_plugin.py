@@ -81,5 +81,5 @@ async def test_without_the_extra_nothing_changes_and_one_line_says_so(
     monkeypatch.setattr(plugin, "available", lambda: False)
     with caplog.at_level(logging.INFO):
         assert await heard("timer 10 minutes") == {}
-    assert [record.getMessage() for record in caplog.records].count(plugin.MISSING) == 1
-    assert "pip install 'hark[values]'" in plugin.MISSING
+    assert [record.msg for record in caplog.records].count(plugin.MISSING) == 1
+    assert "pip install 'hark-voice[values]'" in caplog.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
+from hark import hints
 from hark.intents.speech import can_spell_numbers, plain_text, speakable
 from hark.plugins import Ctx, DialogTransformer
 
@@ -45,5 +46,5 @@ class Speakable(DialogTransformer):
 
     def problem(self) -> str:
         if self.settings.words and not can_spell_numbers():
-            return "numbers stay figures: pip install 'hark[speakable]'"
+            return f"numbers stay figures: {hints.install_extra('speakable')}"
         return ""
