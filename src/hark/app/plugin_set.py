@@ -226,7 +226,8 @@ def wanted_by(settings: Settings) -> frozenset[str]:
     pipeline = (options.entry(name).plugin for name in options.pipeline)
     enabled = (one.name for name in chains.enable for one in named(name))
     ordered = (f"{kind}.{name}" for kind in TRANSFORMER_TYPES for name in chains.order(kind) or ())
-    return frozenset((*pipeline, *enabled, *ordered))
+    toolboxes = ("mcp",) if settings.plugins.get("mcp", {}).get("servers") else ()
+    return frozenset((*pipeline, *enabled, *ordered, *toolboxes))
 
 
 def plugin_files(settings: Settings, settings_file: Path) -> list[Path]:

@@ -25,6 +25,8 @@ _NOT_OF_A_TOOL: Final = ("skill_id", "pipeline_id", "utterance_id")
 """Context keys of the turn of the persona that are not of the turns it causes."""
 _STALE: Final = 60.0
 """Seconds after which toolboxes are looked for again, at the next turn; changes here are known at once."""
+_ANSWERED: Final = 1.0
+"""Seconds after which a toolbox that has not answered is gone."""
 _NAME: Final = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST_NAME: Final = 64
 _LONGEST_SPOKEN: Final = 160
@@ -66,6 +68,8 @@ class Toolset:
         self._private = frozenset(private)
         self._intents = IntentTools()
         self._boxes: dict[str, Sequence[Mapping[str, Any]]] = {}
+        self._silent: set[str] = set()
+        """Toolboxes that have not answered since they were looked for."""
         self._looked = float("-inf")
         self._numbers = count(1)
         self._waiting: dict[str, asyncio.Future[Message]] = {}
@@ -137,12 +141,19 @@ class Toolset:
 
     def _look(self) -> None:
         self._looked = self._host.clock.monotonic()
-        self._boxes.clear()
+        self._silent = set(self._boxes)
         self._host.emit(topics.PERSONA_TOOLS_DISCOVER)
+        self._host.after(_ANSWERED, self._drop_silent)
+
+    def _drop_silent(self) -> None:
+        for box in self._silent:
+            self._boxes.pop(box, None)
+        self._silent.clear()
 
     def _found(self, answer: Message) -> None:
         box, tools = answer.data.get("toolbox_id"), answer.data.get("tools")
         if isinstance(box, str) and isinstance(tools, tuple) and len(self._boxes) < _MOST_BOXES:
+            self._silent.discard(box)
             self._boxes[box] = [tool for tool in tools if _is_definition(tool)]
 
     def _box_offer(self, box: str, tool: Mapping[str, Any]) -> _Offer:
@@ -234,13 +245,15 @@ class Toolset:
         if able:
             answers = await self._gathered(turn, topics.COMMON_QUERY_REQUEST, asked, able, _LOOKED_UP, each=True)
         known = [
-            (skill_id, text) for skill_id, one in answers.items() if isinstance(text := one.data.get("answer"), str)
+            (_source(skill_id, one), text)
+            for skill_id, one in answers.items()
+            if isinstance(text := one.data.get("answer"), str)
         ]
         if not known:
             return "None of the sources knows."
-        for skill_id, _ in known:
-            self._note_use(turn, _words(skill_id))
-        return "\n".join(f"{_words(skill_id)}: {text}" for skill_id, text in known)
+        for source, _ in known:
+            self._note_use(turn, source)
+        return "\n".join(f"{source}: {text}" for source, text in known)
 
     async def _gathered(
         self,
@@ -334,6 +347,11 @@ def _accepted(name: str) -> str:
 
 def _words(name: str) -> str:
     return re.sub(r"[._-]+", " ", name.removesuffix(".skill"))
+
+
+def _source(skill_id: str, answer: Message) -> str:
+    source = answer.data.get("source")
+    return source if isinstance(source, str) and source else _words(skill_id)
 
 
 def _slots(arguments: Mapping[str, Any]) -> dict[str, str]:

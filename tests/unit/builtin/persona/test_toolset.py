@@ -64,7 +64,7 @@ class Locks(Skill):
         """Read the note on the fridge."""
         return UNLOCK
 
-    @answers()
+    @answers(wants=lambda _self, question, _lang, _session: "lives here" in question)
     def know(self, question: str, lang: str, session: Session) -> Answer:
         return Answer(UNLOCK, 0.9)
 
@@ -103,11 +103,17 @@ def results(request: dict[str, Any]) -> list[str]:
 async def asked(assistant: Assistant, said: str, question: str) -> asyncio.Task[list[str]]:
     """Say something, and wait until the assistant asks back."""
     turn = asyncio.create_task(assistant.hears(said))
-    for _ in range(200):
+    await heard(assistant, question)
+    return turn
+
+
+async def heard(assistant: Assistant, text: str) -> None:
+    """Wait until something is said: the model is a server, which answers in its own time."""
+    for _ in range(300):
+        if any(text in str(message.data.get("utterance")) for message in assistant.of(topics.UTTERANCE_SPEAK)):
+            return
         await asyncio.sleep(0.01)
-        if any(question in str(message.data.get("utterance")) for message in assistant.of(topics.UTTERANCE_SPEAK)):
-            return turn
-    raise AssertionError(f"{question!r} was not asked: {assistant.of(topics.UTTERANCE_SPEAK)}")
+    raise AssertionError(f"{text!r} was not said: {assistant.of(topics.UTTERANCE_SPEAK)}")
 
 
 async def test_two_intents_are_run_as_turns_and_answered_once() -> None:
@@ -166,7 +172,8 @@ async def test_a_dangerous_intent_asks_first(answer: str, unlocked: list[str]) -
         turn = await asked(assistant, "let my friend in", "Should I really do this: unlock the front door?")
         assert locks.unlocked == []
         await assistant.hears(answer)
-        assert (await turn)[-1] == "All right."
+        await turn
+        await heard(assistant, "All right.")
         assert locks.unlocked == unlocked
 
 
@@ -233,7 +240,7 @@ async def test_a_model_cannot_answer_the_question_itself() -> None:
 async def test_only_what_the_settings_and_the_session_allow_is_offered() -> None:
     table: dict[str, Any] = {"tools": {"never": ["house/garage", "sources/*"]}, "private_skills": ["timers.skill"]}
     async with talking(Lamps(), Timers(), Locks(), House(), **table) as (assistant, model):
-        await assistant.hears("hello there", session=Session("guest", {"blacklisted_skills": ["locks.skill"]}))
+        await assistant.hears("hello there", session=Session("guest").replace(blacklisted_skills=("locks.skill",)))
         assert set(tools_of(model.requests[0])) == {"lamps-turn_on", "house-temperature", "house-page"}
 
 
