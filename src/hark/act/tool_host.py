@@ -77,7 +77,7 @@ class ToolHost:
         for plugin in self._plugins.values():
             try:
                 offered = {box: {tool.name: tool for tool in tools} for box, tools in plugin.toolboxes().items()}
-            except Exception as error:  # it is a plugin's code
+            except Exception as error:  # noqa: BLE001 - it is a plugin's code
                 log.warning("the tools of %s cannot be listed: %s", plugin.id, error_text(error))
                 continue
             for box, tools in offered.items():
@@ -167,7 +167,7 @@ class ToolHost:
             return {"error": "the arguments are no object"}
         try:
             checked = tool.check_arguments(given)
-        except Exception as error:  # a schema of a plugin may be anything
+        except Exception as error:  # noqa: BLE001 - a schema of a plugin may be anything
             return {"error": f"the arguments do not fit: {error}"}
         outcome = await self._runner.call(Loaded(plugin, partial(tool.function, **checked), limit=tool.timeout))
         if outcome.late:
@@ -177,7 +177,7 @@ class ToolHost:
             return {"error": text if ": " in text else f"{text}: "}
         try:
             return {"result": tool.check_result(outcome.value)}
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - as above
             return {"error": f"the result does not fit: {error}"}
 
     def _answer(self, request: Message, data: dict[str, Any]) -> None:

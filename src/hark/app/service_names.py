@@ -37,7 +37,8 @@ def kind_of(plugin: Plugin | Refusal | type[Plugin]) -> Kind:
         named = plugin.kind.removeprefix("hark.transformer.").removeprefix("hark.")
         if named in TRANSFORMER_TYPES:
             return named
-        return named if named in ("pipeline", "audio_tap", "toolbox") else "skill"
+        others: tuple[Kind, ...] = ("pipeline", "audio_tap", "toolbox")
+        return next((kind for kind in others if kind == named), "skill")
     made = plugin if isinstance(plugin, type) else type(plugin)
     if issubclass(made, Transformer):
         named = getattr(plugin, "type", "metadata")

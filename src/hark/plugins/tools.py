@@ -148,7 +148,7 @@ def read_tool(
         raise MalformedTool(f"{where} is a generator; return the result")
     try:
         hints = get_type_hints(function, include_extras=True)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - an annotation is an expression of the author
         raise MalformedTool(f"{where}: an annotation cannot be read: {error}") from None
     arguments = _arguments(function, where, name, hints)
     if "return" not in hints:
@@ -222,7 +222,7 @@ def _described(hint: Any) -> Any:
         return hint
     kind, *notes = get_args(hint)
     metas = tuple(msgspec.Meta(description=note) if isinstance(note, str) else note for note in notes)
-    return Annotated[(kind, *metas)]  # type: ignore[return-value]
+    return Annotated[(kind, *metas)]
 
 
 def _schema(kind: Any) -> dict[str, Any]:

@@ -126,7 +126,7 @@ class McpConnection:
             await self._stay_connected()
         except asyncio.CancelledError:
             raise
-        except BaseException as error:  # the library raises groups of whatever happened
+        except BaseException as error:  # noqa: BLE001 - the library raises groups of whatever happened
             if self._closing.is_set():
                 return wait
             wait = _FIRST_WAIT if self._was_connected else wait
@@ -186,7 +186,7 @@ class McpConnection:
                     self._changed()
         except ListenNotSupportedError:
             return
-        except Exception as error:  # the server does not offer it, or the connection broke: both show elsewhere
+        except Exception as error:  # noqa: BLE001 - it is not offered, or the connection broke, which shows elsewhere
             self._log.debug("the MCP server %s sends no events: %s", self.name, _reason(error))
 
     def _transport(self) -> Any:
@@ -231,7 +231,7 @@ class McpConnection:
         ]
 
     def _tool(self, described: Any) -> Tool:
-        from jsonschema.validators import validator_for
+        from jsonschema.validators import validator_for  # type: ignore[import-untyped]
 
         takes = cast("Mapping[str, Any]", described.input_schema)
         gives: Mapping[str, Any] = described.output_schema or {}
@@ -270,7 +270,7 @@ class McpConnection:
                 result = await client.call_tool(name, arguments)
         except TimeoutError:
             raise McpError(f"no answer within {self._server.timeout:g} s") from None
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - transports raise what their libraries do
             if not isinstance(error, _protocol_error()):
                 self._lost.set()  # the pipe or the connection broke: begin again
             raise McpError(_reason(error)) from None
@@ -290,7 +290,7 @@ async def _started(server: McpServer) -> AsyncIterator[Any]:
     parameters = StdioServerParameters(
         command=server.command, args=list(server.args), env=dict(server.env), cwd=server.cwd or None
     )
-    with Path(os.devnull).open("w") as dropped:
+    with Path(os.devnull).open("w") as dropped:  # noqa: ASYNC230 - opening it waits for nothing
         async with stdio_client(parameters, errlog=dropped) as streams:
             yield streams
 

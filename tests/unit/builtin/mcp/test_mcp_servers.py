@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -27,18 +27,27 @@ async def connected(**server: Any) -> AsyncIterator[Assistant]:
     settings = {"plugins": {"mcp": {"servers": {"small": {**STDIO, **server}}}}}
     async with Assistant(McpServers(), settings=settings, clock=SystemClock()) as assistant:
         if "url" not in server and server.get("command") is None:
-            async with asyncio.timeout(30):
-                while not await names(assistant):
-                    await asyncio.sleep(0.05)
+            await eventually(lambda: names(assistant))
         yield assistant
+
+
+async def eventually(holds: Callable[[], Awaitable[object]], seconds: float = 30.0) -> None:
+    """Wait until something holds: another process brings it about, in its own time."""
+    async with asyncio.timeout(seconds):
+        for _ in range(10_000):
+            if await holds():
+                return
+            await asyncio.sleep(0.02)
 
 
 async def ask(assistant: Assistant, topic: str, **data: Any) -> Any:
     before = len(assistant.of(f"{topic}.response"))
     assistant.bus.emit(Message(topic, data))
-    async with asyncio.timeout(20):
-        while len(assistant.of(f"{topic}.response")) == before:
-            await asyncio.sleep(0.01)
+
+    async def answered() -> bool:
+        return len(assistant.of(f"{topic}.response")) > before
+
+    await eventually(answered)
     return assistant.of(f"{topic}.response")[-1].data
 
 
@@ -88,19 +97,22 @@ async def test_a_changed_list_is_followed() -> None:
     async with connected() as assistant:
         changes = len(assistant.of(topics.TOOLS_CHANGED))
         assert (await invoke(assistant, "grow"))["result"]
-        async with asyncio.timeout(10):
-            while "new" not in await names(assistant):
-                await asyncio.sleep(0.05)
+
+        async def has_grown() -> bool:
+            return "new" in await names(assistant)
+
+        await eventually(has_grown)
         assert len(assistant.of(topics.TOOLS_CHANGED)) > changes
 
 
 async def test_a_server_that_died_is_started_again() -> None:
     async with connected(timeout=5) as assistant:
         assert "error" in await invoke(assistant, "die")
-        async with asyncio.timeout(20):
-            while "result" not in (answer := await invoke(assistant, "add", a=1, b=2)):
-                await asyncio.sleep(0.1)
-        assert answer["result"] == {"result": 3}
+
+        async def is_back() -> bool:
+            return (await invoke(assistant, "add", a=1, b=2)).get("result") == {"result": 3}
+
+        await eventually(is_back)
 
 
 @pytest.mark.parametrize(("transport", "path"), [("http", "mcp"), ("sse", "sse")])
@@ -114,9 +126,7 @@ async def test_a_server_is_reached_by_its_url(transport: str, path: str) -> None
     try:
         url = f"http://127.0.0.1:{port}/{path}"
         async with connected(command="", args=[], url=url, transport=transport) as assistant:
-            async with asyncio.timeout(20):
-                while "add" not in await names(assistant):
-                    await asyncio.sleep(0.1)
+            await eventually(lambda: names(assistant))
             assert (await invoke(assistant, "add", a=2, b=3))["result"] == {"result": 5}
     finally:
         process.kill()
