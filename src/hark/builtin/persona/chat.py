@@ -63,7 +63,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class ModelEndpoint:
     """Where a model is, and how long it may take."""
 
     url: str
@@ -107,7 +107,7 @@ class ChatClient:
     To make one takes a while (certificates are read): best on another thread than that of the event loop.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: ModelEndpoint) -> None:
         import httpx
 
         self.endpoint = endpoint
@@ -205,6 +205,7 @@ class ChatClient:
                 break
         text = body.decode(errors="replace")
         return text.replace(self.endpoint.key, "(key)") if self.endpoint.key else text
+
 
 class _Function(msgspec.Struct):
     name: str | None = None

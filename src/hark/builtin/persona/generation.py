@@ -34,7 +34,7 @@ _REMEDIES: Final = {
 
 
 @dataclass(frozen=True)
-class Sentence:
+class AnswerSentence:
     """A sentence of an answer, as it is said."""
 
     text: str
@@ -101,7 +101,8 @@ class Models:
                 wait = _RETRY if last.retry_after is None else last.retry_after
                 if attempt == 2 or not last.may_pass_soon or wait > _RETRY_AT_MOST:
                     break
-                await self._clock.sleep(wait)
+                if last.trouble != "cut":  # a server may have closed a connection that was to be used again
+                    await self._clock.sleep(wait)
             if last.may_pass:
                 self._resting[client] = self._clock.monotonic() + _REST
         raise last
@@ -159,7 +160,7 @@ class Generation:
             said.append({"role": "assistant", "content": text})
         return said if len(said) > 1 else []
 
-    async def sentences(self) -> AsyncGenerator[Sentence, None]:
+    async def sentences(self) -> AsyncGenerator[AnswerSentence, None]:
         """The answer, each sentence as soon as it is complete. Raises `ChatError` after what was complete."""
         for number in range(self._limits.rounds + 1):
             offered: Sequence[ToolDefinition] = ()
@@ -175,7 +176,9 @@ class Generation:
                 return
             await self._call(calls, {tool.name for tool in offered})
 
-    async def _round(self, offered: Sequence[ToolDefinition], calls: list[ToolCall]) -> AsyncGenerator[Sentence, None]:
+    async def _round(
+        self, offered: Sequence[ToolDefinition], calls: list[ToolCall]
+    ) -> AsyncGenerator[AnswerSentence, None]:
         """What the model says to the messages so far; the tools it wants called are put into `calls`."""
         cutter = SentenceCutter(self._lang)
         held = ""
@@ -190,21 +193,21 @@ class Generation:
                     self._text.append(piece)
                     for sentence in cutter.add(piece):
                         if held:
-                            yield Sentence(held)
+                            yield AnswerSentence(held)
                         held = _spoken(sentence)
                         if held and not _is_question(held):
-                            yield Sentence(held)
+                            yield AnswerSentence(held)
                             held = ""
                     if held and cutter.pending:
-                        yield Sentence(held)
+                        yield AnswerSentence(held)
                         held = ""
         except ChatError:
             if held:
-                yield Sentence(held)
+                yield AnswerSentence(held)
             raise
         rest = _spoken(cutter.rest())
         for text in filter(None, (held, rest)):
-            yield Sentence(text, asks=_is_question(text) and not calls and text is (rest or held))
+            yield AnswerSentence(text, asks=_is_question(text) and not calls and text is (rest or held))
 
     async def _call(self, calls: Sequence[ToolCall], offered: set[str]) -> None:
         """Call the tools that the model wants, one after the other, and add what came of it."""

@@ -264,7 +264,7 @@ class Persona(ConversationPlugin, PipelinePlugin):
                             until = self.host.clock.monotonic() + _WAITS
                             _remember(self._asked, session_id, (persona, until))
             except ChatError as error:
-                self.host.log.warning("%s", error)
+                self.host.log.warning("%s", str(error))  # the error itself would keep what was read
                 await turn.say(f"trouble_{error.trouble}")
             finally:
                 self._memory.keep(persona, session_id, answer.exchange())

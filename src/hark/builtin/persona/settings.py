@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 from urllib.request import ProxyHandler, build_opener
 
-from hark.builtin.persona.chat import Endpoint
+from hark.builtin.persona.chat import ModelEndpoint
 from hark.builtin.persona.tools import ToolLimits
 from hark.plugins import Plugin
 from hark.plugins.engines import Unavailable
@@ -110,7 +110,7 @@ class PersonaSettings(Plugin.Settings):
     tools: ToolLimits = field(default_factory=ToolLimits)
     """How much tools may do for one answer: a table with rounds, calls, seconds and characters."""
 
-    def endpoints(self) -> list[Endpoint]:
+    def endpoints(self) -> list[ModelEndpoint]:
         """The endpoints, first choice first. Raises `Unavailable` where one cannot be used as it is configured."""
         second = self.second
         given = (
@@ -123,8 +123,8 @@ class PersonaSettings(Plugin.Settings):
                 raise Unavailable(problem, "correct [plugins.persona] in the settings file")
         return found
 
-    def _endpoint(self, url: str, model: str, key: str) -> Endpoint:
-        return Endpoint(
+    def _endpoint(self, url: str, model: str, key: str) -> ModelEndpoint:
+        return ModelEndpoint(
             PRESETS.get(url.lower(), url),
             model,
             key,
