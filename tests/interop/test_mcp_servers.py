@@ -16,7 +16,7 @@ from hark.builtin.persona import Persona
 from hark.model import Message, SystemClock
 from hark.spec import topics
 from hark.testing import Assistant
-from hark.testing.model_server import ModelServer, Reply
+from hark.testing.model_server import ModelServer, ModelReply
 from interop.conftest import Peer
 
 PIPELINE: Final = ["stop", "converse", "template", "common_query", "persona", "persona_fallback", "fallback"]
@@ -70,7 +70,7 @@ async def test_a_persona_calls_the_tools_of_the_reference_server(peer: Peer, tra
             assert {"echo", "get-sum"} <= found
             await asyncio.sleep(1.0)  # the persona hears of it
             calls = [("everything-echo", {"message": "hello"}), ("everything-get-sum", {"a": 2, "b": 40})]
-            model.replies(Reply(tools=calls), Reply(["It is 42."]))
+            model.replies(ModelReply(tools=calls), ModelReply(["It is 42."]))
             said = await assistant.hears("please do the sum")
             assert said == ["It is 42."]
             offered = {one["function"]["name"] for one in model.requests[0]["tools"]}
