@@ -66,7 +66,7 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
             screen.show if attending is None else attending.show,
             state=state,
             control_socket=control_socket,
-            server=LocalServer(settings.bus, state.directory, clock, print_note),
+            server=LocalServer(settings.bus, state.directory, clock, print_note, settings.assistant.lang),
             settings_file=str(path),
             voice=None if attending is None else attending.config,
         )

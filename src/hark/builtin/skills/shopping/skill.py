@@ -99,7 +99,8 @@ class ShoppingSkill(Skill):
         answer = await turn.ask(turn.render("what"), retries=1)
         named = self._items(turn, answer) if answer is not None else []
         key = self._named(turn)
-        self._tell_added(turn, key, named, await asyncio.to_thread(self._put, key, named))
+        put = await asyncio.to_thread(self._put, key, named) if named else ([], False)
+        self._tell_added(turn, key, named, put)
 
     @intent(file="remove")
     def remove(self, turn: Turn) -> None:
