@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Self
 
 Fault = Literal["none", "cut", "stall", "garbage", "huge", "endless", "not a stream", "hang up", "keep alive"]
 
-_HUGE: Final = 8 * 1024 * 1024
+_HUGE: Final = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True)
