@@ -16,7 +16,7 @@ from hark.builtin.persona import Persona
 from hark.model import Message, SystemClock
 from hark.spec import topics
 from hark.testing import Assistant
-from hark.testing.model_server import ModelServer, ModelReply
+from hark.testing.model_server import ModelReply, ModelServer
 from interop.conftest import Peer
 
 PIPELINE: Final = ["stop", "converse", "template", "common_query", "persona", "persona_fallback", "fallback"]

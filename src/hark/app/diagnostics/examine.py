@@ -125,9 +125,7 @@ def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
         skills=[
             SkillReport(member=_member(entry), intents=sorted(handlers_of(entry.plugin))) for entry in runtime.skills
         ],
-        toolboxes=[
-            _member(entry, problem=_problem(entry, runtime.runner)) for entry in runtime.plugin_set.toolboxes
-        ],
+        toolboxes=[_member(entry, problem=_problem(entry, runtime.runner)) for entry in runtime.plugin_set.toolboxes],
         engines=[
             engine
             for service in runtime.services.values()
