@@ -23,6 +23,7 @@ class WordNet(Toolbox):
     """Words and what they mean."""
 
     id = "wordnet"
+    quick = True  # inline: answers come without waiting for a thread
 
     def __init__(self) -> None:
         self.ran: list[str] = []
@@ -62,6 +63,7 @@ class WordNet(Toolbox):
 
 class Abacus(Toolbox):
     id = "abacus"
+    quick = True
 
     def __init__(self) -> None:
         self.counted = 0
