@@ -34,6 +34,7 @@ _COMMANDS: Final = {
     "explain": "compare a sentence with all intents",
     "doctor": "report what is loaded, and what is not and why",
     "transformers": "list the transformers of each chain, or try one",
+    "tools": "list the tools of personas, or call one",
     "session": "show or reset the session of the device",
     "forget": "delete what is kept of what people said",
     "new": "start a plugin package",
