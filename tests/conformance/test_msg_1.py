@@ -205,7 +205,8 @@ def test_the_only_topics_built_from_identifiers_are_those_the_specification_admi
 
     built = {name for name, value in vars(topics).items() if inspect.isfunction(value) and takes_an_identifier(value)}
 
-    assert built == {"dispatch_topic", "pipeline_intents_list"}
+    # TOOLS-1 §6 keeps the topic that named its toolbox, for those who still call on it.
+    assert built == {"dispatch_topic", "pipeline_intents_list", "old_tools_call"}
     assert topics.pipeline_intents_list("padatious") == "ovos.pipeline.padatious.intents.list"
     with pytest.raises(ValueError, match="no transformer type"):
         topics.transformer_list("clock.skill")  # type: ignore[arg-type]

@@ -518,7 +518,7 @@ async def test_personas_come_and_go_at_runtime() -> None:
         assert (assistant.of(topics.UTTERANCE_HANDLED)[-1].session or Session()).persona_id is None
         told = [message.type for message in assistant.messages if message.type.startswith("ovos.persona.")]
         known = {topics.PERSONA_REGISTER, topics.PERSONA_DEREGISTER, topics.PERSONA_LIST, topics.PERSONA_ACTIVATED}
-        assert set(told) <= known | {topics.response_topic(topics.PERSONA_LIST)}
+        assert set(told) <= known | {topics.response_topic(topics.PERSONA_LIST), topics.PERSONA_TOOLS_DISCOVER}
 
 
 @spec("PERSONA-1/9.h", "PERSONA-1/9.i")
