@@ -7,12 +7,15 @@ import random
 import string
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import hark.builtin.persona
 from hark.app.settings import settings_from
 from hark.builtin.persona import Persona
+from hark.intents import expand
 from hark.plugins import Match, Message, PipelinePlugin, Session, Turn, handles
 from hark.spec import is_pipeline_id, topics
 from hark.testing import Assistant, settle
@@ -20,6 +23,8 @@ from hark.testing.model_server import ModelReply, ModelServer
 from persona_talk import PIPELINE, settings, talking
 
 spec = pytest.mark.spec
+
+LOCALE = Path(hark.builtin.persona.__file__).parent / "locale"
 
 MAIN_ONLY = [name for name in PIPELINE if name != "persona_fallback"]
 
@@ -54,6 +59,24 @@ async def test_without_a_persona_the_main_entry_declines_all_but_commands(person
             assert _dispatches(assistant) == []
             assert model.requests == []
             assert await assistant.hears("which personas are there", session=session) == ["There is hark and alice."]
+
+
+@spec("PERSONA-1/7.1.c")
+@pytest.mark.parametrize("lang", sorted(folder.name for folder in LOCALE.iterdir()))
+async def test_the_commands_are_the_intents_of_the_locale_files(lang: str) -> None:
+    files = {path.stem: path for path in (LOCALE / lang).glob("*.intent")}
+    assert files.keys() == {"summon", "release", "ask", "list", "check"}
+    async with ModelServer() as model:
+        table = settings(model)
+        table["assistant"] = {"pipeline": MAIN_ONLY, "langs": [lang]}
+        async with Assistant(Persona(), settings=table) as assistant:
+            for name, path in files.items():
+                for line in path.read_text("utf-8").splitlines():
+                    said = expand(line)[0].format(persona="alice", query="whales")
+                    model.says("Yes.")
+                    assistant.messages.clear()
+                    await assistant.hears(said, session=Session("x", persona_id="alice"), lang=lang)
+                    assert _dispatches(assistant) == [f"persona:{name}"], said
 
 
 @spec("PERSONA-1/4.b", "PERSONA-1/7.1.f", "PERSONA-1/7.1.g", "PERSONA-1/10.g")
