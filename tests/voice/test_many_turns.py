@@ -32,4 +32,4 @@ async def test_turns_of_every_kind_leave_nothing_behind() -> None:
     assert counted[topics.UTTERANCE_HANDLED] == counted[topics.UTTERANCE_HANDLE]
     assert min(counted[topic] for topic in (topics.STT_FAILED, topics.UTTERANCE_CANCELLED, topics.MIC_LISTEN)) > 0
     assert asyncio.all_tasks() == tasks
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads  # those of earlier tests may end meanwhile
