@@ -193,6 +193,7 @@ class ChatClient:
         text = body.decode(errors="replace")
         return text.replace(self.endpoint.key, "(key)") if self.endpoint.key else text
 
+
 class _Function(msgspec.Struct):
     name: str | None = None
     arguments: str | None = None

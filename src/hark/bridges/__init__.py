@@ -1,0 +1,1 @@
+"""Bridges: other programs' protocols, translated to and from the bus."""
