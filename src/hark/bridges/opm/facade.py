@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hark.model.frozen import thaw
 from hark.plugins import Host, Message, Session
-from hark.spec import is_dispatch_topic, is_topic, topics
+from hark.spec import DEFAULT_SESSION_ID, is_dispatch_topic, is_topic, topics
 
 Listener = Callable[[Any], object]
 
@@ -186,8 +186,10 @@ class LegacyBus:
 def legacy_message(topic: str, data: Mapping[str, Any] | None = None, session: Session | None = None) -> Any:
     """A Message of ovos-bus-client."""
     made: Any = import_module("ovos_bus_client.message").Message
-    context = {} if session is None else {"session": legacy_session(session), "lang": session.lang or None}
-    return made(topic, thaw(data) if data else {}, {key: one for key, one in context.items() if one})
+    context: dict[str, Any] = {"session": legacy_session(Session(DEFAULT_SESSION_ID) if session is None else session)}
+    if session is not None and session.lang:
+        context["lang"] = session.lang
+    return made(topic, thaw(data) if data else {}, context)
 
 
 def legacy_session(session: Session, lang: str | None = None) -> dict[str, Any]:
