@@ -105,7 +105,8 @@ async def normalizer() -> Any:
 
 async def cancel() -> Any:
     names = ["ovos-utterance-cancel-plugin", "ovos-utterance-plugin-cancel"]
-    return await said("what is the weather in lisbon cancel that", Listener(), *opm.plugins(names))
+    texts = ("what is the weather in lisbon cancel that", "turn the heating on cancel that")
+    return {"trials": [await said(text, Listener(), *opm.plugins(names)) for text in texts]}
 
 
 async def corrections() -> Any:
