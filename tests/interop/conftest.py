@@ -47,7 +47,7 @@ class Row(msgspec.Struct, frozen=True):
 def peers(*kinds: str) -> list[Peer]:
     """The peers of these kinds, in the order of the file."""
     return [
-        Peer(name, ", ".join(table.get("packages") or table.get("modules") or ()), FOLDER / name)
+        Peer(name, table.get("title") or ", ".join(table.get("packages") or table["modules"]), FOLDER / name)
         for name, table in PEERS.items()
         if table["kind"] in kinds
     ]
@@ -57,7 +57,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "peer" in metafunc.fixturenames:
         marker = metafunc.definition.get_closest_marker("peers")
         assert marker is not None, f"{metafunc.definition.name} takes a peer and does not say of which kind"
-        metafunc.parametrize("peer", peers(*marker.args), ids=lambda peer: peer.name)
+        scope = marker.kwargs.get("scope", "function")
+        metafunc.parametrize("peer", peers(*marker.args), ids=lambda peer: peer.name, scope=scope)
 
 
 class Assistant(World):

@@ -12,6 +12,7 @@ from hark import hints
 from hark.app.paths import tokens_file
 from hark.app.settings.tables import BusTable
 from hark.app.tokens import ServiceToken, Token, TokenFile
+from hark.bridges.ovos import OvosBridge
 from hark.bus import Bus
 from hark.bus.websocket import Credential, Endpoint, EndpointError, Permissions, ServerLimits, WebSocketServer
 from hark.bus.websocket.auth import is_loopback
@@ -58,7 +59,7 @@ class PortTaken(UserError):
 
 
 async def start_server(
-    bus: Bus, table: BusTable, state: Path, clock: Clock, *, reserved: Iterable[str] = ()
+    bus: Bus, table: BusTable, state: Path, clock: Clock, *, reserved: Iterable[str] = (), lang: str = "en-US"
 ) -> tuple[WebSocketServer, list[str]]:
     """A server for `bus` that listens, and its addresses. Raises `UserError`, which says what to do.
 
@@ -67,7 +68,10 @@ async def start_server(
     """
     tokens, service = TokenFile(tokens_file(table.tokens, state)), ServiceToken(state)
     service.ensure()
-    server = WebSocketServer(bus, endpoints(table, tokens, service), limits(table), clock, reserved=reserved)
+    translators = OvosBridge(bus, clock, lang).translator if table.ovos else None
+    server = WebSocketServer(
+        bus, endpoints(table, tokens, service), limits(table), clock, reserved=reserved, translators=translators
+    )
     try:
         return server, await server.start()
     except EndpointError as error:

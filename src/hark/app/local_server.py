@@ -32,8 +32,12 @@ class LocalServer:
     It is started beside the first turns: they do not wait for the library to be imported.
     """
 
-    def __init__(self, table: BusTable, state: Path, clock: Clock, report: Callable[[str], None]) -> None:
+    def __init__(
+        self, table: BusTable, state: Path, clock: Clock, report: Callable[[str], None], lang: str = "en-US"
+    ) -> None:
         self._table = table
+        self._lang = lang
+        """The language of the device."""
         self._state = state
         self._clock = clock
         self._report = report
@@ -69,7 +73,7 @@ class LocalServer:
             return
         try:
             self._server, urls = await bus_server.start_server(
-                runtime.bus, self._table, self._state, self._clock, reserved=runtime.ids()
+                runtime.bus, self._table, self._state, self._clock, reserved=runtime.ids(), lang=self._lang
             )
         except UserError as trouble:
             why = trouble.place if isinstance(trouble, bus_server.PortTaken) else str(trouble)

@@ -20,13 +20,14 @@ from hark.model import SystemClock
 def run_bus(options: argparse.Namespace) -> None:
     """Run the server until the process is told to stop."""
     path, named = settings_path(options)
-    table = read_settings(path, named=named).bus
+    settings = read_settings(path, named=named)
+    table = settings.bus
     changes = {name: getattr(options, name) for name in ("host", "port") if getattr(options, name) is not None}
     table = msgspec.structs.replace(table, **changes)
-    asyncio.run(_serve(table, state_path(options)))
+    asyncio.run(_serve(table, state_path(options), settings.assistant.lang))
 
 
-async def _serve(table: BusTable, state: Path) -> None:
+async def _serve(table: BusTable, state: Path, lang: str) -> None:
     try:
         from hark.app.bus_server import start_server
     except ImportError as error:
@@ -34,7 +35,7 @@ async def _serve(table: BusTable, state: Path) -> None:
     stop = asyncio.Event()
     on_stop_signal(stop.set)
     bus = LocalBus()
-    server, addresses = await start_server(bus, table, state, SystemClock())
+    server, addresses = await start_server(bus, table, state, SystemClock(), lang=lang)
     asyncio.get_running_loop().set_exception_handler(server.handle_loop_error)
     try:
         print(f"the bus listens at {' and '.join(addresses)}", flush=True)

@@ -115,9 +115,8 @@ class _Process:
         stop, started = self._stoppable()
         connection = await connect(self._address, self._clock)
         directory = state_path(self._options)
-        await serve_edge(
-            self._address.server_table, directory, self._clock, connection, self._lost(stop), stop, started
-        )
+        table, lang = self._address.server_table, self._settings.assistant.lang
+        await serve_edge(table, directory, self._clock, connection, self._lost(stop), stop, started, lang)
 
     def _stoppable(self) -> tuple[asyncio.Event, Callable[[], None]]:
         """Set when the process is to end; and what to call once it has started: until then it is simply cancelled."""

@@ -98,17 +98,18 @@ def _list(packages: object, *, as_json: bool) -> int:
 async def _run(packages: object, options: argparse.Namespace) -> int:
     from hark.app.processes.skill_processes import SkillProcesses
     from hark.app.settings import read_settings
-    from hark.app.signals import stop_signal
+    from hark.app.signals import on_stop_signal
     from hark.app.skill_packages import SkillPackages
     from hark.model import SystemClock
 
     assert isinstance(packages, SkillPackages)  # noqa: S101 - imported late
     path, named = settings_path(options)
     processes = SkillProcesses(packages, read_settings(path, named=named).bus, SystemClock())
-    with stop_signal() as stop:
-        processes.start()
-        print_note(f"running {', '.join(processes.names) or 'no skills: none is installed'}")
-        if processes.names:
-            await stop.wait()
-        await processes.stop()
+    stop = asyncio.Event()
+    on_stop_signal(stop.set)
+    processes.start()
+    print_note(f"running {', '.join(processes.names) or 'no skills: none is installed'}")
+    if processes.names:
+        await stop.wait()
+    await processes.stop()
     return OK

@@ -33,8 +33,12 @@ _decode = msgspec.json.Decoder(_Envelope).decode
 _encode = msgspec.json.Encoder().encode
 
 
-def decode(raw: bytes | bytearray | memoryview | str) -> Message:
-    """The Message in `raw`. If a key occurs twice, the last one counts."""
+def decode(raw: bytes | bytearray | memoryview | str, *, without_nulls: bool = False) -> Message:
+    """The Message in `raw`. If a key occurs twice, the last one counts.
+
+    `without_nulls` leaves out the fields of its session that are null: clients of OVOS write those they have no value
+    for so, in every Message, and each would be logged as malformed.
+    """
     try:
         octets = raw.encode() if isinstance(raw, str) else bytes(raw)
         if octets.startswith(_BOM):
@@ -49,7 +53,10 @@ def decode(raw: bytes | bytearray | memoryview | str) -> Message:
         envelope = _decode(octets)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise MalformedMessage(f"not a Message: {error}") from None
-    return from_wire(envelope.type, envelope.data, envelope.context)
+    context = envelope.context
+    if without_nulls and isinstance(session := context.get(SESSION), dict) and None in session.values():
+        context[SESSION] = {name: value for name, value in session.items() if value is not None}
+    return from_wire(envelope.type, envelope.data, context)
 
 
 def encode(message: Message) -> bytes:

@@ -1,6 +1,6 @@
 """Run in the environment of a peer that has Hark and plugins of OVOS: one trial, its findings as JSON.
 
-    python opm.py TRIAL
+python opm.py TRIAL
 """
 
 from __future__ import annotations
@@ -188,7 +188,18 @@ async def sox() -> Any:
 
 TRIALS: dict[str, Callable[[], Any]] = {
     one.__name__: one
-    for one in (normalizer, cancel, corrections, dialog_normalizer, ahocorasick, padatious, adapt, espeak, stt_server, sox)
+    for one in (
+        normalizer,
+        cancel,
+        corrections,
+        dialog_normalizer,
+        ahocorasick,
+        padatious,
+        adapt,
+        espeak,
+        stt_server,
+        sox,
+    )
 }
 
 if __name__ == "__main__":

@@ -21,8 +21,12 @@ async def serve_edge(
     lost: Callable[[ProcessInfo], None],
     stop: asyncio.Event,
     listening: Callable[[], None],
+    lang: str,
 ) -> None:
-    """Serve clients until `stop` is set; raises `UserError`. `listening` is called when they can connect."""
+    """Serve clients until `stop` is set; raises `UserError`. `listening` is called when they can connect.
+
+    `lang` is the language of the device.
+    """
     try:
         from hark.app.bus_server import start_server
     except ImportError as error:
@@ -31,7 +35,7 @@ async def serve_edge(
     try:
         await claim.take()
         pings = PingResponder(connection.bus, claim)
-        server, _ = await start_server(connection.bus, table, state, clock)
+        server, _ = await start_server(connection.bus, table, state, clock, lang=lang)
         asyncio.get_running_loop().set_exception_handler(server.handle_loop_error)
         try:
             await claim.ready()

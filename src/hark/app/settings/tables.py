@@ -96,6 +96,8 @@ class BusTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     serve: Flag = True
     """Whether `hark run` in one process serves clients on this machine; needs the extra "websocket"."""
+    ovos: Flag = True
+    """Whether OVOS clients and skills that use older names are translated for."""
     url: Url | None = None
     """Where services in processes of their own find the bus; else host, port and path say so."""
     token: File | None = None

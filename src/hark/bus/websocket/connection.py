@@ -22,6 +22,7 @@ from hark.bus.websocket.protocol import (
     read_command,
     text_frame,
 )
+from hark.model import Message, encode_for_clients
 
 if TYPE_CHECKING:
     from hark.bus.websocket.server import WebSocketServer
@@ -59,6 +60,9 @@ class ClientConnection(WSListener):
         """Whether its Messages have to be looked into."""
         self._receives_public = self.permissions.receive is None
         self.speaks_hark = client.speaks_hark
+        self.translator = (
+            server.translators(self) if server.translators is not None and not client.speaks_hark else None
+        )
         self.transport: WSTransport
         self.is_open = False
         """Not before it is connected, and not once it is to be disconnected."""
@@ -105,6 +109,8 @@ class ClientConnection(WSListener):
         self.is_open = False
         self._out.clear()
         self._set_waiting(0)
+        if self.translator is not None:
+            self.translator.close()
         self._server.disconnected(self)
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
@@ -205,7 +211,22 @@ class ClientConnection(WSListener):
             return
         # Most clients may receive every public topic: not worth a call for each of them.
         if (self._receives_public and topic[:5] != "hark.") or self.permissions.may_receive(topic):
-            self._send(frame)
+            translated = self.translator.to_client(self._server.publishing) if self.translator is not None else None
+            if translated is None:
+                self._send(frame)
+            else:
+                for message in translated:
+                    self._send(text_frame(encode_for_clients(message)))
+
+    def send(self, message: Message) -> None:
+        """See `ClientLink`."""
+        self._send(text_frame(encode_for_clients(message)))
+        self._server.flush_soon()
+
+    def emit(self, message: Message) -> None:
+        """See `ClientLink`."""
+        if self.is_open:
+            self._server.take(self, message, encode_for_clients(message))
 
     def passed(self, wire: bytes) -> None:
         """Tell the client, by this frame, that what it sent before is on the bus."""

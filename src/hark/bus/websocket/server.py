@@ -24,6 +24,7 @@ from hark.bus.websocket.connection import ClientConnection
 from hark.bus.websocket.limits import ClientUsage, ServerLimits, ThrottledLog
 from hark.bus.websocket.protocol import FENCE, MAX_FENCE, MAX_MESSAGE_HEADER, PRIVATE_HEADER, SUBPROTOCOL, text_frame
 from hark.bus.websocket.skills import OF_SKILLS, SkillOwners
+from hark.bus.websocket.translation import TranslatorFactory
 from hark.model import Clock, MalformedMessage, Message, decode, encode_for_clients
 from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.spec.names import CLIENT, UTTERANCE_ID
@@ -48,7 +49,8 @@ class WebSocketServer:
 
     Clients that speak Hark's subprotocol get the topics they follow, all others everything. Private topics are for
     Hark's own services alone, which have a credential that says so. `reserved` are ids of skills that no client may
-    register, besides those it sees registered on the bus.
+    register, besides those it sees registered on the bus. `translators` makes a translator for each client that does
+    not speak Hark's subprotocol, where such clients may speak a dialect.
 
         server = WebSocketServer(bus, [Endpoint()], ServerLimits(), clock)
         urls = await server.start()
@@ -67,6 +69,7 @@ class WebSocketServer:
         clock: Clock,
         *,
         reserved: Iterable[str] = (),
+        translators: TranslatorFactory | None = None,
     ) -> None:
         self.limits = limits
         self.clock = clock
@@ -74,6 +77,9 @@ class WebSocketServer:
         self.exchange: Exchange[ClientConnection, bytes] = Exchange()
         self.waiting = 0
         """Bytes that clients had not read when they were last sent something."""
+        self.translators = translators
+        self.publishing: Message
+        """The Message that is being delivered to clients."""
         self._bus = bus
         self._endpoints = tuple(endpoints)
         self._connections: set[ClientConnection] = set()
@@ -185,11 +191,21 @@ class WebSocketServer:
 
     def received(self, connection: ClientConnection, raw: bytes) -> None:
         """Emit what a client sent, if it is a Message that the client may emit."""
+        translator = connection.translator
         try:
-            message = decode(raw)
+            message = decode(raw, without_nulls=translator is not None)
         except MalformedMessage as error:
             self.log.warning("bus: dropped a frame from %s that is not a Message: %s", connection, str(error)[:200])
             return
+        if translator is None or message.type[:5] == "hark." or message.malformed_session is not None:
+            self.take(connection, message, raw)
+            return
+        for translated in translator.from_client(message):
+            is_unchanged = translated is message and b"null" not in raw
+            self.take(connection, translated, raw if is_unchanged else encode_for_clients(translated))
+
+    def take(self, connection: ClientConnection, message: Message, raw: bytes) -> None:
+        """Emit a Message in the name of a client, if the client may emit it."""
         refusal = None
         if connection.is_limited or message.type[:5] == "hark.":
             if message.type.startswith(FENCE) and len(raw) <= MAX_FENCE:
@@ -264,6 +280,7 @@ class WebSocketServer:
                 message = message.carrying(**{CLIENT: None})  # it concerns no client
             # What a client sent is passed on as it came: writing it anew costs time, and drops keys we do not know.
             raw = incoming[1] if incoming is not None and is_ours else encode_for_clients(message)
+            self.publishing = message
             self.exchange.publish(message.type, text_frame(raw))
         if incoming is None and self._output:
             self.flush_soon()

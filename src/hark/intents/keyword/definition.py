@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from hark.intents.grammar import TemplateError, phrases
+from hark.intents.keyword.expressions import MOST, Expression, compile_expression
 from hark.intents.registration import IntentDefinition, Rejected, Skipped, read_lang, read_name
 
 
@@ -16,6 +17,8 @@ class Vocabulary(NamedTuple):
     name: str
     phrases: frozenset[str]
     """Every way to say it, as folded words with one space between them."""
+    expressions: tuple[Expression, ...] = ()
+    """Regular expressions that find further ways."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -35,13 +38,18 @@ class KeywordIntent(IntentDefinition):
     """For each phrase, which of `vocabularies` it belongs to."""
     groups: tuple[tuple[int, ...], ...] = ()
     """For each group of `one_of`, which of `vocabularies` it consists of."""
+    expressions: tuple[tuple[int, Expression], ...] = ()
+    """Regular expressions, each with which of `vocabularies` it belongs to."""
 
     def anchors(self) -> Iterator[tuple[Vocabulary, ...]]:
         """Sets of vocabularies, of each of which something has to be said: any of them is enough to find the intent
-        by."""
+        by. None of them has regular expressions, by which nothing is found."""
         for vocabulary in self.required:
-            yield (vocabulary,)
-        yield from self.one_of
+            if not vocabulary.expressions:
+                yield (vocabulary,)
+        for group in self.one_of:
+            if not any(vocabulary.expressions for vocabulary in group):
+                yield group
 
 
 _ROLES: Final = ("required", "one_of", "optional", "excluded")
@@ -53,6 +61,7 @@ class _Named(NamedTuple):
     name: str
     role: str
     samples: tuple[Any, ...] | list[Any]
+    patterns: tuple[Any, ...] | list[Any]
 
 
 def read_keyword_intent(data: Mapping[str, Any], order: int) -> tuple[KeywordIntent, list[Skipped]]:
@@ -86,6 +95,7 @@ def read_keyword_intent(data: Mapping[str, Any], order: int) -> tuple[KeywordInt
         vocabularies=vocabularies,
         places=_places(vocabularies),
         groups=tuple(tuple(vocabularies.index(vocabulary) for vocabulary in group) for group in one_of),
+        expressions=tuple((place, one) for place, words in enumerate(vocabularies) for one in words.expressions),
     )
     return intent, skipped
 
@@ -93,17 +103,19 @@ def read_keyword_intent(data: Mapping[str, Any], order: int) -> tuple[KeywordInt
 def _vocabularies(descriptors: list[_Named], lang: str, skipped: list[Skipped]) -> dict[str, Vocabulary]:
     """One vocabulary for each name; descriptors that share their name are joined (INTENT-4 §5.3)."""
     said: dict[str, set[str]] = {}
+    expressions: dict[str, dict[Expression, None]] = {}
     for named in descriptors:
-        usable = set(_phrases(named, lang, skipped))
-        if not usable:
+        usable, found = set(_phrases(named, lang, skipped)), list(_expressions(named, skipped))
+        if not usable and not found:
             raise Rejected(f"the vocabulary {named.name!r} in {named.role} has no usable sample")
         said.setdefault(named.name, set()).update(usable)
-    return {name: Vocabulary(name, frozenset(ways)) for name, ways in said.items()}
+        expressions.setdefault(named.name, {}).update(dict.fromkeys(found))
+    return {name: Vocabulary(name, frozenset(ways), tuple(expressions[name])) for name, ways in said.items()}
 
 
 def _roles(descriptors: list[_Named]) -> dict[str, str]:
     roles: dict[str, str] = {}
-    for name, role, _ in descriptors:
+    for name, role, *_ in descriptors:
         if roles.setdefault(name, role) != role:
             raise Rejected(f"the vocabulary {name!r} is both {roles[name]} and {role}")
     return roles
@@ -118,6 +130,16 @@ def _phrases(named: _Named, lang: str, skipped: list[Skipped]) -> Iterator[str]:
             yield from phrases(sample, lang)
         except TemplateError as error:
             skipped.append(Skipped(sample, f"{named.role} {named.name!r}: {error}"))
+
+
+def _expressions(named: _Named, skipped: list[Skipped]) -> Iterator[Expression]:
+    for number, pattern in enumerate(named.patterns):
+        try:
+            if number >= MOST:
+                raise Rejected(f"a vocabulary has at most {MOST} patterns")
+            yield compile_expression(pattern, named.name)
+        except Rejected as error:
+            skipped.append(Skipped(str(pattern), f"{named.role} {named.name!r}: {error}"))
 
 
 def _places(vocabularies: tuple[Vocabulary, ...]) -> dict[str, tuple[int, ...]]:
@@ -144,7 +166,7 @@ def _descriptor(role: str, item: object) -> _Named:
     name = item.get("name")
     if not isinstance(name, str) or not name:
         raise Rejected(f"a vocabulary in {role} has no name")
-    return _Named(name, role, _array(item, "samples"))
+    return _Named(name, role, _array(item, "samples"), _array(item, "patterns"))
 
 
 def _array(data: Mapping[str, Any], field: str) -> tuple[Any, ...] | list[Any]:

@@ -43,12 +43,14 @@ class _Node:
 class PhraseIndex:
     """The keyword intents of one language under one session id; see `hark.intents.pool.Index`."""
 
-    __slots__ = ("_anchors", "_by_name", "_root")
+    __slots__ = ("_anchors", "_by_name", "_root", "_unanchored")
 
     def __init__(self) -> None:
         self._root = _Node()
         self._anchors: dict[KeywordIntent, tuple[Vocabulary, ...]] = {}
         self._by_name: dict[str, tuple[KeywordIntent, ...]] = {}
+        self._unanchored: tuple[KeywordIntent, ...] = ()
+        """Intents of regular expressions alone: they are looked at for every utterance."""
 
     @property
     def is_empty(self) -> bool:
@@ -61,11 +63,13 @@ class PhraseIndex:
             node = self._path(phrase, make=True)[-1]
             node.uses += 1
             node.phrase = phrase
-        anchor = min(intent.anchors(), key=self._load)
+        anchor = min(intent.anchors(), key=self._load, default=())
         self._anchors[intent] = anchor
         for name in {vocabulary.name for vocabulary in anchor}:
             self._by_name[name] = (*self._by_name.get(name, ()), intent)
         # Last, because now it can be found.
+        if not anchor:
+            self._unanchored = (*self._unanchored, intent)
         for phrase in _phrases(anchor):
             node = self._path(phrase)[-1]
             node.anchored = (*node.anchored, intent)
@@ -75,6 +79,8 @@ class PhraseIndex:
         anchor = self._anchors.pop(intent, None)
         if anchor is None:
             return
+        if not anchor:
+            self._unanchored = _without(intent, self._unanchored)
         for phrase in _phrases(anchor):
             node = self._path(phrase)[-1]
             node.anchored = _without(intent, node.anchored)
@@ -92,7 +98,7 @@ class PhraseIndex:
     def find(self, words: Sequence[str]) -> PhraseHits:
         """Find all known phrases in one pass over the words."""
         found: dict[str, list[Span]] = {}
-        candidates: dict[KeywordIntent, None] = {}
+        candidates: dict[KeywordIntent, None] = dict.fromkeys(self._unanchored)
         known = self._root.words
         count = len(words)
         for start, word in enumerate(words):

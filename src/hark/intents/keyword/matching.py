@@ -167,7 +167,7 @@ def lookup_keywords(
         for intent, hits in _candidates(query, tag, keywords):
             if tag != exact and (shared.holds((intent.label, exact)) or own.holds((intent.label, exact))):
                 continue
-            if session.intent_context:  # what is remembered may be one skill's alone
+            if session.intent_context or intent.expressions:  # what is remembered may be one skill's alone
                 found = _in_session(_evaluate(intent, hits, query), intent, query)
             else:
                 # Of intents with the same phrases of the utterance in the same roles, one is evaluated.
@@ -229,12 +229,9 @@ def _evaluate(intent: KeywordIntent, hits: dict[str, list[Span]], query: _Query)
     session, vocabularies = query.session, intent.vocabularies
     if not session.intent_context:  # nothing is remembered: what is not said is missing, and most candidates end here
         for place, vocabulary in enumerate(intent.required):
-            if vocabulary.phrases.isdisjoint(hits):
+            if vocabulary.phrases.isdisjoint(hits) and not vocabulary.expressions:
                 return _Miss((1, place), intent, "missing", vocabulary.name)
-    said: dict[int, list[Span]] = {}
-    for phrase, spans in hits.items():
-        for place in intent.places.get(phrase, ()):
-            said[place] = said[place] + spans if place in said else spans
+    said = _occurrences(intent, hits, query)
     remembered: dict[str, str] = {}
     if session.intent_context:
         names = {vocabularies[place].name for place in said}
@@ -253,6 +250,19 @@ def _evaluate(intent: KeywordIntent, hits: dict[str, list[Span]], query: _Query)
     if reading.explained / len(query.said) < query.floor:
         return _Miss((2, len(said)), intent, "faint", f"{reading.explained} of {len(query.said)} words")
     return _Fit((-reading.explained, _unused(intent, said), intent.order), intent, places, remembered, reading)
+
+
+def _occurrences(intent: KeywordIntent, hits: dict[str, list[Span]], query: _Query) -> dict[int, list[Span]]:
+    """Where each of its vocabularies was said."""
+    said: dict[int, list[Span]] = {}
+    for phrase, spans in hits.items():
+        for place in intent.places.get(phrase, ()):
+            said[place] = said[place] + spans if place in said else spans
+    for place, expression in intent.expressions:
+        found = list(expression.spans(query.said))
+        if found:
+            said[place] = said.get(place, []) + found
+    return said
 
 
 def _in_session(evaluated: _Fit | _Miss, intent: KeywordIntent, query: _Query) -> _Fit | _Miss:

@@ -1,0 +1,464 @@
+"""One OVOS client's connection, translated: older names, whole sessions, and the calls of skills (R16, R18)."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from hark.bridges.ovos import names
+from hark.bridges.ovos.registration import PIECES, SPEC_FORMS, LegacyRegistrations
+from hark.bridges.ovos.schedule import FIRED, PREFIXES, LegacySchedule
+from hark.bus.websocket.translation import ClientLink
+from hark.model import Message, ResponseMode, Session, Timer, converse
+from hark.spec import DEFAULT_SESSION_ID, RESERVED_INTENT_NAMES, split_dispatch, topics
+from hark.spec.names import DENYLISTS, SKILL_ID
+
+if TYPE_CHECKING:
+    from hark.bridges.ovos.bridge import OvosBridge
+
+log = logging.getLogger("hark.bridges.ovos")
+
+_REMEMBERED: Final = 1_000
+"""Sessions, and calls of handlers, that are remembered for one client."""
+_GATHER: Final = 0.1
+"""Seconds in which the pieces of a registration come together."""
+_TWINS: Final = 0.6
+"""The same for a client that may send the specification's form as well."""
+_SILENT: Final = 0.25
+"""Seconds after which a skill that does not answer whether it converses is taken not to."""
+_QUESTION: Final = 45.0
+"""Seconds for which a question of a skill stays open; a skill asks again before that."""
+_ROUTING: Final = ("pipeline", "active_skills", "utterance_states", "context", "is_speaking", "is_recording")
+"""Fields of an OVOS session that say nothing here, or that only the device's own settings say."""
+
+_DROPPED: Final = frozenset(
+    {
+        "ovos.session.update_default",
+        "mycroft.skill.handler.start",
+        "mycroft.skills.settings.changed",
+        topics.UTTERANCE_HANDLED,
+    }
+)
+"""What only an orchestrator says; skills of the older line say some of it for themselves."""
+_CALLED_BACK: Final = ("mycroft.skill.handler.complete", "mycroft.skill.handler.error")
+_CONTEXT: Final[Mapping[str, tuple[str, str]]] = {
+    "add_context": (topics.CONTEXT_SET, "private"),
+    "remove_context": (topics.CONTEXT_UNSET, "private"),
+    "clear_context": (topics.CONTEXT_CLEAR, "private"),
+    "mycroft.skill.set_cross_context": (topics.CONTEXT_SET, "shared"),
+    "mycroft.skill.remove_cross_context": (topics.CONTEXT_UNSET, "shared"),
+}
+_SWITCHES: Final = {
+    "mycroft.skill.enable_intent": topics.INTENT_ENABLE,
+    "mycroft.skill.disable_intent": topics.INTENT_DISABLE,
+    "detach_intent": topics.INTENT_DEREGISTER,
+}
+
+
+class _Call:
+    """A handler of a skill that was called."""
+
+    def __init__(self, dispatch: Message) -> None:
+        self.dispatch = dispatch
+        self.session = dispatch.session or Session()
+        """As the handler may have changed it: what an OVOS client says of a session is not all of it."""
+
+
+class OvosTranslator:
+    """Translates for one connection; see `Translator`.
+
+    The generation of a client shows: one of the older line asks for the session when it connects, and uses only older
+    names; it gets copies under older names besides each Message. One of the newer line translates by itself.
+    """
+
+    def __init__(self, link: ClientLink, bridge: OvosBridge) -> None:
+        self._link = link
+        self._bridge = bridge
+        self._is_older = False
+        self.skills: set[str] = set()
+        """The skills that were registered on this connection."""
+        self._registrations = LegacyRegistrations()
+        self._schedule = LegacySchedule(link, bridge.clock)
+        self._capabilities: dict[str, set[str]] = {}
+        """What the skills of the older line have shown that they can do; they do not list it."""
+        self._reported: set[str] = set()
+        """Those of them that were reported as loaded."""
+        self._gathering: Timer | None = None
+        self._calls: OrderedDict[tuple[str | None, str], _Call] = OrderedDict()
+        """Handlers that were called, by `utterance_id` and skill."""
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        """Named sessions as they were last sent to the client."""
+        self._converse: dict[str, bool] = {}
+        """Whether a skill answers when it is asked whether it converses."""
+        self._asked: dict[tuple[str | None, str], Message] = {}
+        """Skills that were asked that, and have not answered."""
+        self._up: dict[str, Callable[[Message], Iterable[Message]]] = {
+            "ovos.session.sync": self._wants_session,
+            "recognizer_loop:utterance": self._utterance,
+            topics.UTTERANCE_HANDLE: self._utterance,
+            "skill.converse.get_response.enable": self._question_opens,
+            "skill.converse.get_response.disable": self._question_closes,
+            "skill.converse.response": self._returned,
+            "skill.converse.pong": self._converse_pong,
+            "question:query.response": self._query_response,
+            topics.COMMON_QUERY_PONG: self._query_pong,
+            "ovos.skills.fallback.register": self._fallback,
+            "mycroft.skills.loaded": self._loaded,
+            "skillmanager.list": self._wants_skills,
+            "intent.service.skills.activate": self._activates,
+            "intent.service.skills.deactivate": self._deactivates,
+            **dict.fromkeys(_CALLED_BACK, self._completed),
+            **dict.fromkeys(_CONTEXT, self._context),
+            **dict.fromkeys(_SWITCHES, self._switch),
+            **dict.fromkeys(PIECES, self._piece),
+            **dict.fromkeys(SPEC_FORMS, self._registered),
+        }
+
+    # From the client to the bus.
+
+    def from_client(self, message: Message) -> Iterable[Message]:
+        """See `Translator`."""
+        if any(mark in message.context for mark in names.TWIN_MARKS):
+            self._is_older = False
+            return ()  # the Message itself came before it
+        if message.type in names.NEW_NAMES:
+            self._is_older = False
+        if message.type in _DROPPED:
+            return ()
+        translate = self._up.get(message.type)
+        if translate is not None:
+            return translate(message)
+        if message.type in names.RENAMED:
+            return (self._renamed(message),)
+        return self._by_pattern(message)
+
+    def _by_pattern(self, message: Message) -> Iterable[Message]:
+        """What has the name of a skill or of a service in its topic."""
+        topic, skill_id = message.type, str(message.context.get(SKILL_ID, ""))
+        if topic.startswith("mycroft.") and topic.endswith((".is_ready", ".is_alive", ".is_loaded", ".all_loaded")):
+            self._link.send(message.reply(f"{topic}.response", {"status": True}))
+            return ()
+        if topic.startswith("ovos.skills.fallback.") and topic.endswith((".response", ".killed")):
+            return self._done(message, topic.removeprefix("ovos.skills.fallback.").rpartition(".")[0], "fallback")
+        if topic.endswith(".stop.response"):
+            return self._done(message, topic.removesuffix(".stop.response"), "stop")
+        if topic.startswith(PREFIXES):
+            return self._schedule.request(message)
+        if skill_id in self.skills:
+            return (self._in_turn(message),)
+        return (message,)
+
+    def _renamed(self, message: Message) -> Message:
+        topic = names.RENAMED[message.type]
+        return self._in_turn(
+            Message(topic, names.payload_up(message.type, message.data), message.context, message.session)
+        )
+
+    def _in_turn(self, message: Message) -> Message:
+        """A Message of a skill with the session its handler was called with: the client's own is not all of it."""
+        skill_id = message.context.get(SKILL_ID)
+        call = self._calls.get((message.utterance_id, str(skill_id)))
+        if call is not None:
+            return message.carrying(call.session)
+        return message.carrying(self._cleaned(message.session))
+
+    def _cleaned(self, session: Session | None) -> Session:
+        """What an OVOS client says of a session, on top of what it was last told; nothing of the device's own."""
+        if session is None or session.is_default:
+            return Session()
+        known = self._sessions.get(session.session_id, Session(session.session_id))
+        fields = {name: session.get(name) for name in session if name not in _ROUTING and name not in DENYLISTS}
+        fields = {name: value for name, value in fields.items() if not name.endswith("_transformers")}
+        for name in ("response_mode", "converse_handlers", "active_handlers", "intent_context"):
+            fields.pop(name, None)
+        return known.trusted(**fields) if fields else known
+
+    def _utterance(self, message: Message) -> Iterable[Message]:
+        entry = Message(topics.UTTERANCE_HANDLE, message.data, message.context, self._cleaned(message.session))
+        return (entry,)
+
+    def _wants_session(self, message: Message) -> Iterable[Message]:
+        self._is_older = True
+        self._link.send(message.reply("ovos.session.update_default", {"session_data": self._bridge.default_session()}))
+        return ()
+
+    def _wants_skills(self, message: Message) -> Iterable[Message]:
+        listed = {skill_id: {"id": skill_id, "active": True} for skill_id in sorted(self._bridge.skills)}
+        self._link.send(message.reply("mycroft.skills.list", listed))
+        return ()
+
+    # Registration.
+
+    def _piece(self, message: Message) -> Iterable[Message]:
+        skill_id = self._registrations.add(message)
+        if skill_id is not None:
+            self._own(skill_id)
+            if self._gathering is None:
+                wait = _GATHER if self._is_older else _TWINS
+                self._gathering = self._bridge.clock.after(wait, self._gathered)
+        return ()
+
+    def _gathered(self) -> None:
+        self._gathering = None
+        for registration in self._registrations.pending():
+            self._link.emit(self._marked(registration))
+
+    def _registered(self, message: Message) -> Iterable[Message]:
+        self._registrations.seen(message)
+        self._own(str(message.data.get("skill_id", "")))
+        return (self._marked(message.carrying(Session())),)
+
+    def _marked(self, registration: Message) -> Message:
+        """Say that the skill reports when its handlers have ended (R18)."""
+        return registration.with_data({**registration.data, "completes": True})
+
+    def _loaded(self, message: Message) -> Iterable[Message]:
+        skill_id = str(message.data.get("id", ""))
+        if not skill_id or not self._is_older:
+            return (message,)
+        self._own(skill_id)
+        self._gathered()
+        self._reported.add(skill_id)
+        return (message, self._report(skill_id))
+
+    def _report(self, skill_id: str) -> Message:
+        # Every skill may converse; a list that is empty would say that nothing is known.
+        known = sorted({"converse"} | self._capabilities.get(skill_id, set()))
+        return Message(
+            topics.SKILL_LOADED, {"skill_id": skill_id, "capabilities": known}, {SKILL_ID: skill_id}, Session()
+        )
+
+    def _can(self, skill_id: str, capability: str) -> Iterable[Message]:
+        """Take note of what a skill can do; a new report, if it was reported without."""
+        if not self._is_older or not skill_id:
+            return
+        known = self._capabilities.setdefault(skill_id, set())
+        if capability not in known:
+            known.add(capability)
+            if skill_id in self._reported:
+                yield self._report(skill_id)
+
+    def _fallback(self, message: Message) -> Iterable[Message]:
+        self._own(str(message.data.get("skill_id", "")))
+        return (self._renamed(message), *self._can(str(message.data.get("skill_id", "")), "fallback"))
+
+    def _own(self, skill_id: str) -> None:
+        if skill_id:
+            self.skills.add(skill_id)
+
+    def _switch(self, message: Message) -> Iterable[Message]:
+        named, sender = str(message.data.get("intent_name", "")), str(message.context.get(SKILL_ID, ""))
+        skill_id, name = names.split_name(named)
+        skill_id = skill_id or sender
+        if not skill_id:
+            log.warning("%s was dropped: it names no skill: %.200r", message.type, dict(message.data))
+            return ()
+        if message.type == "detach_intent":
+            self._registrations.detach(skill_id, name)
+        data = {"skill_id": skill_id, "intent_name": name}
+        return (Message(_SWITCHES[message.type], data, {SKILL_ID: skill_id}, Session()),)
+
+    def _context(self, message: Message) -> Iterable[Message]:
+        topic, scope = _CONTEXT[message.type]
+        skill_id = str(message.context.get(SKILL_ID, ""))
+        data: dict[str, Any] = {}
+        if topic != topics.CONTEXT_CLEAR:
+            named = message.data.get("key") or message.data.get("context")
+            data = {"key": names.own_name(skill_id, str(named)), "scope": scope}
+        if topic == topics.CONTEXT_SET:
+            data["value"] = message.data.get("word")
+        return (self._in_turn(message.forward(topic, data)),)
+
+    # Handlers of skills that were called.
+
+    def _call_of(self, message: Message, skill_id: str) -> _Call | None:
+        return self._calls.get((message.utterance_id, skill_id))
+
+    def _completed(self, message: Message) -> Iterable[Message]:
+        skill_id = str(message.context.get(SKILL_ID, ""))
+        call = self._call_of(message, skill_id)
+        if call is None or split_dispatch(call.dispatch.type)[1] in RESERVED_INTENT_NAMES:
+            return ()  # a method that the skill called by itself
+        exception = message.data.get("exception") or message.data.get("error")
+        failed = message.type.endswith(".error")
+        return self._end(call, str(exception or "the handler failed") if failed else None)
+
+    def _done(self, message: Message, skill_id: str, intent_name: str) -> Iterable[Message]:
+        call = self._call_of(message, skill_id)
+        if call is None or split_dispatch(call.dispatch.type)[1] != intent_name:
+            return ()
+        error = message.data.get("error")
+        return self._end(call, str(error) if isinstance(error, str) and error else None)
+
+    def _returned(self, message: Message) -> Iterable[Message]:
+        return self._done(message, str(message.data.get("skill_id", "")), "converse")
+
+    def _end(self, call: _Call, exception: str | None) -> Iterable[Message]:
+        dispatch = call.dispatch
+        self._calls.pop((dispatch.utterance_id, split_dispatch(dispatch.type)[0]), None)
+        data: dict[str, Any] = {"topic": dispatch.type, "outcome": "complete" if exception is None else "error"}
+        if exception is not None:
+            data["exception"] = exception
+        return (dispatch.carrying(call.session).forward(topics.HANDLER_DONE, data),)
+
+    def _question_opens(self, message: Message) -> Iterable[Message]:
+        skill_id = str(message.data.get("skill_id", ""))
+        call = self._call_of(message, skill_id)
+        if call is None:
+            return ()
+        until = self._bridge.clock.wall() + _QUESTION
+        call.session = call.session.trusted(response_mode=ResponseMode(skill_id, until))
+        return ()
+
+    def _question_closes(self, message: Message) -> Iterable[Message]:
+        call = self._call_of(message, str(message.data.get("skill_id", "")))
+        if call is not None:
+            call.session = call.session.without("response_mode")
+        return ()
+
+    def _activates(self, message: Message) -> Iterable[Message]:
+        skill_id = str(message.data.get("skill_id", ""))
+        call = self._call_of(message, str(message.context.get(SKILL_ID, skill_id)))
+        if call is not None:
+            now = self._bridge.clock.wall()
+            call.session = call.session.trusted(converse_handlers=converse.with_activated(call.session, skill_id, now))
+            self._link.send(message.forward("intent.service.skills.activated", {"skill_id": skill_id}))
+        return ()
+
+    def _deactivates(self, message: Message) -> Iterable[Message]:
+        skill_id = str(message.data.get("skill_id", ""))
+        call = self._call_of(message, str(message.context.get(SKILL_ID, skill_id)))
+        if call is not None:
+            kept = tuple(one for one in call.session.converse_handlers if one.skill_id != skill_id)
+            call.session = call.session.trusted(converse_handlers=kept)
+            self._link.send(message.forward("intent.service.skills.deactivated", {"skill_id": skill_id}))
+        return ()
+
+    # Polls.
+
+    def _converse_pong(self, message: Message) -> Iterable[Message]:
+        skill_id = str(message.data.get("skill_id", ""))
+        self._converse[skill_id] = True
+        self._asked.pop((message.utterance_id, skill_id), None)
+        return (self._renamed(message),)
+
+    def _query_pong(self, message: Message) -> Iterable[Message]:
+        if message.utterance_id is None:  # sent when the skill was loaded
+            return self._can(str(message.data.get("skill_id", "")), "common_query")
+        return (self._in_turn(message.with_data({"can_answer": True, **message.data})),)
+
+    def _query_response(self, message: Message) -> Iterable[Message]:
+        data = message.data
+        if data.get("searching") is True:
+            return ()
+        answer: dict[str, Any] = {"skill_id": data.get("skill_id"), "utterance": data.get("phrase")}
+        if isinstance(data.get("answer"), str) and type(data.get("conf")) in (int, float):
+            answer |= {"answer": data["answer"], "conf": min(1.0, max(0.0, float(data["conf"])))}
+        return (self._in_turn(message.forward(topics.COMMON_QUERY_RESPONSE, answer)),)
+
+    # From the bus to the client.
+
+    def to_client(self, message: Message) -> Iterable[Message] | None:
+        """See `Translator`."""
+        session = message.session if message.session_id != DEFAULT_SESSION_ID else None
+        if session is not None:
+            _remember(self._sessions, session.session_id, session)
+        topic = message.type
+        if topics.is_dispatch_topic(topic):
+            skill_id, intent_name = split_dispatch(topic)
+            return self._call(message, skill_id, intent_name) if skill_id in self.skills else None
+        if topic == topics.COMMON_QUERY_REQUEST:
+            return self._query(message)
+        if topic.endswith(FIRED) and topic.removesuffix(FIRED) in self.skills:
+            event = self._schedule.fired(message)
+            return (event,) if event is not None else None
+        if topic == topics.INTENTS_READY:  # launchers load their skills, or load them again
+            return [message, Message("mycroft.ready", session=Session())]
+        if not self._is_older:
+            return None
+        if topic == topics.CONVERSE_PING:
+            return [message, *self._converse_pings(message)]
+        if topic == topics.STOP_PING:
+            active = {one.skill_id for one in (message.session or Session()).active_handlers}
+            return [message, *(message.forward(f"{one}.stop.ping", message.data) for one in self.skills & active)]
+        legacy = names.LEGACY.get(topic)
+        if legacy is None:
+            return None
+        return [message, message.forward(legacy, names.payload_down(topic, message.data))]
+
+    def _call(self, dispatch: Message, skill_id: str, intent_name: str) -> list[Message]:
+        """The call of a handler as a skill of either line expects it."""
+        call = _Call(dispatch)
+        if intent_name == "response":
+            # The skill's first handler goes on: nothing reports the end of this one.
+            for done in self._end(call, None):
+                self._link.emit(done)
+        else:
+            _remember(self._calls, (dispatch.utterance_id, skill_id), call)
+        data = dict(dispatch.data)
+        utterance = data.get("utterance", "")
+        data["utterances"] = [utterance]
+        topic = {
+            "converse": f"{skill_id}.converse.request",
+            "response": f"{skill_id}.converse.get_response",
+            "fallback": f"ovos.skills.fallback.{skill_id}.request",
+            "stop": f"{skill_id}.stop",
+        }.get(intent_name)
+        if topic is not None:
+            return [dispatch.forward(topic, {"skill_id": skill_id, **data})]
+        slots = data.get("slots", {})
+        flat = {name: value for name, value in slots.items() if name not in data}
+        return [dispatch.with_data({**data, **flat})]
+
+    def _converse_pings(self, ping: Message) -> Iterable[Message]:
+        session = ping.session or Session()
+        for handler in session.converse_handlers:
+            skill_id = handler.skill_id
+            if skill_id not in self.skills:
+                continue
+            if self._converse.get(skill_id) is False:
+                self._link.emit(ping.reply(topics.CONVERSE_PONG, _declined(skill_id)))
+                continue
+            if skill_id not in self._converse:
+                self._asked[ping.utterance_id, skill_id] = ping
+                self._bridge.clock.after(_SILENT, partial(self._is_silent, ping.utterance_id, skill_id))
+            yield ping.forward(f"{skill_id}.converse.ping", {"skill_id": skill_id, **ping.data})
+
+    def _is_silent(self, utterance_id: str | None, skill_id: str) -> None:
+        ping = self._asked.pop((utterance_id, skill_id), None)
+        if ping is not None:
+            self._converse[skill_id] = False
+            self._link.emit(ping.reply(topics.CONVERSE_PONG, _declined(skill_id)))
+
+    def _query(self, request: Message) -> list[Message] | None:
+        if request.data.get("skill_id") not in self.skills:
+            return None
+        phrase = request.data.get("utterance")
+        return [request, request.forward("question:query", {**request.data, "phrase": phrase})]
+
+    def rendered(self, message: Message, seconds: float) -> None:
+        """Say that what a skill said is heard, and after `seconds` that it has ended: skills wait for that."""
+        about = message.carrying(message.session or Session())
+        self._link.send(about.forward("recognizer_loop:audio_output_start"))
+        self._bridge.clock.after(seconds, lambda: self._link.send(about.forward("recognizer_loop:audio_output_end")))
+
+    def close(self) -> None:
+        """See `Translator`."""
+        if self._gathering is not None:
+            self._gathering.cancel()
+        self._asked.clear()
+        self._bridge.closed(self)
+
+
+def _declined(skill_id: str) -> dict[str, Any]:
+    return {"skill_id": skill_id, "can_handle": False, "error_code": "done"}
+
+
+def _remember(where: OrderedDict[Any, Any], key: object, value: object) -> None:
+    where[key] = value
+    where.move_to_end(key)
+    if len(where) > _REMEMBERED:
+        where.popitem(last=False)
