@@ -21,6 +21,8 @@ from hark.hosting.discovery import GROUPS
 
 LAUNCHER: Final = "ovos-skill-launcher"
 """The program, of ovos-workshop, that runs one skill."""
+_FRAMEWORK: Final = ("ovos-workshop>=7", "setuptools<81")
+"""What every skill of OVOS needs: many import `pkg_resources`, which newer setuptools have no more."""
 _LONGEST: Final = 900.0
 """Seconds an installation may take: skills of OVOS bring many packages."""
 
@@ -82,12 +84,12 @@ class SkillPackages:
             target = self.environment(made)
             shutil.rmtree(target, ignore_errors=True)
             _make_environment(target)
-            _install(target / "bin" / "python", [requirement], prerelease=prerelease)
+            _install_skill(target / "bin" / "python", requirement, prerelease=prerelease)
         finally:
             shutil.rmtree(staged, ignore_errors=True)
         if not self.launcher(made).exists():
             shutil.rmtree(self.environment(made), ignore_errors=True)
-            raise UserError(f"{made.name} brings no {LAUNCHER}; it needs ovos-workshop, which has it")
+            raise UserError(f"{made.name} needs a version of ovos-workshop that has no {LAUNCHER}")
         self._keep([*(one for one in self.of_ovos() if one.name != made.name), made])
         return made
 
@@ -105,9 +107,9 @@ class SkillPackages:
         """Have a skill of OVOS run, or not, from the next start on."""
         package = self.named(name)
         if package.origin == "hark":
+            ids = msgspec.json.encode(package.skill_ids).decode()
             raise UserError(
-                f"{package.name} runs in Hark itself: [deny] skills = {msgspec.json.encode(package.skill_ids).decode()} "
-                "in the settings file disables its skills"
+                f"{package.name} runs in Hark itself: disable its skills in the settings, [deny] skills = {ids}"
             )
         changed = msgspec.structs.replace(package, enabled=enabled)
         self._keep([changed if one.name == package.name else one for one in self.of_ovos()])
@@ -122,7 +124,7 @@ class SkillPackages:
         raise UserError(f"{name} is not installed; installed packages with skills: {known}")
 
     def _look_at(self, environment: Path, requirement: str, before: set[str]) -> SkillPackage:
-        """The package that was asked for: the one that nothing else among the new ones needs comes first."""
+        """The package that was asked for, as it is in this environment."""
         place = [str(_library(environment))]
         offered: dict[str, tuple[str, list[str]]] = {}
         for package, version, skill_id in ovos_skills(place):
@@ -133,10 +135,9 @@ class SkillPackages:
             return SkillPackage(
                 name=wanted, version=version, origin="ovos", skill_ids=sorted(ids), requirement=requirement
             )
-        for package in metadata.distributions(path=place):
-            groups = {point.group for point in package.entry_points}
-            if package.metadata["Name"] not in before and groups & {*GROUPS}:
-                return _own(package, requirement)
+        for one in metadata.distributions(path=place):
+            if one.metadata["Name"] not in before and {point.group for point in one.entry_points} & {*GROUPS}:
+                return _own(one, requirement)
         raise UserError(f"{requirement} has neither a skill of OVOS nor a plugin of Hark")
 
     def _keep(self, packages: list[SkillPackage]) -> None:
@@ -148,7 +149,8 @@ class SkillPackages:
 
 def _asked_for(requirement: str, offered: dict[str, tuple[str, list[str]]]) -> str | None:
     named = [name for name in offered if _same(requirement, name) or _same(_bare(requirement), name)]
-    return (named or sorted(offered) or [None])[0]  # a path or an address names no package
+    # A path or an address names no package.
+    return next(iter(named or sorted(offered)), None)
 
 
 def _bare(requirement: str) -> str:
@@ -204,6 +206,14 @@ def _install(python: Path, requirements: list[str], *, prerelease: bool) -> None
     more = ["--pre"] if prerelease else []
     quiet = ["--quiet", "--disable-pip-version-check", "--upgrade"]
     _run([str(python), "-m", "pip", "install", *quiet, *more, *requirements])
+
+
+def _install_skill(python: Path, requirement: str, *, prerelease: bool) -> None:
+    """Install a skill of OVOS with the framework, which many skills need and do not name."""
+    try:
+        _install(python, [requirement, *_FRAMEWORK], prerelease=prerelease)
+    except UserError:  # an old skill, which admits an old framework only
+        _install(python, [requirement, "ovos-workshop", *_FRAMEWORK[1:]], prerelease=prerelease)
 
 
 def _uninstall(name: str) -> None:
