@@ -43,7 +43,7 @@ class SkillPackages:
     """The packages that are installed, as `packages.json` in a folder of the state directory lists them."""
 
     def __init__(self, state: Path) -> None:
-        self.folder = state / "skills"
+        self.folder = state.absolute() / "skills"  # programs in it are started from anywhere
         self._file = self.folder / "packages.json"
 
     def all(self) -> list[SkillPackage]:
