@@ -217,19 +217,21 @@ def _pipeline(
             entries.append(native)
             yield Finding(kind="pipeline", name=name, outcome="native", how=native)
         elif plugin is not None:
-            entries.append(name)
-            settings["pipeline", name, "plugin"] = plugin.id
+            # OVOS's own names stand for Hark's matchers, so the entry has another one.
+            entry = name.removeprefix("ovos-").replace("-pipeline-plugin", "")
+            entries.append(entry)
+            settings["pipeline", entry, "plugin"] = plugin.id
             if level in ("high", "medium", "low"):
-                settings["pipeline", name, "level"] = level
+                settings["pipeline", entry, "level"] = level
             yield Finding(kind="pipeline", name=name, outcome="bridge", how=f"{plugin.package} {plugin.version}")
         else:
             yield Finding(kind="pipeline", name=name, outcome="not supported", how="it is not installed here")
-    if any(name in entries for name in settings_entries(settings)):
+    if any(name in entries for name in _tables(settings)):
         # Hark's own order is kept where nothing of OVOS is in it: it has steps that OVOS has not.
         settings["assistant", "pipeline"] = list(dict.fromkeys(["stop", "interrupt", *entries, "fallback"]))
 
 
-def settings_entries(settings: Mapping[KeyPath, Any]) -> set[str]:
+def _tables(settings: Mapping[KeyPath, Any]) -> set[str]:
     """The pipeline entries that have a table."""
     return {path[1] for path in settings if path[0] == "pipeline"}
 

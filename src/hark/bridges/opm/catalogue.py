@@ -15,9 +15,9 @@ from hark.spec import TRANSFORMER_TYPES
 
 FoundKind = Literal[
     "audio", "utterance", "metadata", "intent", "dialog", "tts",
-    "pipeline", "stt", "tts_engine", "vad", "wakeword", "solver",
+    "pipeline", "stt", "tts_engine", "vad", "wakeword",
 ]  # fmt: skip
-"""The kinds of plugins that Hark can run: six transformers, matchers, engines, and what answers questions."""
+"""The kinds of plugins that Hark can run: six transformers, matchers and engines."""
 
 GROUPS: Final[Mapping[FoundKind, tuple[str, ...]]] = {
     "audio": ("opm.transformer.audio", "neon.plugin.audio", "ovos.audio.transformer"),
@@ -36,12 +36,15 @@ GROUPS: Final[Mapping[FoundKind, tuple[str, ...]]] = {
     "tts_engine": ("opm.tts", "mycroft.plugin.tts"),
     "vad": ("opm.VAD", "ovos.plugin.VAD"),
     "wakeword": ("opm.wake_word", "mycroft.plugin.wake_word"),
-    "solver": ("opm.solver.question", "opm.solver.chat", "neon.plugin.solver"),
 }
 """The entry-point groups of each kind, the newest first: a plugin that is in several is taken from the first."""
 
 UNSUPPORTED: Final[Mapping[str, str]] = {
     "opm.transformer.typed_slots": "Hark's own `values` reads numbers and dates in slots",
+    **dict.fromkeys(
+        ("opm.solver.question", "opm.solver.chat", "neon.plugin.solver", "opm.agents.chat", "opm.plugin.persona"),
+        "Hark's personas ask a model behind an endpoint; docs/from-ovos.md",
+    ),
     "opm.gui": "Hark has no screens",
     "ovos.plugin.gui": "Hark has no screens",
     "opm.phal": "hardware is not Hark's business: run it by ovos-PHAL on the bus",
