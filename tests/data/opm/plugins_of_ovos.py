@@ -165,7 +165,7 @@ class Matcher:
 
     def detach(self, message):
         skill_id = message.data["skill_id"]
-        self.sentences = {text: name for text, name in self.sentences.items() if not name.startswith(skill_id)}
+        self.heard = {text: name for text, name in self.heard.items() if not name.startswith(skill_id)}
 
     def train(self, message):
         self.sentences = dict(self.heard)

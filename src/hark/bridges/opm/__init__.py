@@ -1,6 +1,6 @@
 """Plugins written for OVOS's plugin manager, of every generation, as plugins of Hark (extra "opm").
 
-They are found by their entry points and are off until the settings name them. See docs/from-ovos.md.
+They are found by their entry points and are off until the settings name them. See docs/ovos-plugins.md.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ UNSUPPORTED: Final[Mapping[str, str]] = {
     "opm.transformer.typed_slots": "Hark's own `values` reads numbers and dates in slots",
     **dict.fromkeys(
         ("opm.solver.question", "opm.solver.chat", "neon.plugin.solver", "opm.agents.chat", "opm.plugin.persona"),
-        "Hark's personas ask a model behind an endpoint; docs/from-ovos.md",
+        "Hark's personas ask a model behind an endpoint; docs/ovos-plugins.md",
     ),
     "opm.gui": "Hark has no screens",
     "ovos.plugin.gui": "Hark has no screens",

@@ -44,7 +44,9 @@ async def _answers(assistant: Assistant, text: str = "tell me something") -> lis
         pytest.param(lambda m: m.fails(403), "My language model does not accept my key.", "key", 1, id="403"),
         pytest.param(lambda m: m.fails(404), "My language model is not there.", "not_found", 1, id="404"),
         pytest.param(lambda m: m.fails(400), "My language model refused that.", "refused", 1, id="400"),
-        pytest.param(lambda m: m.fails(407), "The network does not let me reach my language model.", "proxy", 1, id="407"),
+        pytest.param(
+            lambda m: m.fails(407), "The network does not let me reach my language model.", "proxy", 1, id="407"
+        ),
         pytest.param(lambda m: m.fails(429, retry_after="60"), BUSY, "busy", 1, id="429 with a long retry-after"),
         pytest.param(lambda m: [m.fails(429, retry_after="1") for _ in range(2)], BUSY, "busy", 2, id="429 twice"),
         pytest.param(lambda m: [m.fails(503) for _ in range(2)], SERVER, "server", 2, id="5xx"),
