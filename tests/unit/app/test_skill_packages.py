@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
+from flow.hark_process import eventually
 from hark.app import skill_packages
 from hark.app.processes.skill_processes import SkillProcesses
 from hark.app.settings.tables import BusTable
@@ -23,7 +26,7 @@ def packages(tmp_path: Path) -> SkillPackages:
     package = SkillPackage(name="ovos-skill-x", version="1.0", origin="ovos", skill_ids=["x.someone"])
     launcher = made.launcher(package)
     launcher.parent.mkdir(parents=True)
-    launcher.write_text(f'#!/bin/sh\necho "$1 $XDG_CONFIG_HOME" >> {tmp_path}/started\nexec sleep 60\n')
+    launcher.write_text(f'#!/bin/sh\necho "$1 $XDG_CONFIG_HOME $$" >> {tmp_path}/started\nexec sleep 60\n')
     launcher.chmod(0o755)
     (made.folder / "packages.json").write_text(
         '[{"name": "ovos-skill-x", "version": "1.0", "origin": "ovos", "skill_ids": ["x.someone"]}]'
@@ -31,11 +34,8 @@ def packages(tmp_path: Path) -> SkillPackages:
     return made
 
 
-async def started(file: Path, lines: int) -> list[str]:
-    async with asyncio.timeout(20):
-        while not file.exists() or len(file.read_text().splitlines()) < lines:
-            await asyncio.sleep(0.02)
-    return file.read_text().splitlines()
+def lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
 
 
 async def test_a_skill_is_started_restarted_and_stopped(
@@ -45,14 +45,16 @@ async def test_a_skill_is_started_restarted_and_stopped(
     processes = SkillProcesses(packages, BusTable(port=9_191), SystemClock())
     processes.start()
     assert processes.names == ["x.someone"]
-    await started(tmp_path / "started", 1)
-    [process] = processes._supervisor.processes  # type: ignore[union-attr]
-    process.kill()
-    first, second = await started(tmp_path / "started", 2)
-    assert first == second == f"x.someone {packages.folder / 'config'}"
-    assert '"port": 9191' in (packages.folder / "config" / "mycroft" / "mycroft.conf").read_text()
+    await asyncio.to_thread(eventually, lambda: len(lines(tmp_path / "started")) == 1)
+    first = lines(tmp_path / "started")[0].split()
+    os.kill(int(first[-1]), signal.SIGKILL)
+    await asyncio.to_thread(eventually, lambda: len(lines(tmp_path / "started")) == 2)
+    second = lines(tmp_path / "started")[1].split()
+    assert first[:2] == second[:2] == ["x.someone", str(packages.folder / "config")]
+    assert '"port": 9191' in "".join(lines(packages.folder / "config" / "mycroft" / "mycroft.conf"))
     await processes.stop()
-    assert process.pid is None
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(second[-1]), 0)
 
 
 async def test_a_disabled_skill_is_not_started(packages: SkillPackages, tmp_path: Path) -> None:
