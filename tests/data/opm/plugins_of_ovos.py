@@ -4,10 +4,11 @@ import wave
 
 
 class OldUpper:
-    """The oldest shape: no configuration in the constructor, a tuple, the whole context returned."""
+    """The oldest shape: the constructor is given no configuration and reads it, the whole context is returned."""
 
     def __init__(self, name="old-upper", priority=1):
         self.config = {}
+        self.suffix = self.config.get("suffix", "none")
 
     def bind(self, bus):
         self.bus = bus
@@ -17,7 +18,7 @@ class OldUpper:
 
     def transform(self, utterances, context=None):
         context["old.lang"] = context["lang"]
-        context["old.suffix"] = self.config.get("suffix", "none")
+        context["old.suffix"] = self.suffix
         context["source"] = "forged"
         context["session"] = {"session_id": "forged"}
         context["old.object"] = object()

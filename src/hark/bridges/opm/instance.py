@@ -24,7 +24,10 @@ def make(found: FoundPlugin, settings: Mapping[str, Any], **offered: Any) -> Any
         raise Unavailable(str(error), "correct it") from None
     try:
         plugin_class = found.load()
-        instance = plugin_class(**_arguments(plugin_class, {**offered, "config": config}, found.name))
+        arguments = _arguments(plugin_class, {**offered, "config": config}, found.name)
+        if config and "config" not in arguments:
+            plugin_class = _configured(plugin_class, config)
+        instance = plugin_class(**arguments)
     except Unavailable:
         raise
     except Exception as error:  # importing and creating it runs a package's code
@@ -34,7 +37,7 @@ def make(found: FoundPlugin, settings: Mapping[str, Any], **offered: Any) -> Any
         ) from error
     own = getattr(instance, "config", None)
     if isinstance(own, dict) and any(own.get(key) != value for key, value in config.items()):
-        instance.config = {**own, **config}  # a constructor of the oldest generation takes no configuration
+        instance.config = {**own, **config}  # its constructor takes a configuration, and drops it
     return instance
 
 
@@ -47,6 +50,22 @@ def accepts(function: Any, *names: str) -> set[str]:
     if any(one.kind is one.VAR_KEYWORD for one in parameters):
         return set(names)
     return {one.name for one in parameters if one.kind is not one.POSITIONAL_ONLY} & set(names)
+
+
+def _configured(plugin_class: Any, config: Mapping[str, Any]) -> Any:
+    """The class with its configuration in place before its constructor runs, where that takes none.
+
+    Such a constructor, of the oldest generation, sets `config` from OVOS's own configuration and reads from it at once.
+    """
+
+    def merged(self: Any) -> dict[str, Any]:
+        return {**self.__dict__.get("_config", {}), **config}
+
+    def keep(self: Any, own: Any) -> None:
+        self.__dict__["_config"] = dict(own or {})
+
+    body = {"config": property(merged, keep), "__module__": plugin_class.__module__, "__doc__": plugin_class.__doc__}
+    return type(plugin_class.__name__, (plugin_class,), body)
 
 
 def _arguments(plugin_class: Any, offered: Mapping[str, Any], name: str) -> dict[str, Any]:
