@@ -70,6 +70,7 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
             elif name not in loaded and name not in found.refused:
                 yield f"[transformer.{kind}.{name}] names what is not loaded{_meant(name, loaded)}"
     yield from _enable_advice(settings, found)
+    yield from _deny_advice(settings, found)
     wanted = {name for kind in ENGINE_KINDS for name in getattr(settings.voice, kind)}
     for name in settings.engine:
         if name not in wanted:
@@ -91,6 +92,17 @@ def _enable_advice(settings: Settings, found: Inventory) -> Iterator[str]:
             order = None if one.kind == "audio_tap" else settings.transformers.order(one.kind)
             if order is not None and one.id not in order:
                 yield f"[transformers] enable has no effect on {one.name}: [transformers] {one.kind} does not name it"
+
+
+def _deny_advice(settings: Settings, found: Inventory) -> Iterator[str]:
+    """Names that look like mistakes. One that resembles none is a precaution: what is denied need not be installed."""
+    known = {"skills": found.all_ids, "intents": found.all_ids, "pipelines": [*found.pipeline, *settings.entries]}
+    known |= {f"{kind}_transformers": [*found.transformers.get(kind, ())] for kind in TRANSFORMER_TYPES}
+    for key, ids in known.items():
+        for name in getattr(settings.deny, key):
+            one = name.partition(":")[0]
+            if one not in ids and one not in found.refused and (meant := _meant(one, ids)):
+                yield f"[deny] {key} names {one!r}, which is not loaded{meant}"
 
 
 def _pipeline_advice(settings: Settings, loaded: Sequence[str]) -> Iterator[str]:
@@ -210,7 +222,9 @@ def _chain(runtime: Runtime, kind: TransformerType) -> ChainReport:
 def _pipeline_entry(runtime: Runtime, name: str) -> PipelineReport:
     entries = runtime.settings.understanding()
     entry = runtime.pipeline.get(entries.entry(name, lambda plugin: runtime.pipeline.get(plugin) is not None).plugin)
-    return PipelineReport(entry=name, plugin=_member(entry) if entry is not None else None)
+    if entry is None:
+        return PipelineReport(entry=name, plugin=None)
+    return PipelineReport(entry=name, plugin=_member(entry, problem=_problem(entry, runtime.runner)))
 
 
 def _problem(entry: Loaded[Any], runner: Runner) -> str:

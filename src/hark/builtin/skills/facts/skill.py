@@ -24,7 +24,7 @@ def _known(_skill: FactsSkill, question: str, lang: str, _session: Session) -> b
     return topic_of(question, lang) is not None
 
 
-def _was_unreachable(skill: FactsSkill, utterances: Sequence[str], _lang: str, session: Session) -> bool:
+async def _was_unreachable(skill: FactsSkill, utterances: Sequence[str], _lang: str, session: Session) -> bool:
     return skill.failed.get(session.session_id) in utterances
 
 
