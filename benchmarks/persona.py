@@ -104,7 +104,10 @@ async def faults(turns: int) -> bool:
                 fault = choice.choice(FAULTS)
                 reply = ModelReply(status=choice.choice([401, 404, 500, 503]), headers={"retry-after": "0"})
                 model.replies(reply if fault == "status" else ModelReply(["Well. ", "So"], fault=fault))
-                said = await assistant.hears(f"tell me about number {number}", session=f"s{number % 40}")
+                turn = assistant.say(f"tell me about number {number}", session=f"s{number % 40}")
+                await turn.over.wait()
+                said = list(turn.spoken)
+                assistant._turns.forget(turn)  # a test may look at all of its turns; here they would pile up
                 outcomes[said[-1] if said else "(silence)"] += 1
                 silent += not said
 

@@ -34,6 +34,7 @@ SPECS = (
     "AUDIO-1",
     "SCHEDULER-1",
     "PERSONA-1",
+    "TOOLS-1",
 )
 
 DOCUMENTS = {name: tomllib.loads((CONFORMANCE / "clauses" / f"{name}.toml").read_text("utf-8")) for name in SPECS}

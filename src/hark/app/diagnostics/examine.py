@@ -140,6 +140,7 @@ def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
         skills=[
             SkillReport(member=_member(entry), intents=sorted(handlers_of(entry.plugin))) for entry in runtime.skills
         ],
+        toolboxes=[_member(entry, problem=_problem(entry, runtime.runner)) for entry in runtime.plugin_set.toolboxes],
         engines=[
             engine
             for service in runtime.services.values()
@@ -282,6 +283,7 @@ def join(
         pipeline=_once(one.pipeline for one in found),
         never_asked=_once(one.never_asked for one in found),
         skills=_once(one.skills for one in found),
+        toolboxes=_once(one.toolboxes for one in found),
         overlaps=_once(one.overlaps for one in found),
         missing=_once(one.missing for one in found),
         ovos=_joined_ovos(one.ovos for one in found),
@@ -320,7 +322,7 @@ def _inventory(report: DoctorReport) -> Inventory:
         chain.kind: [*(member.id for member in chain.members), *chain.left_out] for chain in report.chains
     }
     skills = [skill.member.id for skill in report.skills]
-    taps = [tap.id for tap in report.taps]
+    taps = [tap.id for tap in (*report.taps, *report.toolboxes)]
     all_ids = [*concatenated.from_iterable(transformers.values()), *taps, *pipeline, *skills]
     return Inventory(pipeline, transformers, all_ids, {missing.name for missing in report.missing})
 

@@ -17,6 +17,7 @@ from hark.builtin.persona.conversation import Memory, Said
 from hark.builtin.persona.generation import Generation, Models
 from hark.builtin.persona.settings import OnePersona, PersonaSettings
 from hark.builtin.persona.tools import NO_TOOLS, ToolSource
+from hark.builtin.persona.toolset import Toolset
 from hark.hints import install_extra
 from hark.intents import STRICT, Found, TemplatePool, lookup
 from hark.intents.answers import yes_or_no
@@ -96,6 +97,8 @@ class Persona(ConversationPlugin, PipelinePlugin):
             with suppress(TimeoutError):
                 async with asyncio.timeout(_FIRST_LOOK):
                     await looked.wait()
+        if self.tools is NO_TOOLS:
+            self.tools = Toolset(self.host, given.tools, self.dialogs, given.private_skills)
         self._commands = self._read_commands()
         self.host.on(topics.PERSONA_QUERY, self._query, shared=True)
         self.host.on(topics.PERSONA_LIST, self._list_personas, shared=True)

@@ -115,7 +115,7 @@ class FactsSkill(Skill):
                 del self.failed[next(iter(self.failed))]
             self.failed[session.session_id] = question
             return None
-        return None if text is None else Answer(text, _SURE)
+        return None if text is None else Answer(text, _SURE, "Wikipedia")
 
     @fallback(_PRIORITY, when=_was_unreachable)
     def could_not_ask(self, turn: Turn) -> None:
