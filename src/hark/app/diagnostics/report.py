@@ -65,6 +65,16 @@ class MissingPlugin(msgspec.Struct, frozen=True, kw_only=True):
     where: str
 
 
+class OvosPluginReport(msgspec.Struct, frozen=True, kw_only=True):
+    """An installed plugin of OVOS's plugin manager."""
+
+    kind: str
+    id: str
+    package: str
+    state: str
+    """"loaded", or what keeps it from being loaded."""
+
+
 class ServiceReport(msgspec.Struct, frozen=True, kw_only=True):
     """A service that has a process to itself."""
 
@@ -97,6 +107,8 @@ class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
     """Engines in order of preference for each kind; none in an assistant without voice."""
     services: list[ServiceReport] = []
     """Where each service is, when they are not all in one process."""
+    ovos: list[OvosPluginReport] = []
+    """Installed plugins of OVOS, whether they are used or not."""
     advice: list[str]
     """Settings that have no effect or are probably mistakes."""
 
