@@ -53,7 +53,7 @@ class Cancel(UtteranceTransformer):
         self._of_any = _by_length((*everything, *own))
         self._own = _by_length(own)
         self._alone = {lang: frozenset(tuple(words(one, lang)) for one in phrases) for lang, phrases in _ALONE.items()}
-        alone = frozenset[tuple[str, ...]]().union(*self._alone.values())
+        self._alone[""] = alone = frozenset[tuple[str, ...]]().union(*self._alone.values())
         self._ends = frozenset(phrase[-1] for known in (*self._of_any.values(), alone) for phrase in known)
 
     def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:

@@ -62,7 +62,7 @@ async def test_units_are_those_of_the_home(services: LocalServices) -> None:
 async def test_another_place_and_another_day_follow(services: LocalServices) -> None:
     async with assistant(services) as hark:
         assert "in Paris" in (await hark.hears("what is the weather in paris"))[0]
-        assert (await hark.hears("and tomorrow"))[0].startswith("Tomorrow: overcast")
+        assert (await hark.hears("and tomorrow"))[0].startswith("Tomorrow in Paris: overcast")
         assert await hark.hears("what is the weather in atlantis") == ["I do not know a place called atlantis."]
 
 

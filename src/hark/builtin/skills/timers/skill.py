@@ -44,6 +44,8 @@ _ANSWERED: Final = 60.0
 """Seconds after the end of a ring in which it can be snoozed."""
 _FOLLOWED: Final = 3
 """Turns for which "make it ten minutes" is about what was set."""
+_CORRECTED: Final = "correction.value"
+"""The slot of an intent that runs again in place of the one before."""
 _SET: Final = "set"
 """The name under which a session remembers the id of what was set."""
 
@@ -82,6 +84,9 @@ class TimersSkill(Skill):
     @_reported
     async def set_timer(self, turn: Turn) -> None:
         """Start a timer, or ask for how long."""
+        await self._start(turn, await self._corrected(turn, "timer"))
+
+    async def _start(self, turn: Turn, number: str = "") -> None:
         length, _ = await self._duration(turn, turn.utterance)
         if length is None:
             answer = await turn.ask(turn.render("how_long"), retries=1, check=lambda said: self._has_length(turn, said))
@@ -95,7 +100,8 @@ class TimersSkill(Skill):
         name = self._name(turn)
         seconds = length.total_seconds()
         data = {"kind": "timer", "name": name, "seconds": seconds}
-        turn.remember(_SET, number := _new_id("timer"), turns=_FOLLOWED)
+        number = number or _new_id("timer")
+        turn.remember(_SET, number, turns=_FOLLOWED)
         await self.schedules.add("ring", id=number, after=length, data=data, turn=turn)
         said = said_length(turn, seconds)
         if name:
@@ -104,9 +110,10 @@ class TimersSkill(Skill):
             turn.say("timer_set", duration=said)
 
     @intent(file="another", requires=(_SET,))
+    @_reported
     async def another(self, turn: Turn) -> None:
         """One more timer."""
-        await self.set_timer(turn)
+        await self._start(turn)
 
     @intent(file="more_time", requires=(_SET,))
     @_reported
@@ -227,7 +234,7 @@ class TimersSkill(Skill):
         when = await self._when(turn, turn.slots.get("when", ""), bare=True, soonest=soonest)
         if when.at is None and when.daily is None:
             when = await self._ask_when(turn, "what_time", when, bare=True)
-        await self._set(turn, "alarm", "", when)
+        await self._set(turn, "alarm", "", when, await self._corrected(turn, "alarm"))
 
     @intent(file="change_alarm")
     @_reported
@@ -272,7 +279,7 @@ class TimersSkill(Skill):
         if when.day is not None:
             now = self._now(turn)
             when = When(at=datetime.combine(when.day, datetime.min.time(), now.tzinfo).replace(hour=_MORNING))
-        await self._set(turn, "reminder", name, when)
+        await self._set(turn, "reminder", name, when, await self._corrected(turn, "reminder"))
 
     @intent(file="list_reminders")
     @_reported
@@ -424,6 +431,11 @@ class TimersSkill(Skill):
                 if entry is not None and one.id == entry.value:
                     return one
         return None
+
+    async def _corrected(self, turn: Turn, kind: ItemKind) -> str:
+        """The id of what was set just now, if the user corrects it: "no, I meant ten minutes" sets no second one."""
+        one = await self._just_set(turn, kind) if _CORRECTED in turn.slots else None
+        return "" if one is None else one.id
 
     async def _one(self, turn: Turn, kind: ItemKind) -> ScheduledCall | None:
         """The one that the user means; else the user is told, or asked."""
@@ -620,21 +632,21 @@ class TimersSkill(Skill):
 
     def _bare(self, turn: Turn, text: str, name: str) -> str:
         """`text` without the words of a vocabulary around it."""
-        words = text.strip(" ,.!?").split()
+        rest = text.strip(" ,.!?").split()
         drop = sorted(self._phrases(turn)(name), key=len, reverse=True)
         trimmed = True
-        while trimmed and words:
+        while trimmed and rest:
             trimmed = False
-            folded = [word.casefold().strip(",") for word in words]
+            folded = [word.casefold().strip(",") for word in rest]
             for phrase in drop:
                 size = len(phrase)
                 if tuple(folded[:size]) == phrase:
-                    words, trimmed = words[size:], True
+                    rest, trimmed = rest[size:], True
                     break
                 if size == 1 and folded[0].startswith(f"{phrase[0]}'"):  # "d'appeler"
-                    words, trimmed = [words[0][len(phrase[0]) + 1 :], *words[1:]], True
+                    rest, trimmed = [rest[0][len(phrase[0]) + 1 :], *rest[1:]], True
                     break
-        return " ".join(words).rstrip(",.!?")
+        return " ".join(rest).rstrip(",.!?")
 
     def _phrases(self, turn: Turn) -> Callable[[str], frozenset[tuple[str, ...]]]:
         def phrases(name: str) -> frozenset[tuple[str, ...]]:

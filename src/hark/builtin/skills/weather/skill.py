@@ -110,7 +110,7 @@ class WeatherSkill(Skill):
     def and_day(self, turn: Turn) -> None:
         """The same question about another day or another place."""
         entry = turn.session.intent_context.get(f"{self.id}:asked")
-        what, place, day = (str(entry.value if entry else "").split("\n") + ["", ""])[:3]
+        what, place, day = [*str(entry.value if entry else "").split("\n"), "", ""][:3]
         before = _Before(place or None, date.fromisoformat(day) if day else None)
         what = what or "weather"
         self._answer(turn, what, getattr(self, f"_{what}"), before)
