@@ -144,6 +144,18 @@ class TimersSkill(Skill):
         else:
             await self._move(turn, one)
 
+    @intent(file="cancel_it", requires=(_SET,))
+    @_reported
+    async def cancel_it(self, turn: Turn) -> None:
+        """Cancel what was set just now."""
+        one = await self._just_set(turn)
+        if one is None:
+            turn.say("kept")
+            return
+        await self.schedules.cancel(one.id)
+        now = self._now(turn)
+        turn.say("cancelled", items=said_item(turn, "the", one.data, said_due(turn, one, now)))
+
     @intent(file="time_left")
     @_reported
     async def time_left(self, turn: Turn) -> None:
