@@ -64,7 +64,7 @@ def _connect_here(address: tuple[str, int], *more: Any, **options: Any) -> socke
     return _connect(address, *more, **options)
 
 
-socket.create_connection = _connect_here
+socket.create_connection = _connect_here  # type: ignore[assignment]
 
 
 @pytest.hookimpl(wrapper=True)

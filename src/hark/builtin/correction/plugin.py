@@ -40,6 +40,7 @@ class _Words(NamedTuple):
     signals: frozenset[str]
     """Words that every correction has one of: most utterances have none."""
 
+
 CORRECTED: Final = "correction.value"
 """The slot by which a handler sees that it is called in place of its call before."""
 
