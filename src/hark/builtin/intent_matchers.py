@@ -140,7 +140,12 @@ class TemplateMatcher(RegisteredMatcher):
 
     def __init__(self) -> None:
         self._pool = TemplatePool()
+        self._overlaps: list[Overlap] | None = None
         super().__init__(self._pool)
+
+    def _registration(self, message: Message) -> None:
+        self._overlaps = None
+        super()._registration(message)
 
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
@@ -168,8 +173,10 @@ class TemplateMatcher(RegisteredMatcher):
         return explain(self._pool, utterance, lang, session, self.host.clock.wall, self.settings.floor).lines()
 
     def overlaps(self) -> list[Overlap]:
-        """Sentences that fit intents of two skills."""
-        return overlaps(self._pool)
+        """Sentences that fit intents of two skills; looked for once after a registration, since it takes long."""
+        if self._overlaps is None:
+            self._overlaps = overlaps(self._pool)
+        return self._overlaps
 
 
 class KeywordMatcher(RegisteredMatcher):

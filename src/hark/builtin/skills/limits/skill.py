@@ -17,7 +17,7 @@ _PRIORITY: Final = 96
 _SUBJECTS: Final = ("calls", "home", "music", "messages", "news", "orders", "calendar", "phone", "navigation")
 
 
-def _wanted(_skill: LimitsSkill, utterances: Sequence[str], lang: str, _session: Session) -> bool:
+async def _wanted(_skill: LimitsSkill, utterances: Sequence[str], lang: str, _session: Session) -> bool:
     return any(subject_of(text, lang) is not None for text in utterances)
 
 
