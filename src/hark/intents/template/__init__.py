@@ -2,11 +2,12 @@
 
 from hark.intents.template.claims import NORMAL, STRICT
 from hark.intents.template.explain import Explanation, Knowledge, Nearest, Overlap, Word, explain, overlaps
-from hark.intents.template.matching import LOOSE, lookup
+from hark.intents.template.matching import ALONE, LOOSE, lookup
 from hark.intents.template.pool import TemplatePool
 from hark.intents.template.query import Found
 
 __all__ = [
+    "ALONE",
     "LOOSE",
     "NORMAL",
     "STRICT",

@@ -171,6 +171,17 @@ class _Account:
         self.explained += is_explained
 
 
+def is_turned(candidate: Candidate, said: list[str]) -> bool:
+    """Whether a word that denies, or how the utterance begins, tells that the intent is not meant.
+
+    That is, a word that turns the meaning round is not its own, or the utterance begins as statements do and none of
+    its sentences does.
+    """
+    profile = candidate.profile
+    lang = profile.intent.lang
+    return _Account(candidate, said, None).denied or (not profile.states and said[0] in stating(lang))
+
+
 def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None = None) -> Candidate:
     """The candidate, its score lowered by words of the utterance that its intent does not explain.
 
