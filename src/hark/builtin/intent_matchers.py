@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, ClassVar, Final, Literal
 
@@ -15,7 +16,7 @@ from hark.intents import LOOSE, NORMAL, STRICT, Found, Overlap, Rejected, Templa
 from hark.intents.keyword import DEFAULT_FLOOR, KeywordPool, lookup_keywords
 from hark.intents.pool import Pool
 from hark.intents.sentence_model import LANGUAGE, MissingModel, SentenceModel, SentenceVectors, missing_model
-from hark.intents.template import ALONE
+from hark.intents.template import ALONE, Theft, thefts
 from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session
 from hark.spec import topics
 
@@ -156,8 +157,14 @@ class TemplateMatcher(RegisteredMatcher):
             except MissingModel as error:
                 self.host.log.warning("[plugins.template] sentence_model: %s; matching goes on without it", error)
             else:
-                self._vectors = SentenceVectors(model, self.host.data_dir / "sentences")
+                self._vectors = SentenceVectors(model, self._folder())
         await super().start()
+
+    def _folder(self) -> Path | None:
+        try:
+            return self.host.data_dir / "sentences"
+        except RuntimeError:  # this assistant keeps nothing on disk
+            return None
 
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
@@ -210,6 +217,10 @@ class TemplateMatcher(RegisteredMatcher):
     def overlaps(self) -> list[Overlap]:
         """Sentences that fit intents of two skills."""
         return overlaps(self._pool)
+
+    def thefts(self) -> list[Theft]:
+        """Intents that get sentences of other intents; every sentence is looked up, so it takes a while."""
+        return thefts(self._pool, self.host.clock.wall)
 
 
 def _match(found: Found, utterance: str, floor: float) -> Match:

@@ -138,6 +138,15 @@ def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
             if isinstance(entry.plugin, TemplateMatcher)
             for one in entry.plugin.overlaps()
         ],
+        thefts=[
+            f"{one.thief} gets {one.stolen} of {one.asked} sentences of {one.owner} ({one.lang}), such as {one.sentence!r}"
+            for entry in runtime.pipeline
+            if isinstance(entry.plugin, TemplateMatcher)
+            for one in entry.plugin.thefts()
+        ],
+        sentence_model="; ".join(
+            entry.plugin.sentence_model() for entry in runtime.pipeline if isinstance(entry.plugin, TemplateMatcher)
+        ),
         missing=missing_in(runtime.refusals),
         advice=[*advice(runtime), *unused_entries(settings)] if runtime.is_whole else [],
     )
@@ -239,6 +248,8 @@ def join(
         never_asked=_once(one.never_asked for one in found),
         skills=_once(one.skills for one in found),
         overlaps=_once(one.overlaps for one in found),
+        thefts=_once(one.thefts for one in found),
+        sentence_model=next((one.sentence_model for one in found if one.sentence_model), ""),
         missing=_once(one.missing for one in found),
         engines=_once(one.engines for one in found),
         services=services,
