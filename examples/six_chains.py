@@ -1,6 +1,6 @@
 """One spoken turn through all six chains, with a plugin at work in each: `python examples/six_chains.py [MODEL]`.
 
-MODEL is a folder with a converted Whisper model, or the name of one; it needs `pip install 'hark-voice[voice,nanotts]'`.
+MODEL is a folder with a converted Whisper model, or the name of one; it needs the extras voice and nanotts.
 """
 
 import asyncio

@@ -267,6 +267,7 @@ async def test_a_session_has_what_everybody_has_and_its_own(assistant: MakeAssis
 @pytest.mark.spec("FALLBACK-1/3.4.c")
 async def test_nobody_answers_for_the_registry(assistant: MakeAssistant) -> None:
     async with assistant(takes("one")) as hark:
+        await settle()  # what is announced at the start may still be on its way
         before = len(hark.messages)
         for topic in ("ovos.fallback.list", "ovos.fallback.get", "ovos.fallback.manifest"):
             hark.bus.emit(Message(topic))

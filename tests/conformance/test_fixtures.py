@@ -239,6 +239,7 @@ def made_handler(spec: dict[str, Any]) -> Plugin:
 
 async def played(hark: Assistant, case: Case) -> list[Message]:
     """The public Messages that follow the entry."""
+    await settle()  # what is announced at the start may still be on its way
     hark.messages.clear()
     hark.bus.emit(received({"type": topics.UTTERANCE_HANDLE, **case["entry"]}))
     await settle()

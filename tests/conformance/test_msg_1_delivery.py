@@ -39,7 +39,8 @@ def test_topics_are_dotted_words_under_one_of_two_roots() -> None:
         assert is_topic(topic)
         assert topic == topic.lower()
         assert ":" not in topic
-        assert topic.split(".")[0] in ("ovos", "hark")
+        # OVOS skills end handlers by names of their own (ruling R18); SCHEDULER-1 names the signal of a set clock.
+        assert topic.startswith(("ovos.", "hark.", "mycroft.skill.handler.")) or topic == topics.CLOCK_SYNCED
     assert named["UTTERANCE_HANDLED"].startswith(named["UTTERANCE_HANDLE"])
     assert topics.response_topic(named["INTENT_LIST"]) == "ovos.intent.list.response"
 
@@ -206,6 +207,8 @@ PAYLOADS: Final[dict[str, tuple[dict[str, Any], dict[str, Any]]]] = {
     "ovos.intent.handler.start": (IDENTITY, {}),
     "ovos.intent.handler.complete": (IDENTITY, {}),
     "ovos.intent.handler.error": ({**IDENTITY, "exception": TEXT}, {}),
+    "ovos.intents.ready": ({}, {}),
+    "ovos.scheduler.ready": ({"schedules": int, "missed": int, "clock": TEXT}, {}),
     "ovos.session.rejected": ({"msg_type": TEXT, "reason": TEXT}, {}),
     "ovos.intent.register.template": (
         {**REGISTERED, "samples": TEXTS},
@@ -227,7 +230,7 @@ PAYLOADS: Final[dict[str, tuple[dict[str, Any], dict[str, Any]]]] = {
     **{f"ovos.transformer.{kind}.list.response": (LISTED, {}) for kind in TRANSFORMER_TYPES},
 }
 
-DIALOGUE: Final = ("CONVERSE_", "STOP", "FALLBACK_", "COMMON_QUERY_")
+DIALOGUE: Final = ("CONVERSE_", "STOP", "FALLBACK_", "COMMON_QUERY_", "PERSONA_", "TOOLS_", "SCHEDULER_")
 
 SOUND: Final = ("AUDIO_", "LISTENER_", "MIC_", "STT_", "UTTERANCE_SPEAK_B64")
 

@@ -32,6 +32,9 @@ SPECS = (
     "COMMON-QUERY-1",
     "AUDIO-IN-1",
     "AUDIO-1",
+    "SCHEDULER-1",
+    "PERSONA-1",
+    "TOOLS-1",
 )
 
 DOCUMENTS = {name: tomllib.loads((CONFORMANCE / "clauses" / f"{name}.toml").read_text("utf-8")) for name in SPECS}

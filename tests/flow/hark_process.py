@@ -20,10 +20,12 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 _BUSY: Final = re.compile(
-    r"^(?P<room>(?:[a-z0-9-]+: )?)(?:WARNING hark\.hosting: .* is not quick: |ERROR hark\.watchdog: ).*\n"
+    r"^(?P<room>(?:[a-z0-9-]+: )?)[\d-]+ [\d:,]+ ERROR hark\.watchdog: .*\n"
     r"(?:(?P=room)it blocked .*\n)?(?:(?P=room) .*\n|(?P=room)\n)*",
     re.MULTILINE,
 )
+
+_READY: Final = re.compile(r"^hark: ready[;:] .*\n", re.MULTILINE)
 
 PATIENCE: Final = 30.0
 """Seconds after which a test is lost; what it waits for takes a fraction of one."""
@@ -206,8 +208,8 @@ class Typing(Running):
 
 
 def complaints(errors: bytes) -> str:
-    """What was written to standard error, but for remarks about a machine that is too busy for quick plugins."""
-    return _BUSY.sub("", errors.decode(errors="replace"))
+    """What was written to standard error, but for remarks about a busy machine, and about being ready."""
+    return _READY.sub("", _BUSY.sub("", errors.decode(errors="replace")))
 
 
 def eventually(find: Callable[[], T | None]) -> T:

@@ -10,6 +10,7 @@ from typing import Any
 
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
+from hark.bridges.ovos import OvosBridge
 from hark.bus import Bus
 from hark.bus.websocket import Endpoint, ServerLimits, WebSocketServer
 from hark.model import SystemClock
@@ -78,8 +79,11 @@ class Program(WSListener):
 class Outside:
     """The websocket server of an assistant. It runs in real time, whatever the clock of the assistant says."""
 
-    def __init__(self, bus: Bus) -> None:
-        self.server = WebSocketServer(bus, [Endpoint(port=0)], ServerLimits(), SystemClock())
+    def __init__(self, bus: Bus, *, ovos: bool = False) -> None:
+        self.bridge = OvosBridge(bus, SystemClock(), "en-US") if ovos else None
+        translators = self.bridge.translator if self.bridge is not None else None
+        endpoints = [Endpoint(port=0)]
+        self.server = WebSocketServer(bus, endpoints, ServerLimits(), SystemClock(), translators=translators)
         self.url = ""
 
     async def program(self) -> Program:
@@ -98,11 +102,13 @@ class Outside:
 
 
 @asynccontextmanager
-async def outside(bus: Bus) -> AsyncIterator[Outside]:
-    """A server on the bus of an assistant."""
-    served = Outside(bus)
+async def outside(bus: Bus, *, ovos: bool = False) -> AsyncIterator[Outside]:
+    """A server on the bus of an assistant; with `ovos`, clients of OVOS are translated for."""
+    served = Outside(bus, ovos=ovos)
     [served.url] = await served.server.start()
     try:
         yield served
     finally:
         await served.server.close()
+        if served.bridge is not None:
+            served.bridge.close()

@@ -30,7 +30,7 @@ class Fails(Skill):
 class Reminder(Skill):
     id = "reminder.skill"
 
-    @intent("remind me")
+    @intent("watch the egg")
     async def remind(self, turn):
         await turn.speak("I will", wait=True)
         self.host.after(0, lambda: self.host.speak("the egg is done"))
@@ -61,7 +61,7 @@ def world(tmp_path: Path) -> World:
 
 def test_lines_on_standard_input_are_answered_and_the_assistant_leaves(world: World) -> None:
     done = world.hark("run", said="what time is it\nsay hello world\n")
-    assert re.fullmatch(r"It is \d\d:\d\d\.\nhello world\n", done.stdout)
+    assert re.fullmatch(r"It is \d?\d:\d\d [AP]M\.\nhello world\n", done.stdout)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -90,8 +90,8 @@ def test_a_cancelled_utterance_and_a_handler_that_fails_are_said_in_words(world:
     cancelled, spoken, failed, answer = done.stdout.splitlines()
     assert cancelled == "Cancelled."
     assert "the skill fails" in spoken
-    assert failed.startswith("The skill fails.skill:fall_over failed: ZeroDivisionError: on purpose and more")
-    assert " (Details: hark why " in failed
+    assert failed.startswith("(fails.skill:fall_over: ZeroDivisionError: on purpose and more")
+    assert " Details: hark why " in failed
     assert (done.returncode, answer) == (0, "still here")
 
 
@@ -185,7 +185,7 @@ def test_traces_stay_off_the_disk_when_told_to(world: World) -> None:
 def test_speech_that_nobody_asked_for_is_printed_when_it_comes(world: World) -> None:
     world.install("probe", PROBE, "skill: Reminder")
     with world.running("run") as hark:
-        assert hark.say("remind me") == "I will"
+        assert hark.say("watch the egg") == "I will"
         assert hark.line() == "the egg is done"
         assert hark.end() == (0, "")
 
@@ -197,6 +197,7 @@ def test_an_assistant_that_stays_is_stopped_by_a_signal_in_good_order(world: Wor
             assert world.hark("say", "say hello").stdout == "hello\n"
             hark.signal(number)
             assert hark.end() == (0, "")
+            assert hark.errors == "hark: ready; a signal stops it\n"
             assert not (world.state / "control.sock").exists()
 
 
@@ -292,7 +293,7 @@ def test_a_settings_file_that_is_named_has_to_be_there(world: World) -> None:
     missing = world.home / "mine.toml"
     done = world.hark("run", "--settings", str(missing), said="say hello\n")
     assert done.returncode == 2
-    assert done.stderr == f'hark: {missing}: there is no such file; "hark settings" prints one to start with\n'
+    assert done.stderr == f"hark: {missing}: there is no such file; hark settings prints one to start with\n"
     missing.write_text("[assistant]\npipeline = ['tempalte']\n")
     done = world.hark("run", "--settings", str(missing))
     assert done.returncode == 0
@@ -334,12 +335,13 @@ def test_in_a_terminal_it_is_a_conversation_that_ctrl_d_ends(world: World) -> No
         hark.until("\nhello world\r\n")
         hark.until("> ")
         hark.write("frobnicate")
-        hark.until("Sorry, I did not understand that. (Details: hark why ")
+        hark.until("\r\n(Details: hark why ")
         hark.until("> ")
         hark.press("\x04")
         status, errors = hark.end()
     assert status == 0
-    assert re.match(rf'Hark {__version__}, en-US: 7 skills, 6 matchers, 3 transformers\. "help" gives examples', errors)
+    greeting = rf'Hark {__version__}, en-US: \d+ skills, \d+ matchers, \d+ transformers\. "help" gives examples'
+    assert re.match(greeting, errors)
 
 
 def test_in_a_terminal_ctrl_c_leaves_in_good_order(world: World) -> None:
@@ -359,7 +361,7 @@ def test_speech_that_comes_at_the_prompt_is_shown_and_the_prompt_comes_again(wor
     world.install("probe", PROBE, "skill: Reminder")
     with world.at_terminal("run") as hark:
         hark.until("> ")
-        hark.write("remind me")
+        hark.write("watch the egg")
         hark.until("\nI will\r\n")
         hark.until("the egg is done\r\n> ")
         hark.write("say goodbye")
@@ -402,4 +404,4 @@ def test_the_small_things(world: World) -> None:
         assert "example" in helped.stdout
     wrong = world.hark("dance")
     assert wrong.returncode == 2
-    assert "invalid choice: 'dance'" in wrong.stderr
+    assert "'dance' is not a command" in wrong.stderr

@@ -30,6 +30,8 @@ AT_START_AND_END = frozenset(
         *topics.REGISTRATION,
         topics.FALLBACK_REGISTER,
         topics.FALLBACK_DEREGISTER,
+        topics.INTENTS_READY,
+        topics.SCHEDULER_READY,
         *(f"ovos.transformer.{kind}.list.response" for kind in TRANSFORMER_TYPES),
     }
 )

@@ -97,7 +97,7 @@ def test_another_one_answers_when_the_one_that_did_is_gone(world: World, url: st
     os.kill(first.pid, signal.SIGKILL)
     first.end()
     # At once: a client that asks while no process has the socket waits for it.
-    assert world.hark("say", "say again").stdout == "again\n"
+    assert world.hark("say", "say still here").stdout == "still here\n"
     second = control_process(world.state)
     assert second in others
     os.kill(second, signal.SIGTERM)

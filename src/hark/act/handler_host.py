@@ -23,7 +23,7 @@ from hark.plugins import Plugin, Turn
 from hark.plugins.handlers import converses, fallbacks_of, handlers_of
 from hark.plugins.schedules import ScheduledTurn, scheduled_of
 from hark.spec import dispatch_topic, topics
-from hark.spec.names import TRACE_KEEP
+from hark.spec.names import TOOL_TURN, TRACE_KEEP
 from hark.trace import TraceStore
 
 log = logging.getLogger("hark.act")
@@ -134,10 +134,14 @@ class HandlerHost:
     def emit(self, message: Message) -> None:
         """Nothing is delivered before this returns: the handler may be deep in its stack."""
         check_emittable(message.type, "a handler")
-        self._bus.post(message)
+        self._bus.post(unspoken(message) if message.type == topics.UTTERANCE_SPEAK else message)
 
     async def say(self, message: Message, wait: bool) -> None:
-        await self._speech.say(message, wait)
+        said = unspoken(message)
+        if said is message:
+            await self._speech.say(message, wait)
+        else:
+            self._bus.post(said)
 
     async def listen(self, turn: Turn, question: str, timeout: float, lang: str | None) -> str | None:
         return await self._questions.listen(turn, question, timeout, lang)
@@ -266,3 +270,13 @@ def _done(dispatch: Message, turn: Turn, failure: str) -> Message:
     if session is dispatch.session or type(session) is not Session or session.session_id != dispatch.session_id:
         return done
     return done.carrying(session)
+
+
+def unspoken(message: Message) -> Message:
+    """What a handler says, on a topic of its own where a model asked for its turn: the model gives the answer.
+
+    Questions are asked aloud: only the user can answer them.
+    """
+    if TOOL_TURN not in message.context or message.data.get("listen") is True:
+        return message
+    return message.forward(topics.TOOL_SAID, message.data)

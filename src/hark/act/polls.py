@@ -190,7 +190,9 @@ class Polls:
             entry.succeeded()
             if given is not None and (best is None or given.confidence > best.confidence):
                 best = given
-        known = {} if best is None else {"answer": best.text, "conf": best.confidence}
+        known: dict[str, Any] = {} if best is None else {"answer": best.text, "conf": best.confidence}
+        if best is not None and best.source:
+            known["source"] = best.source
         self._pong(request, topics.COMMON_QUERY_RESPONSE, plugin.id, utterance=question, **known)
 
     async def _decide(self, plugin: Plugin, name: str, method: Callable[..., Any], *arguments: Any) -> bool | None:
@@ -246,4 +248,5 @@ def _answer(given: Any) -> Answer | None:
     text, confidence = answer.text, answer.confidence
     if type(text) is not str or type(confidence) not in (int, float) or not 0 <= confidence <= 1:
         raise TypeError("an Answer whose text is no text, or whose confidence is not from 0 to 1")
-    return Answer(text.encode(errors="replace").decode(), float(confidence)) if text else None
+    source = answer.source.encode(errors="replace").decode() if type(answer.source) is str else ""
+    return Answer(text.encode(errors="replace").decode(), float(confidence), source) if text else None

@@ -84,7 +84,9 @@ def endpoints(table: BusTable, tokens: TokenFile, service: ServiceToken) -> list
     """Where to listen, and for which clients; raises `UserError`."""
     found = [_endpoint(table, tokens, service, table.host, table.port)]
     if table.remote_host is not None:
-        found.append(_endpoint(table, tokens, service, table.remote_host, table.remote_port))
+        # Of this machine alone, as behind a tunnel, it is still for clients elsewhere.
+        is_secured = table.certificate is not None and table.key is not None and bool(tokens.read())
+        found.append(_endpoint(table, tokens, service, table.remote_host, table.remote_port, secured=is_secured))
     return found
 
 
@@ -106,10 +108,12 @@ def limits(table: BusTable) -> ServerLimits:
     )
 
 
-def _endpoint(table: BusTable, tokens: TokenFile, service: ServiceToken, host: str, port: int) -> Endpoint:
+def _endpoint(
+    table: BusTable, tokens: TokenFile, service: ServiceToken, host: str, port: int, *, secured: bool = False
+) -> Endpoint:
     has_tokens = bool(tokens.read())
     tls = None
-    if not is_loopback(host):
+    if secured or not is_loopback(host):
         where = f"{host} can be reached from other machines"
         if table.certificate is None or table.key is None:
             raise UserError(f"{where}, so it needs TLS: set certificate and key in [bus] (docs/bus.md shows how)")
@@ -124,7 +128,7 @@ def _endpoint(table: BusTable, tokens: TokenFile, service: ServiceToken, host: s
         path=table.path,
         tls=tls,
         credentials=TokenCredentials(tokens, service),
-        needs_token=table.ask_everybody,
+        needs_token=table.ask_everybody or secured,
         hosts=table.hosts,
         origins=table.origins,
     )

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from hark.act import HandlerHost
+from hark.act import HandlerHost, ToolHost
 from hark.app.service_names import ALL_SERVICES, ServiceName, group_of, kind_of, kinds_in
 from hark.app.settings import Settings
 from hark.builtin import DEFAULT_PLUGINS, OPTIONAL
@@ -17,7 +17,7 @@ from hark.builtin.transformers import SHIPPED, named
 from hark.bus import Bus
 from hark.hosting import CallLimits, Loaded, PluginFile, PluginHost, Refusal, Registry, Runner, discover
 from hark.hosting.discovery import GROUPS
-from hark.plugins import AudioTap, PipelinePlugin, Plugin, Transformer
+from hark.plugins import AudioTap, PipelinePlugin, Plugin, Toolbox, Transformer
 from hark.plugins.engines import Unavailable
 from hark.plugins.handlers import handlers_of
 from hark.spec import TRANSFORMER_TYPES, TransformerType
@@ -45,6 +45,8 @@ class PluginSet:
         self.taps: Registry[AudioTap] = Registry("audio tap")
         self.pipeline: Registry[PipelinePlugin] = Registry("pipeline plugin")
         self.skills: Registry[Plugin] = Registry("skill")
+        self.toolboxes: Registry[Toolbox] = Registry("toolbox")
+        self._tools = ToolHost(bus, runner) if "toolbox" in self._hosted else None
         self._bus = bus
         self._runner = runner
         self._handlers = handlers
@@ -55,7 +57,7 @@ class PluginSet:
     def registries(self) -> tuple[Registry[Any], ...]:
         """The registries in the order in which their plugins are started."""
         # Matchers before skills: they receive what the skills register.
-        return (*self.transformers.values(), self.taps, self.pipeline, self.skills)
+        return (*self.transformers.values(), self.taps, self.pipeline, self.skills, self.toolboxes)
 
     def __iter__(self) -> Iterator[Loaded[Any]]:
         return (entry for registry in self.registries() for entry in registry)
@@ -67,13 +69,19 @@ class PluginSet:
             return self.taps
         if kind == "pipeline":
             return self.pipeline
+        if kind == "toolbox":
+            return self.toolboxes
         return self.skills if kind == "skill" else self.transformers[kind]
 
     def adopt(self, settings: Settings) -> None:
         """Apply other settings: limits at once, those of single plugins when they are checked again."""
         self._settings = settings
         limits = settings.limits
-        for registry, allowed in ((self.pipeline, limits.match), (self.skills, limits.start)):
+        for registry, allowed in (
+            (self.pipeline, limits.match),
+            (self.skills, limits.start),
+            (self.toolboxes, limits.start),
+        ):
             registry.set_limits(CallLimits(allowed, limits.failures, limits.retry_after), limits.plugins)
         transforming = CallLimits(limits.transformer, limits.failures, min(limits.retry_after, LATE_PAUSE), True)
         self.taps.set_limits(transforming, limits.plugins)
@@ -97,10 +105,14 @@ class PluginSet:
         """Check a plugin without registering it. The ids of plugins that are `leaving` count as free."""
         registry = self.registry_for(plugin)
         plugin_id = str(getattr(plugin, "id", ""))
-        other = self.skills if registry is self.pipeline else self.pipeline
-        if registry in (self.pipeline, self.skills) and plugin_id in other and plugin_id not in leaving:
-            reason = f"a {other.kind} has the id {plugin_id!r} already; skills and pipeline plugins share their ids"
-            return Refusal(registry.kind, plugin_id, reason, "rename one of the two")
+        sharing = (self.pipeline, self.skills, self.toolboxes)
+        for other in sharing if registry in sharing else ():
+            if other is not registry and plugin_id in other and plugin_id not in leaving:
+                reason = (
+                    f"a {other.kind} has the id {plugin_id!r} already; "
+                    "skills, pipeline plugins and toolboxes share their ids"
+                )
+                return Refusal(registry.kind, plugin_id, reason, "rename one of the two")
         limit = self._settings.limits.plugins.get(plugin_id)
         table = self._settings.table_for(plugin_id, type(plugin))
         entry = registry.check(plugin, table, limit=limit, leaving=leaving)
@@ -129,6 +141,8 @@ class PluginSet:
             self._handlers.attach(plugin)
         outcome = await self._runner.call(Loaded(plugin, plugin.begin, limit=self._settings.limits.start))
         if outcome.error is None:
+            if self._tools is not None and isinstance(plugin, Toolbox):
+                self._tools.attach(plugin)
             return None
         if _has_handlers(plugin):
             self._handlers.detach(entry.id)
@@ -146,8 +160,15 @@ class PluginSet:
             return
         if _has_handlers(entry.plugin):
             self._handlers.detach(entry.id)
+        if self._tools is not None and isinstance(entry.plugin, Toolbox):
+            self._tools.detach(entry.id)
         await self._runner.call(Loaded(entry.plugin, entry.plugin.end, limit=self._settings.limits.start))
         await host.close()
+
+    def close(self) -> None:
+        """Answer for toolboxes no longer."""
+        if self._tools is not None:
+            self._tools.close()
 
     async def unload(self, entry: Loaded[Any]) -> None:
         """Stop a plugin and remove it from its registry."""
@@ -157,7 +178,7 @@ class PluginSet:
 
 def _has_handlers(plugin: Plugin) -> bool:
     """Whether a plugin is called by dispatches: a transformer, which may have the id of a skill, seldom is."""
-    return not isinstance(plugin, (Transformer, AudioTap)) or bool(handlers_of(plugin))
+    return not isinstance(plugin, (Transformer, AudioTap, Toolbox)) or bool(handlers_of(plugin))
 
 
 _PACKAGES: Final = (".dist-info", ".egg-info")
@@ -205,7 +226,8 @@ def wanted_by(settings: Settings) -> frozenset[str]:
     pipeline = (options.entry(name).plugin for name in options.pipeline)
     enabled = (one.name for name in chains.enable for one in named(name))
     ordered = (f"{kind}.{name}" for kind in TRANSFORMER_TYPES for name in chains.order(kind) or ())
-    return frozenset((*pipeline, *enabled, *ordered))
+    toolboxes = ("mcp",) if settings.plugins.get("mcp", {}).get("servers") else ()
+    return frozenset((*pipeline, *enabled, *ordered, *toolboxes))
 
 
 def plugin_files(settings: Settings, settings_file: Path) -> list[Path]:

@@ -308,6 +308,7 @@ class Runtime:
         await self.handlers.close()
         for entry in list(self.plugin_set):
             await self.plugin_set.stop(entry)
+        self.plugin_set.close()
         for service in self.services.values():
             await service.stop()
         self._listing.close()

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
 from hark.hosting import Refusal
-from hark.plugins import AudioTap, PipelinePlugin, Plugin, Transformer
+from hark.plugins import AudioTap, PipelinePlugin, Plugin, Toolbox, Transformer
 from hark.spec import TRANSFORMER_TYPES, TransformerType
 
 ServiceName = Literal["understand", "act", "hear", "speak", "schedule"]
-Kind = TransformerType | Literal["audio_tap", "pipeline", "skill"]
+Kind = TransformerType | Literal["audio_tap", "pipeline", "skill", "toolbox"]
 """The kinds of plugins."""
 
 ALL_SERVICES: Final[tuple[ServiceName, ...]] = ("schedule", "hear", "understand", "act", "speak")
@@ -24,6 +24,7 @@ SERVICE_OF: Final[Mapping[Kind, ServiceName]] = {
     "intent": "understand",
     "pipeline": "understand",
     "skill": "act",
+    "toolbox": "act",
     "dialog": "speak",
     "tts": "speak",
 }
@@ -36,13 +37,16 @@ def kind_of(plugin: Plugin | Refusal | type[Plugin]) -> Kind:
         named = plugin.kind.removeprefix("hark.transformer.").removeprefix("hark.")
         if named in TRANSFORMER_TYPES:
             return named
-        return "pipeline" if named == "pipeline" else "audio_tap" if named == "audio_tap" else "skill"
+        others: tuple[Kind, ...] = ("pipeline", "audio_tap", "toolbox")
+        return next((kind for kind in others if kind == named), "skill")
     made = plugin if isinstance(plugin, type) else type(plugin)
     if issubclass(made, Transformer):
         named = getattr(plugin, "type", "metadata")
         return named if named in TRANSFORMER_TYPES else "skill"
     if issubclass(made, AudioTap):
         return "audio_tap"
+    if issubclass(made, Toolbox):
+        return "toolbox"
     return "pipeline" if issubclass(made, PipelinePlugin) else "skill"
 
 

@@ -43,6 +43,8 @@ def remark(outcome: str, detail: str, command: str, *, answered: bool = False) -
         return None
     if answered and outcome == "unmatched":
         return f"(Details: {command})"
+    if answered and outcome == "error":
+        return one_line(f"({detail}. Details: {command})")
     if outcome == "asked":
         return f"This question stays open. To answer questions, start a conversation: {hints.hark('run')}"
     if outcome == "cancelled":

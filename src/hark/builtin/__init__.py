@@ -26,6 +26,7 @@ from hark.builtin.skills.parrot import ParrotSkill
 from hark.builtin.skills.repeat import RepeatSkill
 from hark.builtin.skills.shopping import ShoppingSkill
 from hark.builtin.skills.smalltalk import SmallTalkSkill
+from hark.builtin.skills.sources import SourcesSkill
 from hark.builtin.skills.spelling import SpellingSkill
 from hark.builtin.skills.timers import TimersSkill
 from hark.builtin.skills.volume import VolumeSkill
@@ -59,9 +60,10 @@ PIPELINE: Final[tuple[type[PipelinePlugin], ...]] = (
 
 OPTIONAL: Final[Mapping[str, str]] = {
     "hassil": "hark.builtin.hassil:HassilMatcher",
+    "mcp": "hark.builtin.mcp:McpServers",
     "persona": "hark.builtin.persona:Persona",
 }
-"""Matchers that are loaded only where the pipeline names them: what they need is an extra."""
+"""Plugins that are loaded only where the settings name them: what they need is an extra."""
 
 DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     Normalize,
@@ -77,6 +79,7 @@ DEFAULT_PLUGINS: Final[tuple[type[Plugin], ...]] = (
     CalculatorSkill,
     WeatherSkill,
     FactsSkill,
+    SourcesSkill,
     JokesSkill,
     GuessingSkill,
     ChanceSkill,
@@ -117,6 +120,7 @@ __all__ = [
     "Several",
     "ShoppingSkill",
     "SmallTalkSkill",
+    "SourcesSkill",
     "SpellingSkill",
     "Stop",
     "TemplateMatcher",

@@ -147,6 +147,8 @@ class TemplateMatcher(RegisteredMatcher):
 
     def __init__(self) -> None:
         self._pool = TemplatePool()
+        self._overlaps: list[Overlap] | None = None
+        self._thefts: list[Theft] | None = None
         self._vectors: SentenceVectors | None = None
         super().__init__(self._pool)
 
@@ -165,6 +167,10 @@ class TemplateMatcher(RegisteredMatcher):
             return self.host.data_dir / "sentences"
         except RuntimeError:  # this assistant keeps nothing on disk
             return None
+
+    def _registration(self, message: Message) -> None:
+        self._overlaps = self._thefts = None
+        super()._registration(message)
 
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
@@ -215,12 +221,16 @@ class TemplateMatcher(RegisteredMatcher):
         return explain(self._pool, utterance, lang, session, self.host.clock.wall, self.settings.floor).lines()
 
     def overlaps(self) -> list[Overlap]:
-        """Sentences that fit intents of two skills."""
-        return overlaps(self._pool)
+        """Sentences that fit intents of two skills; looked for once after a registration, since it takes long."""
+        if self._overlaps is None:
+            self._overlaps = overlaps(self._pool)
+        return self._overlaps
 
     def thefts(self) -> list[Theft]:
-        """Intents that get sentences of other intents; every sentence is looked up, so it takes a while."""
-        return thefts(self._pool, self.host.clock.wall)
+        """Intents that get sentences of other intents; looked for once after a registration as well."""
+        if self._thefts is None:
+            self._thefts = thefts(self._pool, self.host.clock.wall)
+        return self._thefts
 
 
 def _match(found: Found, utterance: str, floor: float) -> Match:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from hark.cli.common import OK
+from hark.cli.common import OK, check_applies
 
 ABOUT: Final = """\
 Runs a websocket bus, to which OVOS clients connect as they do to ovos-messagebus, and Hark's services as well. It
@@ -58,6 +58,7 @@ def bus(options: argparse.Namespace) -> int:
     """Run a bus until the process is told to stop, or pass Messages on to one."""
     # Imported only here: other commands build this parser too, and have to start quickly.
     if options.action == "pipe":
+        check_applies(options, "bus", "host", "port")
         from hark.cli.bus_pipe import run_pipe
 
         return run_pipe(options)

@@ -12,6 +12,7 @@ from typing import Final
 
 from hark.app.paths import settings_file, state_directory
 from hark.app.text import lines_of
+from hark.errors import UserError
 
 OK: Final = 0
 FAILED: Final = 1
@@ -32,19 +33,26 @@ def settings_path(options: argparse.Namespace) -> tuple[Path, bool]:
     return settings_file(os.environ), False
 
 
+def check_applies(options: argparse.Namespace, command: str, *names: str) -> None:
+    """Raise `UserError` where one of these options is given, which are for another `command`."""
+    for name in names:
+        if getattr(options, name):
+            raise UserError(f"--{name.replace('_', '-')} goes with: hark {command}")
+
+
 def print_note(text: str) -> None:
     """Print a message for the user on standard error, each line marked as Hark's."""
     for line in text.splitlines():
         print(f"hark: {line}", file=sys.stderr)
 
 
-def set_up_log(verbose: int) -> None:
-    """Log to standard error: warnings, with `verbose` 1 information too, with 2 everything.
+def set_up_log(verbose: int, *, quiet: bool = False) -> None:
+    """Log to standard error: warnings, with `verbose` 1 information too, with 2 everything; errors only if `quiet`.
 
     Without `verbose` lines of one kind are throttled: no client, and no full disk, can fill the log.
     """
-    level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
-    form = "%(asctime)s %(levelname)s %(name)s: %(message)s" if verbose else "%(levelname)s %(name)s: %(message)s"
+    level = logging.ERROR if quiet else (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
+    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_SafeFormatter(form))
     if not verbose:

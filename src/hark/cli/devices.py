@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator
 from typing import Final
 
 from hark.app.text import one_line
 from hark.app.voice.engines import ChosenEngine, EngineFactory
 from hark.cli.common import FAILED, OK
-from hark.cli.options import add_lang, add_settings
+from hark.cli.options import add_format, add_lang, add_settings
 from hark.cli.startup import load_settings
 from hark.hosting import Loaded, Refusal, Runner
 from hark.model import SystemClock
@@ -28,19 +29,22 @@ _WHAT: Final[dict[EngineKind, str]] = {"microphone": "microphones", "player": "l
 def add_options(command: argparse.ArgumentParser) -> None:
     add_settings(command)
     add_lang(command)
+    add_format(command)
 
 
 def devices(options: argparse.Namespace) -> int:
     choice = EngineFactory(load_settings(options), installed=options.plugins)
     runner = Runner(SystemClock())
-    status = OK
-    for kind, what in _WHAT.items():
-        print(f"{what}:")
-        lines = [line for one in choice.of(kind) for line in _found(one, runner)]
-        print("\n".join(f"  {line}" for line, _ in lines) or "  [voice] names no engine for it")
-        if not any(is_device for _, is_device in lines):
-            status = FAILED
-    return status
+    found = {what: [line for one in choice.of(kind) for line in _found(one, runner)] for kind, what in _WHAT.items()}
+    if options.format == "json":
+        texts = {what: [line for line, is_device in lines if is_device] for what, lines in found.items()}
+        problems = [line for lines in found.values() for line, is_device in lines if not is_device]
+        print(json.dumps({**texts, "problems": problems}, ensure_ascii=False, indent=1))
+    else:
+        for what, lines in found.items():
+            print(f"{what}:")
+            print("\n".join(f"  {line}" for line, _ in lines) or "  [voice] names no engine for it")
+    return OK if all(any(is_device for _, is_device in lines) for lines in found.values()) else FAILED
 
 
 def _found(one: ChosenEngine | Refusal, runner: Runner) -> Iterator[tuple[str, bool]]:

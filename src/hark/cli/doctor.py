@@ -15,7 +15,7 @@ from hark.app.diagnostics.render import render
 from hark.app.diagnostics.report import DoctorReport
 from hark.app.diagnostics.stored import session_advice
 from hark.cli.common import FAILED, OK, print_note, settings_path, state_path
-from hark.cli.options import add_bus, add_settings, add_state
+from hark.cli.options import add_bus, add_format, add_settings, add_state
 from hark.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ to examine. The exit status is 1 when something needs attention.
 
 examples:
   hark doctor
-  hark doctor --json | jq .missing
+  hark doctor --format json | jq .missing
   hark doctor --voice                    check the engines for speech as well
 """
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--json", action="store_true", help="print the report as JSON")
+    add_format(command, json_alias=True)
     command.add_argument("--voice", action="store_true", help="load the engines of [voice] too, and report on them")
     command.add_argument("--alone", action="store_true", help="do not ask the running assistant")
     add_settings(command)
@@ -46,7 +46,7 @@ def doctor(options: argparse.Namespace) -> int:
     report = _of_the_running(options) or _elsewhere(options) or _alone(options)
     if options.bus is None:
         report = msgspec.structs.replace(report, advice=[*report.advice, *session_advice(state_path(options))])
-    print(msgspec.json.format(msgspec.json.encode(report)).decode() if options.json else render(report))
+    print(msgspec.json.format(msgspec.json.encode(report)).decode() if options.format == "json" else render(report))
     return OK if report.healthy else FAILED
 
 

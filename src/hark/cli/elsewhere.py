@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
+from hark import hints
 from hark.app.bus_address import BusAddress
 from hark.app.diagnostics.report import DoctorReport
 from hark.app.processes.claims import Members
@@ -103,11 +104,12 @@ class RemoteAssistant:
 
 
 def elsewhere(options: argparse.Namespace) -> RemoteAssistant | None:
-    """The assistant on the bus that --bus names, else at NATS where the settings name servers."""
+    """The assistant on the bus that --bus names, else the one at `servers` in [nats] or `url` in [bus]."""
     path, named = settings_path(options)
     settings = read_settings(path, named=named)
     address = BusAddress.of(settings, options.bus, state_path(options))
-    return RemoteAssistant(address, settings, str(path)) if options.bus is not None or address.is_nats else None
+    is_named = options.bus is not None or address.is_nats or settings.bus.url is not None
+    return RemoteAssistant(address, settings, str(path)) if is_named else None
 
 
 async def _check_present(members: Members) -> None:
@@ -116,4 +118,4 @@ async def _check_present(members: Members) -> None:
         if await members.present():
             return
         await SystemClock().sleep(0.3)
-    raise UserError("no service of an assistant is on this bus; start them with: hark run --service")
+    raise UserError(f"no service of an assistant is on this bus; start them with: {hints.hark('run --service')}")

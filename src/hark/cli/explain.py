@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 from collections.abc import Iterator
 from typing import Final
 
 from hark.cli.common import FAILED, OK, settings_path
-from hark.cli.options import add_settings
+from hark.cli.options import add_format, add_settings
 
 ABOUT: Final = """\
 Compares a sentence with the registered sentences of all skills and says what came of it: the intent that gets it, or
@@ -26,6 +27,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("sentence", metavar="SENTENCE", help="what would be said")
     command.add_argument("--lang", metavar="TAG", help="the language it is in; else that of the assistant")
     add_settings(command)
+    add_format(command)
 
 
 def explain(options: argparse.Namespace) -> int:
@@ -57,5 +59,8 @@ def explain(options: argparse.Namespace) -> int:
             return [line for lines in found for line in lines]
 
     lines = asyncio.run(look())
+    if options.format == "json":
+        print(json.dumps({"sentence": options.sentence, "lang": lang, "lines": lines}, ensure_ascii=False, indent=1))
+        return OK if lines else FAILED
     print("\n".join(lines) if lines else "the pipeline has no matcher of sentences")
     return OK if lines else FAILED

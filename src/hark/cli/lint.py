@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hark.cli.common import FAILED, OK
+from hark.cli.options import add_format
 from hark.tools.lint import as_json, as_text, check
 
 ABOUT: Final = """\
@@ -25,7 +26,7 @@ examples:
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="what to check; else this folder")
-    command.add_argument("--format", choices=("text", "json"), default="text", help="for people, or for programs")
+    add_format(command)
     command.add_argument("--strict", action="store_true", help="count warnings as well")
 
 

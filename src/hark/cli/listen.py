@@ -49,6 +49,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def listen(options: argparse.Namespace) -> int:
+    if options.text and options.to is not None:
+        raise UserError("--to names the file of the spoken answer; --text makes none")
     audio = _recording(options.file)
     settings = load_settings(options)
     with open_state(options, settings) as state:

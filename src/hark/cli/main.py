@@ -12,7 +12,7 @@ from typing import Final
 
 from hark import __version__
 from hark.cli.common import OK, USER_ERROR, print_note, set_up_log
-from hark.cli.parser import make_parser
+from hark.cli.parser import help_arguments, make_parser
 from hark.errors import UserError
 
 log = logging.getLogger("hark.cli")
@@ -24,11 +24,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status: 0 done, 1 not answered or failed, 2 something to correct first."""
     _open_missing_streams()
     parser = make_parser(__version__)
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(help_arguments(sys.argv[1:] if arguments is None else arguments))
     if options.command is None:
         parser.print_help(sys.stderr)
         return USER_ERROR
-    set_up_log(options.verbose)
+    options.verbose += options.verbose_first
+    set_up_log(options.verbose, quiet=bool(options.quiet + options.quiet_first))
     try:
         status = _command(options.command)(options)
         sys.stdout.flush()

@@ -9,6 +9,7 @@ from typing import Final
 
 from hark import hints
 from hark.cli.common import OK
+from hark.errors import UserError
 from hark.spec import TRANSFORMER_TYPES
 from hark.tools.scaffold import PackageNames, write
 
@@ -23,24 +24,28 @@ examples:
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("kind", choices=("skill", "transformer", "pipeline"), help="the kind of plugin")
+    command.add_argument(
+        "kind", choices=("skill", "transformer", "pipeline"), metavar="KIND", help="the kind of plugin: %(choices)s"
+    )
     command.add_argument(
         "--kind",
         dest="chain",
         choices=TRANSFORMER_TYPES,
-        default="utterance",
-        help="the chain of a transformer: %(choices)s; default: %(default)s",
+        metavar="CHAIN",
+        help="the chain of a transformer: %(choices)s; default: utterance",
     )
     command.add_argument("name", metavar="NAME", help="the name of the plugin, such as kitchen-timer")
     command.add_argument("--into", metavar="DIR", help="the folder to create; else one named after the package, here")
 
 
 def new(options: argparse.Namespace) -> int:
-    kind = f"transformer-{options.chain}" if options.kind == "transformer" else options.kind
+    if options.kind != "transformer" and options.chain is not None:
+        raise UserError("--kind names the chain of a transformer; it goes with: hark new transformer")
+    kind = f"transformer-{options.chain or 'utterance'}" if options.kind == "transformer" else options.kind
     names = PackageNames.of(options.name, kind)
     folder = Path(options.into) if options.into is not None else Path(names.package)
     for path in write(kind, names, folder):
         print(path)
-    install, test = hints.install("-e '.[dev]'", anywhere=True), hints.python("-m pytest", anywhere=True)
+    install, test = hints.hark("install --editable '.[dev]'", anywhere=True), hints.python("-m pytest", anywhere=True)
     print(f"\nNext: cd {shlex.quote(str(folder))} && {install} && {test} && {hints.hark('doctor', anywhere=True)}")
     return OK

@@ -4,17 +4,40 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import Final
+from typing import Any, Final
 
-_TAG: Final = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
-
-
-class DescriptionFormatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps descriptions as they are written."""
+_TAG: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 
 
-def add_verbose(command: argparse.ArgumentParser) -> None:
-    command.add_argument("-v", "--verbose", action="count", default=0, help="log more; -vv logs everything")
+LANGUAGES: Final = ("de-DE", "en-US", "es-ES", "fr-FR", "it-IT", "pt-PT")
+"""The languages that Hark's own skills have sentences in."""
+
+
+class DescriptionFormatter(argparse.HelpFormatter):
+    """Wraps paragraphs at the width of the terminal, and keeps blocks with indented lines, such as examples."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        fill = super()._fill_text
+        blocks = text.strip("\n").split("\n\n")
+        return "\n\n".join(block if "\n " in block else fill(block, width, indent) for block in blocks)
+
+
+def add_verbosity(command: argparse.ArgumentParser, *, shown: bool = True, first: bool = False) -> None:
+    """Add -v and -q; those before the command are the `first` ones."""
+    default: Any = 0 if shown else argparse.SUPPRESS
+    ending = "_first" if first else ""
+    more, less = ("log more; -vv logs everything", "log errors only") if shown else (argparse.SUPPRESS,) * 2
+    command.add_argument("-v", "--verbose", action="count", default=default, dest=f"verbose{ending}", help=more)
+    command.add_argument("-q", "--quiet", action="count", default=default, dest=f"quiet{ending}", help=less)
+
+
+def add_format(command: argparse.ArgumentParser, *, json_alias: bool = False) -> None:
+    """Add --format; `json_alias`: and --json, as it was named first."""
+    command.add_argument(
+        "--format", choices=("text", "json"), default="text", help="for people, or for programs; default: text"
+    )
+    if json_alias:
+        command.add_argument("--json", dest="format", action="store_const", const="json", help=argparse.SUPPRESS)
 
 
 def add_settings(command: argparse.ArgumentParser) -> None:
@@ -42,7 +65,7 @@ def add_state(command: argparse.ArgumentParser) -> None:
 
 
 def add_lang(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--lang", type=_lang, metavar="TAG", help="the language to use, such as de-DE")
+    command.add_argument("--lang", type=_lang, metavar="TAG", help=f"the language: {', '.join(LANGUAGES)}, ...")
 
 
 def add_bus(command: argparse.ArgumentParser) -> None:
@@ -51,5 +74,5 @@ def add_bus(command: argparse.ArgumentParser) -> None:
 
 def _lang(text: str) -> str:
     if _TAG.fullmatch(text) is None:
-        raise argparse.ArgumentTypeError(f'{text!r} is not a language tag such as "en-US"')
+        raise argparse.ArgumentTypeError(f"{text!r} is not a language tag; Hark comes with {', '.join(LANGUAGES)}")
     return text

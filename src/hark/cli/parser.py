@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-from hark.cli.options import DescriptionFormatter, add_settings_file, add_state, add_verbose
+from hark.cli.options import LANGUAGES, DescriptionFormatter, add_settings_file, add_state, add_verbosity
 
 _EXAMPLES: Final = """\
 examples:
@@ -33,9 +34,11 @@ _COMMANDS: Final = {
     "explain": "compare a sentence with all intents",
     "doctor": "report what is loaded, and what is not and why",
     "transformers": "list the transformers of each chain, or try one",
+    "tools": "list the tools of personas, or call one",
     "session": "show or reset the session of the device",
     "forget": "delete what is kept of what people said",
     "new": "start a plugin package",
+    "install": "install plugins where Hark finds them",
     "convert": "convert sentences of Home Assistant to locale files, and back",
     "lint": "check the sentences of skills",
     "test": "play conversation scripts",
@@ -43,12 +46,48 @@ _COMMANDS: Final = {
     "token": "manage the tokens of clients on other machines",
     "service": "run it under systemd",
     "setup": "ask for language, place, units and name, and write them into the settings file",
-    "settings": "print a settings file with every key",
+    "settings": "print a settings file with every key; check or show yours",
+    "completion": "print a script that completes commands and options in your shell",
+    "help": "show the help of a command",
 }
 """Each command with a line for `hark --help`, in the order of that page; the rest is in its module."""
 
 
-class _CommandParser(argparse.ArgumentParser):
+class _Parser(argparse.ArgumentParser):
+    """A parser that suggests what is meant."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        near = _suggested(str(value), known) or f"; there are: {', '.join(known)}"
+        what = "a command" if isinstance(action, argparse._SubParsersAction) else "a possible value"
+        raise argparse.ArgumentError(action, f"{str(value)!r} is not {what}{near}")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:  # said here, by the command they were given to, which knows its options
+            options = [option for option in self._option_string_actions if option.startswith("--")]
+            self.error(
+                f"unknown {'option' if unknown[0].startswith('-') else 'argument'} {unknown[0]}"
+                + (_suggested(unknown[0].partition("=")[0], options) if unknown[0].startswith("-") else "")
+            )
+        return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        if message.endswith("argument --lang: expected one argument"):
+            message += f", such as {', '.join(LANGUAGES)}"
+        super().error(message)
+
+
+def _suggested(typed: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # only for mistakes
+
+    near = get_close_matches(typed, list(known), 1)
+    return f'; did you mean "{near[0]}"?' if near else ""
+
+
+class _CommandParser(_Parser):
     """The parser of one command. The module of the command is imported when the parser is used.
 
     So `hark --help` imports none of them, and `hark say` only its own: that is most of the time they take.
@@ -59,24 +98,57 @@ class _CommandParser(argparse.ArgumentParser):
         self._module = module
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self.load()
+        return super().parse_known_args(args, namespace)
+
+    def load(self) -> None:
+        """Add the options of the command."""
+        if self._module == "help":
+            self.description = "Shows the help of a command, as COMMAND --help does; without one, of all."
+            self.add_argument("command", nargs="*", metavar="COMMAND", help="such as run, or token add")
+            self._module = ""
         if self._module:
             command = import_module(f"hark.cli.{self._module}")
             self.description = command.ABOUT
-            add_verbose(self)
             command.add_options(self)
+            add_verbosity(self)
+            for parser in _below(self):
+                add_verbosity(parser, shown=False)
             if self._module == "bus":
                 add_settings_file(self)
                 add_state(self)
             self._module = ""
-        return super().parse_known_args(args, namespace)
+
+
+def _below(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParser]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.values()
+
+
+def loaded(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parsers of all commands with their options, by what is typed; for help pages and completion."""
+    found: dict[str, argparse.ArgumentParser] = {parser.prog: parser}
+    for one in _below(parser):
+        if isinstance(one, _CommandParser):
+            one.load()
+        found |= loaded(one)
+    return found
+
+
+def help_arguments(arguments: Sequence[str]) -> list[str]:
+    """`help X` as `X --help`."""
+    is_asked = arguments[:1] == ["help"] and not any(word.startswith("-") for word in arguments)
+    return [*arguments[1:], "--help"] if is_asked else list(arguments)
 
 
 def make_parser(version: str) -> argparse.ArgumentParser:
     """A parser for all commands."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="hark", description="A voice operating system.", epilog=_EXAMPLES, formatter_class=DescriptionFormatter
     )
     parser.add_argument("--version", action="version", version=f"hark {version}")
+    add_verbosity(parser, first=True)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", parser_class=_CommandParser)
     for name, short in _COMMANDS.items():
         commands.add_parser(name, help=short, module=name)

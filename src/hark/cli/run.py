@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 from typing import Final
 
 from hark.cli.options import add_lang, add_settings, add_state
@@ -48,7 +49,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         action="append",
         choices=_SERVICES,
         default=[],
-        help="only this service, over the bus it shares with the others; may be given more than once. "
+        metavar="SERVICE",
+        help="only this service (%(choices)s), over the bus it shares with the others; may be given more than once. "
         "edge is the websocket server of an assistant at NATS",
     )
     command.add_argument(
@@ -71,11 +73,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.workers is not None and not options.split:
-        raise UserError("--workers goes with --split; single workers are started with --service understand --worker")
+    _check_options(options)
     # Imported where they are needed: help needs none of them, and one process not what several need.
     from hark.cli.startup import load_settings
 
+    if options.dev:
+        logging.getLogger("hark.hosting.pace").setLevel(logging.INFO)
     settings = load_settings(options)
     if options.service:
         from hark.cli.run_services import run_services
@@ -88,6 +91,20 @@ def run(options: argparse.Namespace) -> int:
     from hark.cli.run_local import run_local
 
     return run_local(options, settings)
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    """Raise `UserError` for options that have no meaning together."""
+    if options.workers is not None and not options.split:
+        raise UserError("--workers goes with --split; single workers are started with --service understand --worker")
+    if options.service and options.split:
+        raise UserError("--split runs every service; --service runs some of them: choose one")
+    if options.worker and not options.service:
+        raise UserError("--worker goes with --service understand")
+    if options.stay and options.service:
+        raise UserError("--stay has no meaning with --service: a service stays until a signal")
+    if options.bus is not None and not (options.service or options.split):
+        raise UserError("--bus goes with --service or --split; an assistant in one process has a bus of its own")
 
 
 def _count(text: str) -> int:

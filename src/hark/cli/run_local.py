@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
 from typing import TYPE_CHECKING
 
-from hark import __version__
+from hark import __version__, hints
 from hark.app.control.server import listening
 from hark.app.local_assistant import LocalAssistant
 from hark.app.local_server import LocalServer
@@ -21,7 +21,7 @@ from hark.app.state.directory import Locked, StateError
 from hark.app.state.store import State
 from hark.cli.common import OK, print_note, settings_path, state_path
 from hark.cli.conversation import TerminalConversation
-from hark.cli.startup import load_settings, mute_refusal_log, report_problems
+from hark.cli.startup import load_settings, mute_handler_log, mute_refusal_log, report_problems
 from hark.cli.terminal import DescriptorReader, LineReader, Screen, Terminal
 from hark.hosting import Refusal
 from hark.model import SystemClock
@@ -36,7 +36,9 @@ def run_local(options: argparse.Namespace, settings: Settings) -> int:
     try:
         state = State.under(settings, state_path(options), SystemClock())
     except Locked as held:
-        raise StateError(f"{held}; talk to that one with: hark say, or choose another with --state") from None
+        raise StateError(
+            f"{held}; talk to that one with: {hints.hark('say')}, or choose another with --state"
+        ) from None
     with closing(state), suppress(asyncio.CancelledError):
         asyncio.run(_live(options, settings, state))
     return OK
@@ -55,6 +57,8 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
     with Terminal(sys.stdin, sys.stdout) as terminal, listening(state.directory) as control_socket:
         screen = Screen(sys.stdout, stop.set, prompts=terminal.is_interactive)
         mute_refusal_log()
+        if not options.stay:
+            mute_handler_log()
         clock = SystemClock()
         path = settings_path(options)[0]
         loaded, development = _loading(options, settings, screen.show if terminal.is_interactive else print_note)
@@ -76,6 +80,8 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
             if attending is not None:
                 await attending.run(assistant.runtime, stop)
                 return
+            if options.stay and not terminal.is_interactive:
+                print_note("ready; a signal stops it")
             if terminal.is_interactive:
                 _greet(assistant.runtime, settings)
             reader = LineReader(terminal.read if terminal.is_interactive else DescriptorReader(sys.stdin.fileno()))

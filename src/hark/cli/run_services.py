@@ -106,6 +106,8 @@ class _Process:
         async with process:
             started()
             report_problems(process.runtime, path)
+            if options.parent_watch is None:
+                print_note(f"ready: {', '.join(self._services)} at {self._address}; a signal stops it")
             await stop.wait()
 
     async def _serve_edge(self) -> None:

@@ -136,6 +136,8 @@ class _Split:
             await front.ready()
             if terminal.is_interactive:
                 print_note("all services are ready; Ctrl-D leaves")
+            elif options.stay:
+                print_note("ready; a signal stops it")
             reader = LineReader(terminal.read if terminal.is_interactive else DescriptorReader(sys.stdin.fileno()))
             conversation = TerminalConversation(front.client, self._clock, reader, screen, options.state)
             await conversation.run(self._stop, patient=not terminal.is_interactive)

@@ -17,8 +17,9 @@ from hark.errors import UserError
 ABOUT: Final = """\
 Says something to the running assistant, in a session of its own; if none runs, to one that is started for this turn
 and continues the session of the device. The running assistant is found by the state directory; where no process holds
-that and the settings name NATS servers, it is asked there. With --bus, only the assistant on that bus is asked.
-The exit status is 0 when the utterance was answered, 1 when it was not, 2 when something has to be corrected first.
+that and the settings name NATS servers or the url of a bus, it is asked there. With --bus, only the assistant on that
+bus is asked. The exit status is 0 when the utterance was answered, 1 when it was not, 2 when something has to be
+corrected first.
 
 examples:
   hark say what time is it

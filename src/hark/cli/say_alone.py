@@ -11,7 +11,14 @@ from hark.app.settings import Settings
 from hark.app.state.store import State
 from hark.cli.common import USER_ERROR, print_note, settings_path
 from hark.cli.say import print_ending, words_of
-from hark.cli.startup import load_settings, make_assistant, mute_refusal_log, open_state, report_problems
+from hark.cli.startup import (
+    load_settings,
+    make_assistant,
+    mute_handler_log,
+    mute_refusal_log,
+    open_state,
+    report_problems,
+)
 from hark.cli.terminal import Screen
 from hark.model import MalformedMessage
 from hark.trace import render
@@ -33,6 +40,7 @@ async def _turn(options: argparse.Namespace, settings: Settings, state: State | 
     screen = Screen(sys.stderr if options.to == "-" else sys.stdout, lambda: None)
     recorder, voice = (None, None) if options.to is None else _voice(options, settings)
     mute_refusal_log()
+    mute_handler_log()
     async with make_assistant(options, settings, state, screen.show, voice) as assistant:
         report_problems(assistant.runtime, settings_path(options)[0])
         try:

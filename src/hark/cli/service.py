@@ -7,12 +7,14 @@ import pwd
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from hark import hints
 from hark.app.service_names import ALL_SERVICES
 from hark.app.state.directory import make_directory
 from hark.app.systemd import Systemd, UnitOptions, unit_text
 from hark.cli.common import FAILED, OK, print_note, settings_path, state_path
-from hark.cli.options import add_settings_file, add_state
+from hark.cli.options import add_format, add_settings_file, add_state
 from hark.errors import UserError
 
 ABOUT: Final = """\
@@ -36,7 +38,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     install = actions.add_parser("install", help="write the unit, enable it and start it")
     install.add_argument("--no-start", dest="start", action="store_false", help="enable it, and start it later")
     show = actions.add_parser("show", help="print the unit")
-    actions.add_parser("status", help="report what is installed and whether it runs")
+    add_format(actions.add_parser("status", help="report what is installed and whether it runs"))
     actions.add_parser("remove", help="stop it and delete the unit")
     for action in actions.choices.values():
         action.add_argument("--system", action="store_true", help="a service of the machine, not of this user")
@@ -45,7 +47,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
             action="append",
             default=[],
             choices=[*ALL_SERVICES, "edge"],
-            help="only this service, at the NATS servers of the settings; can be repeated",
+            metavar="SERVICE",
+            help="only this service (%(choices)s), at the NATS servers of the settings; can be repeated",
         )
     for action in (install, show):
         action.add_argument("--split", action="store_true", help="every service in a process of its own")
@@ -61,7 +64,7 @@ def service(options: argparse.Namespace) -> int:
         return OK
     systemd.check()
     if options.action == "status":
-        return _status(systemd)
+        return _status(systemd, options.format)
     if options.action == "remove":
         name = "-".join(("hark", *options.service)) + ".service"
         print_note(f"removed {systemd.remove(name)}; settings and state are kept")
@@ -98,8 +101,12 @@ def _check_user() -> None:
         raise UserError('there is no user "hark"; make one with: useradd --system --groups audio hark') from None
 
 
-def _status(systemd: Systemd) -> int:
+def _status(systemd: Systemd, form: str) -> int:
     names = systemd.installed()
+    if form == "json":
+        states = {name: systemd.state(name) for name in names}
+        print(msgspec.json.format(msgspec.json.encode(states)).decode())
+        return OK if states and all(state == "active" for state in states.values()) else FAILED
     if not names:
         print(f"no unit of Hark is installed in {systemd.folder}; install one with: {hints.hark('service install')}")
         return FAILED

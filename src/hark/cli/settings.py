@@ -1,30 +1,104 @@
-"""`hark settings`: a settings file with every key."""
+"""`hark settings`: a settings file with every key; whether yours is right, and what follows from it."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Final
 
-from hark.app.plugin_set import plugins
-from hark.app.settings.document import document
-from hark.cli.common import OK
-from hark.cli.options import add_plugins
-from hark.plugins import Plugin
+import msgspec
+
+from hark.cli.common import FAILED, OK, print_note, settings_path
+from hark.cli.options import add_format, add_plugins, add_settings_file
 
 ABOUT: Final = """\
 Prints a settings file with every key, its default and what it is for. The file is read from
-$XDG_CONFIG_HOME/hark/hark.toml, or ~/.config/hark/hark.toml, unless --settings names another.
+$XDG_CONFIG_HOME/hark/hark.toml, or ~/.config/hark/hark.toml, unless --settings names another. "check" reads yours and
+reports what is wrong in it, with file, line and remedy; the exit status is 1 when there is something. "show" prints the
+values in effect and where each comes from: a line of the file, or the default.
 
-example:
+examples:
   hark settings > ~/.config/hark/hark.toml
+  hark settings check
+  hark settings show | grep -v default
 """
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     add_plugins(command)
+    actions = command.add_subparsers(dest="action", metavar="ACTION")
+    check = actions.add_parser("check", help="report what is wrong in the settings file")
+    show = actions.add_parser("show", help="print the values in effect and where each comes from")
+    for action in (check, show):
+        add_settings_file(action)
+        add_format(action)
+    check.add_argument("--no-plugins", dest="plugins", action="store_false", default=argparse.SUPPRESS,
+                       help="do not check the tables of installed plugins")  # fmt: skip
 
 
 def settings(options: argparse.Namespace) -> int:
+    if options.action == "show":
+        return _show(options)
+    if options.action == "check":
+        return _check(options)
+    from hark.app.plugin_set import plugins
+    from hark.app.settings.document import document
+    from hark.builtin.engines import ENGINES, engine_class
+    from hark.plugins import Plugin
+
     loadable = [type(plugin) for plugin in plugins(installed=options.plugins) if isinstance(plugin, Plugin)]
-    print(document(loadable), end="")
+    engines = [(kind, engine_class(kind, engine_id)) for kind, engine_id in ENGINES]
+    print(document(loadable, engines), end="")
     return OK
+
+
+def _show(options: argparse.Namespace) -> int:
+    from hark.app.settings.document import shown
+    from hark.app.settings.effective import effective_values
+
+    path, named = settings_path(options)
+    values = list(effective_values(path, named=named))
+    if options.format == "json":
+        print(msgspec.json.format(msgspec.json.encode(values)).decode())
+        return OK
+    table = ""
+    for value in values:
+        if value.table != table:
+            print(f"{'' if not table else chr(10)}[{value.table}]")
+            table = value.table
+        text = f"{value.key} = {shown(value.value)}" if value.value is not None else f"# {value.key} is not set"
+        print(f"{text:<60}  # {f'{path}:{value.line}' if value.line is not None else 'default'}")
+    return OK
+
+
+def _check(options: argparse.Namespace) -> int:
+    import asyncio
+
+    from hark.app.diagnostics.examine import examine
+    from hark.app.local_assistant import LocalAssistant
+    from hark.app.plugin_set import plugin_files, plugins, wanted_by
+    from hark.app.settings import SettingsError, read_settings
+    from hark.cli.startup import mute_refusal_log
+    from hark.model import SystemClock
+
+    path, named = settings_path(options)
+    if not named and not path.exists():
+        print_note(f"there is no {path}: every setting has its default")
+
+    async def found() -> list[str]:
+        read = read_settings(path, named=named)
+        loaded = plugins(installed=options.plugins, files=plugin_files(read, path), wanted=wanted_by(read))
+        mute_refusal_log()
+        async with LocalAssistant(read, loaded, SystemClock(), lambda _text: None) as assistant:
+            report = examine(assistant.runtime, str(path))
+            of_plugins = [str(one) for one in assistant.runtime.refusals if one.name in read.plugins]
+            return [*(f"{path}: {hint}" for hint in report.advice), *of_plugins]
+
+    try:
+        wrong = asyncio.run(found())
+    except SettingsError as error:
+        wrong = str(error).splitlines()
+    if options.format == "json":
+        print(msgspec.json.format(msgspec.json.encode({"file": str(path), "wrong": wrong})).decode())
+    else:
+        print("\n".join(wrong) if wrong else f"{path}: nothing is wrong")
+    return FAILED if wrong else OK

@@ -17,8 +17,9 @@ from hark.errors import UserError
 from hark.plugins.home import usual_clock, usual_units
 
 ABOUT: Final = """\
-Asks for language, place, time zone, units, clock, the assistant's name, wake word and voice, and writes the answers
-into the settings file. What else is in the file stays as it is. Enter keeps what is shown in brackets.
+Asks for language, place, time zone, units, clock, the assistant's name, wake word, voice and a language model, and
+writes the answers into the settings file. What else is in the file stays as it is. Enter keeps what is shown in
+brackets.
 
 examples:
   hark setup                                          ask in this terminal
@@ -28,6 +29,7 @@ examples:
 _SKIPPED: Final = "# hark setup was skipped; it can be run at any time.\n"
 _LANGUAGES: Final = ("en-US", "en-GB", "de-DE", "es-ES", "fr-FR", "it-IT", "pt-PT")
 _WAKE: Final = ("wake", "main", "phrase")
+_MODEL: Final = ("plugins", "persona", "endpoint")
 
 
 class SetupQuestion(NamedTuple):
@@ -56,6 +58,7 @@ _QUESTIONS: Final = (
     SetupQuestion("name", "The assistant's name", ("home", "names"), _words),
     SetupQuestion("wake_word", "Wake word", _WAKE, str),
     SetupQuestion("tts", "Voices: engines for speech, in order of preference", ("voice", "tts"), _words),
+    SetupQuestion("model", "A language model that answers the rest: ollama, or a URL", _MODEL, str),
 )
 _COORDINATES: Final = (
     SetupQuestion("latitude", "", ("home", "latitude"), float),
@@ -75,6 +78,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--name", metavar="NAMES", help="the assistant's name, or several with commas between them")
     command.add_argument("--wake-word", metavar="PHRASE", help='such as "hey jarvis"')
     command.add_argument("--tts", metavar="ENGINES", help="engines for speech, with commas between them")
+    command.add_argument("--model", metavar="SERVER", help="of a language model, such as ollama, or a URL")
     command.add_argument("--yes", action="store_true", help="ask nothing: write what the options say")
     command.add_argument(
         "--first-run", action="store_true", help="do nothing if there is a settings file, or no terminal to ask in"
@@ -157,7 +161,17 @@ def _default(question: SetupQuestion, settings: Settings, lang: str) -> str:
         "wake_word": wake.phrase if wake is not None else "hey jarvis",
         "tts": ", ".join(settings.voice.tts),
     }
+    if question.option == "model":
+        return str(settings.plugins.get("persona", {}).get("endpoint") or _running_models())
     return str(shown[question.option])
+
+
+def _running_models() -> str:
+    """What is shown where no model is configured."""
+    from hark.builtin.persona.settings import running_presets
+
+    found = running_presets()
+    return f"none; running here: {', '.join(found)}" if found else "none"
 
 
 def _machine_zone() -> str:

@@ -17,6 +17,7 @@ from hark.app.settings import Settings, read_settings
 from hark.app.state.directory import Locked
 from hark.app.state.store import State
 from hark.cli.common import print_note, settings_path, state_path
+from hark.cli.options import LANGUAGES
 from hark.hosting import Refusal
 from hark.model import SystemClock
 
@@ -72,6 +73,19 @@ def report_problems(runtime: Runtime, settings: Path) -> None:
         print_note(f"  the settings of plugins are in {settings}")
     for hint in advice(runtime):
         print_note(f"{settings}: {hint}")
+    lang = runtime.settings.assistant.lang
+    if all(lang.partition("-")[0].lower() != known.partition("-")[0] for known in LANGUAGES):
+        print_note(f"the skills of Hark do not speak {lang}; they speak {', '.join(LANGUAGES)}")
+
+
+def mute_handler_log() -> None:
+    """Keep failures of skills out of the log, where a conversation shows them; with -v they are in both."""
+    if not logging.getLogger().isEnabledFor(logging.INFO):
+        logging.getLogger("hark.act").addFilter(_is_no_handler_failure)
+
+
+def _is_no_handler_failure(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("handler %s failed")
 
 
 def _is_no_refusal(record: logging.LogRecord) -> bool:

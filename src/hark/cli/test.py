@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from hark.app.settings import read_settings
 from hark.cli.common import FAILED, OK, USER_ERROR, print_note, settings_path
+from hark.cli.options import add_format
 from hark.cli.startup import mute_refusal_log
 from hark.errors import UserError
 from hark.testing.scripts.report import as_json, headline, indented, summary
@@ -35,7 +36,7 @@ examples:
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("paths", nargs="+", metavar="PATH", help="scripts, or folders with scripts")
     command.add_argument("-k", dest="name", metavar="NAME", default="", help="only those with this in path or title")
-    command.add_argument("--format", choices=("text", "json"), default="text", help="for people, or for programs")
+    add_format(command)
     command.add_argument("--settings", metavar="FILE", help="the settings file, where a script names no other")
     command.add_argument(
         "--no-plugins", dest="plugins", action="store_false", help="only what comes with Hark, no installed plugins"

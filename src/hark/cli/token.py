@@ -7,11 +7,13 @@ import sys
 import time
 from typing import Final
 
+import msgspec
+
 from hark.app.paths import tokens_file
 from hark.app.settings import read_settings
 from hark.app.tokens import Token, TokenFile
 from hark.cli.common import OK, settings_path, state_path
-from hark.cli.options import add_settings_file, add_state
+from hark.cli.options import add_format, add_settings_file, add_state
 from hark.model import SystemClock
 
 ABOUT: Final = """\
@@ -29,6 +31,7 @@ examples:
   hark token list
   hark token revoke kitchen
 """
+_LIMITS: Final = ("emit", "receive", "sources", "sessions")
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -42,7 +45,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add.add_argument("--source", action="append", metavar="NAME", help="the source its Messages must have; else any")
     add.add_argument("--session", action="append", metavar="ID", help="the session its Messages must be of; else any")
     add.add_argument("--service", action="store_true", help="for a service of Hark: private topics as well")
-    actions.add_parser("list", help="print which tokens there are and what they allow")
+    add_format(actions.add_parser("list", help="print which tokens there are and what they allow"))
     revoke = actions.add_parser("revoke", help="accept a token no longer")
     revoke.add_argument("name", metavar="NAME", help="the client it was made for")
     for action in actions.choices.values():  # people put these last, as with every other command
@@ -68,10 +71,17 @@ def token(options: argparse.Namespace) -> int:
     elif options.action == "revoke":
         file.revoke(options.name)
         print(f'Token "{options.name}" revoked.', file=sys.stderr)
+    elif options.format == "json":
+        print(msgspec.json.format(msgspec.json.encode([_public(one) for one in file.read()])).decode())
     else:
         for one in file.read():
             print(_line(one))
     return OK
+
+
+def _public(token: Token) -> dict[str, object]:
+    """What may be shown of a token."""
+    return {name: getattr(token, name) for name in ("name", "made", *_LIMITS, "service")}
 
 
 def _line(token: Token) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from hark.cli.common import FAILED, OK, settings_path, state_path
-from hark.cli.options import add_lang, add_settings, add_state
+from hark.cli.common import FAILED, OK, check_applies, settings_path, state_path
+from hark.cli.options import add_format, add_lang, add_settings, add_state
 from hark.errors import UserError
 
 ABOUT: Final = """\
@@ -35,10 +35,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("id", nargs="?", metavar="ID", help="for try: the transformer")
     command.add_argument("input", nargs="*", metavar="INPUT", help="for try: a text, or a WAV file for audio and tts")
     command.add_argument("--chain", choices=TRANSFORMER_TYPES, metavar="KIND", help="list this chain alone")
-    command.add_argument("--json", action="store_true", help="print the list as JSON")
-    command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings_of",
+    add_format(command, json_alias=True)
+    command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="set",
                          help="for try: a setting of the transformer, its value as in TOML")  # fmt: skip
-    command.add_argument("--slot", action="append", default=[], metavar="NAME=TEXT", dest="slots",
+    command.add_argument("--slot", action="append", default=[], metavar="NAME=TEXT", dest="slot",
                          help="for try intent: a slot of the match")  # fmt: skip
     command.add_argument("--session", metavar="ID", help="for try: the session; else the device's own")
     command.add_argument("--out", metavar="FILE", help="for try audio and tts: where to write the sound")
@@ -49,7 +49,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def transformers(options: argparse.Namespace) -> int:
     if options.action == "try":
+        check_applies(options, "transformers list", "chain")
         return _try(options)
+    check_applies(options, "transformers try", "set", "slot", "session", "out")
     return _list(options)
 
 
@@ -62,7 +64,7 @@ def _list(options: argparse.Namespace) -> int:
     mute_refusal_log()
     chains = asyncio.run(listed(*_settings(options), installed=options.plugins))
     wanted = [chain for chain in chains if options.chain in (None, chain.kind)]
-    if options.json:
+    if options.format == "json":
         print(msgspec.json.format(msgspec.json.encode(wanted)).decode())
         return OK
     for chain in wanted:
@@ -106,8 +108,8 @@ def _try(options: argparse.Namespace) -> int:
         _artifact(options),
         options.lang,
         options.session or "default",
-        _pairs(options.settings_of),
-        {name: str(text) for name, text in _pairs(options.slots, plain=True).items()},
+        _pairs(options.set),
+        {name: str(text) for name, text in _pairs(options.slot, plain=True).items()},
     )
     result = asyncio.run(
         try_transformer(trial, settings, path, state_path(options) / "plugins", installed=options.plugins)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from hark.app.control.client import Connection, NoAnswer, connect
 from hark.app.control.protocol import Explained, Why
 from hark.app.text import lines_of
 from hark.cli.common import FAILED, OK, print_note, state_path
+from hark.cli.options import add_bus, add_format, add_settings_file, add_state
 from hark.errors import UserError
 
 if TYPE_CHECKING:
     from hark.trace import TraceRecord
-from typing import Final
 
-from hark.cli.options import add_bus, add_settings_file, add_state
 
 ABOUT: Final = """\
 Explains a turn: which transformer changed the utterance, which plugins declined it and why, which one answered, and
@@ -33,32 +34,39 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_settings_file(command)
     add_state(command)
     add_bus(command)
+    add_format(command)
 
 
 def why(options: argparse.Namespace) -> int:
     connection = connect(state_path(options)) if options.bus is None else None
-    text = _asked(connection, options.id) if connection is not None else None
-    if text is None:
+    asked = _asked(connection, options.id) if connection is not None else None
+    if asked is not None:
+        text = msgspec.json.format(asked.record).decode() if options.format == "json" else asked.text
+    else:
         # Only now: a running assistant renders it itself.
         from hark.trace import render
 
         record = _looked_up(options, is_running=connection is not None)
         if record is None:
             return FAILED
-        text = render(record)
+        text = render(record) if options.format == "text" else _json(record)
     print(lines_of(text))
     return OK
 
 
-def _asked(connection: Connection, wanted: str) -> str | None:
+def _asked(connection: Connection, wanted: str) -> Explained | None:
     with connection:
         try:
             for answer in connection.ask(Why(wanted)):
                 if isinstance(answer, Explained):
-                    return answer.text
+                    return answer
         except NoAnswer as silent:
             print_note(f"the running assistant does not answer ({silent}); this is from disk")
     return None
+
+
+def _json(record: TraceRecord) -> str:
+    return msgspec.json.format(msgspec.json.encode(record)).decode()
 
 
 def _looked_up(options: argparse.Namespace, *, is_running: bool) -> TraceRecord | None:

@@ -15,7 +15,7 @@ from zlib import crc32
 
 from hark.hosting.registry import Refusal
 from hark.hosting.runner import error_text
-from hark.plugins import AudioTap, PipelinePlugin, Plugin, Transformer
+from hark.plugins import AudioTap, PipelinePlugin, Plugin, Toolbox, Transformer
 from hark.plugins.engines import ENGINE_KINDS, Engine
 from hark.spec.names import TRANSFORMER_TYPES
 
@@ -34,6 +34,7 @@ GROUPS: Final = (
     "hark.audio_tap",
     "hark.pipeline",
     "hark.skill",
+    "hark.toolbox",
 )
 
 ENGINE_GROUPS: Final = tuple(f"hark.engine.{kind}" for kind in ENGINE_KINDS)
@@ -107,13 +108,15 @@ def _belongs(plugin_class: type[Plugin], group: str) -> bool:
         return issubclass(plugin_class, PipelinePlugin)
     if kind == "audio_tap":
         return issubclass(plugin_class, AudioTap)
+    if kind == "toolbox":
+        return issubclass(plugin_class, Toolbox)
     if kind.startswith("transformer."):
         return issubclass(plugin_class, Transformer) and getattr(plugin_class, "type", None) == kind.removeprefix(
             "transformer."
         )
     if kind.startswith("engine."):
         return issubclass(plugin_class, Engine) and getattr(plugin_class, "kind", None) == kind.removeprefix("engine.")
-    return not issubclass(plugin_class, (AudioTap, PipelinePlugin, Transformer, Engine))
+    return not issubclass(plugin_class, (AudioTap, PipelinePlugin, Toolbox, Transformer, Engine))
 
 
 def error_location(error: BaseException) -> str:

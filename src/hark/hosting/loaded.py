@@ -18,10 +18,17 @@ TOO_MANY_ABANDONED: Final = 3
 """Calls that have not returned at the same time, after which a plugin is unloaded."""
 
 OVERRUNS: Final = 3
-"""Slow calls after which a quick plugin is moved to a worker thread."""
+"""Slow calls within `OVERRUNS_WITHIN` after which a quick plugin is moved to a worker thread."""
+OVERRUNS_WITHIN: Final = 60.0
+"""Seconds after which a slow call is forgotten."""
+
+_QUICK_AGAIN: Final = 50
+"""Quick calls on a worker thread after which a plugin runs inline again; each time four times as many."""
+_SLOW_COUNTS: Final = 10
+"""How many quick calls a slow one among them outweighs."""
 
 DEMOTED_AT_ONCE: Final = 0.25
-"""Seconds of a single call that move a quick plugin to a worker thread: no busy machine explains them."""
+"""Seconds of a single call that move a quick plugin to a worker thread."""
 
 _abandoned_lock: Final = Lock()
 
@@ -31,6 +38,9 @@ class Loaded(Generic[P]):
 
     __slots__ = (
         "_failures_allowed",
+        "_overran_at",
+        "_quick_again",
+        "_quick_calls",
         "_retry_after",
         "_timeouts_only",
         "abandoned",
@@ -83,7 +93,10 @@ class Loaded(Generic[P]):
         self.overruns = 0
         """Calls that took longer than a quick plugin may."""
         self.demoted = ""
-        """Why it no longer runs inline although it is declared quick."""
+        """Why it does not run inline although it is declared quick."""
+        self._overran_at = 0.0
+        self._quick_again = _QUICK_AGAIN
+        self._quick_calls = 0
         self.unloaded = ""
         """Why it is out of service for the life of this process."""
         self.open_until = 0.0
@@ -145,16 +158,30 @@ class Loaded(Generic[P]):
         with _abandoned_lock:
             self.abandoned -= 1
 
-    def overran(self, seconds: float) -> bool:
+    def overran(self, seconds: float, now: float) -> bool:
         """Count a slow call of a quick plugin; true when it runs on a worker thread from now on.
 
         A busy machine can delay any thread for a while, so a single overrun does not demote a plugin.
         """
-        self.overruns += 1
+        self.overruns = self.overruns + 1 if now - self._overran_at < OVERRUNS_WITHIN else 1
+        self._overran_at = now
         if self.overruns < OVERRUNS and seconds < DEMOTED_AT_ONCE:
             return False
         self.mode = "worker"
         self.demoted = f"took {seconds * 1000:.0f} ms although it is declared quick"
+        self._quick_calls = 0
+        return True
+
+    def returned(self, quickly: bool) -> bool:
+        """Count a call of a demoted plugin on a worker thread; true when it runs inline again from now on.
+
+        The machine may have been busy when it was demoted, and a call on a worker thread costs many times as much.
+        """
+        self._quick_calls = self._quick_calls + 1 if quickly else max(0, self._quick_calls - _SLOW_COUNTS)
+        if self._quick_calls < self._quick_again or self.mode != "worker":
+            return False
+        self._quick_again *= 4
+        self.overruns, self.demoted, self.mode = 0, "", "inline"
         return True
 
     def __repr__(self) -> str:

@@ -59,6 +59,36 @@ def with_stamp(stamps: Any, transformer_id: str) -> tuple[str, ...]:
     return (*stamps, transformer_id) if type(stamps) is tuple else (transformer_id,)
 
 
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:  # on a worker thread
+        return None
+
+
+class _PostedTimer:
+    """A timer that a worker thread asked for: the event loop starts and cancels it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, start: Callable[[], Timer]) -> None:
+        self._loop = loop
+        self._start = start
+        self._timer: Timer | None = None
+        self._is_cancelled = False
+        loop.call_soon_threadsafe(self._begin)
+
+    def _begin(self) -> None:
+        if not self._is_cancelled:
+            self._timer = self._start()
+
+    def cancel(self) -> None:
+        self._is_cancelled = True
+        self._loop.call_soon_threadsafe(self._end)
+
+    def _end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
 class PluginHost:
     """The `hark.plugins.Host` of one plugin. Everything the plugin started through it ends with `close`."""
 
@@ -85,6 +115,7 @@ class PluginHost:
         self._hung: list[Loaded[Plugin]] = []
         """Timers whose call was abandoned and still runs."""
         self._closed = False
+        self._loop = _running_loop()
         self.log = logging.getLogger(f"hark.plugin.{plugin.id}")
 
     @property
@@ -115,6 +146,7 @@ class PluginHost:
         self._check_open()
         entry = Loaded(self._plugin, listener, limit=60.0)
         one_at_a_time = asyncio.Lock()
+        waiting: set[asyncio.Task[None]] = set()
 
         async def call(message: Message) -> None:
             async with one_at_a_time:
@@ -122,11 +154,14 @@ class PluginHost:
                     self._count_success(entry, await self._runner.call(entry, message))
 
         def call_now(message: Message) -> asyncio.Task[None] | None:
-            if entry.mode == "inline":
+            if entry.mode == "inline" and not waiting:
                 self._count_success(entry, self._runner.call_now(entry, message))
                 return None
-            # Demoted to a worker thread: still one call at a time, in order.
-            return self._start_task(call(message), f"on {message.type}")
+            # Demoted to a worker thread, now or a moment ago: still one call at a time, in order.
+            task = self._start_task(call(message), f"on {message.type}")
+            waiting.add(task)
+            task.add_done_callback(waiting.discard)
+            return task
 
         deliver = call_now if entry.mode == "inline" else call
         group = f"plugin.{self._plugin.id}" if shared else None
@@ -156,7 +191,10 @@ class PluginHost:
         self.emit(topics.UTTERANCE_SPEAK, data, session=session)
 
     def task(self, work: Coroutine[Any, Any, None], name: str = "") -> None:
-        self._start_task(work, name)
+        if self._loop is None or _running_loop() is not None:
+            self._start_task(work, name)
+        else:
+            self._loop.call_soon_threadsafe(self._start_task, work, name)
 
     def _start_task(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         if self._closed and inspect.iscoroutine(work):
@@ -178,6 +216,8 @@ class PluginHost:
         self._check_open()
         if seconds != seconds:  # NaN compares with nothing: it would corrupt the order of all timers
             raise ValueError("a timer needs a number of seconds")
+        if self._loop is not None and _running_loop() is None:
+            return _PostedTimer(self._loop, lambda: self.after(seconds, call))
         entry = Loaded(self._plugin, call, limit=60.0)
 
         async def run() -> None:

@@ -14,7 +14,7 @@ import msgspec
 
 from hark.hosting.loaded import Loaded
 from hark.hosting.runner import error_text
-from hark.plugins import AudioTap, PipelinePlugin, Plugin, Transformer
+from hark.plugins import AudioTap, PipelinePlugin, Plugin, Toolbox, Transformer
 from hark.plugins.engines import ENGINE_KINDS, Engine
 from hark.plugins.handlers import handlers_of
 from hark.spec import is_pipeline_id, is_skill_id, is_transformer_id
@@ -212,6 +212,9 @@ def _main_method(plugin: Plugin) -> Callable[..., Any]:
     if isinstance(plugin, PipelinePlugin):
         _check_id(plugin, is_pipeline_id, "letters, digits, '_' and '-' only")
         return _method(plugin, "match", _MATCH, optional="round")
+    if isinstance(plugin, Toolbox):
+        _check_id(plugin, is_pipeline_id, "letters, digits, '_' and '-' only")
+        return plugin.start
     if isinstance(plugin, Engine):
         return _engine_method(plugin)
     _check_id(plugin, is_skill_id, _DOTTED)

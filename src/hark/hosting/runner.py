@@ -14,8 +14,11 @@ import msgspec
 from hark.hosting.loaded import Loaded
 from hark.hosting.threads import Job, WorkerThreads
 from hark.model import Clock, Timer
+from hark.plugins.engines import Unavailable
 
 log = logging.getLogger("hark.hosting")
+_pace = logging.getLogger("hark.hosting.pace")
+"""What authors of plugins want to know; `hark run --dev` shows it."""
 
 T = TypeVar("T")
 
@@ -128,8 +131,12 @@ class Runner:
         self.inline_now = outer
         if outcome.error is not None:
             self.count_failure(entry, outcome)
-        if outcome.seconds > QUICK_LIMIT and entry.mode == "inline" and entry.overran(outcome.seconds):
-            log.warning(
+        if (
+            outcome.seconds > QUICK_LIMIT
+            and entry.mode == "inline"
+            and entry.overran(outcome.seconds, self.clock.monotonic())
+        ):
+            _pace.info(
                 "%s is not quick: %s; it runs on a worker thread from now on%s", entry.id, entry.demoted, entry.stall
             )
         return outcome
@@ -146,11 +153,16 @@ class Runner:
                 raise TypeError(f"{entry.id} returned a coroutine; declare it async def")
         except BaseException as error:
             return Outcome(None, error, monotonic() - began)
-        return Outcome(value, None, monotonic() - began)
+        seconds = monotonic() - began
+        if entry.demoted and entry.returned(seconds <= QUICK_LIMIT):
+            log.info("%s is quick again: it runs inline from now on", entry.id)
+        return Outcome(value, None, seconds)
 
     def count_failure(self, entry: Loaded[Any], outcome: Outcome) -> None:
         """Log and count a call that failed. A success is counted by the caller, which checks the value first."""
-        if outcome.error is not None:
+        if isinstance(outcome.error, Unavailable):
+            log.info("%s is not available: %s", entry.id, outcome.error)  # its refusal is what the user reads
+        elif outcome.error is not None:
             self.record_failure(entry, outcome.failure, late=outcome.late)
 
     async def call(self, entry: Loaded[Any], *args: Any) -> Outcome:

@@ -10,6 +10,7 @@ import threading
 import traceback
 from typing import Final
 
+from hark.hosting.heap import HeapTrimmer
 from hark.hosting.runner import Runner
 
 log = logging.getLogger("hark.watchdog")
@@ -19,7 +20,7 @@ STALLED: Final = 1.0
 
 
 class Watchdog:
-    """A thread that checks whether the event loop still runs callbacks.
+    """A thread that checks whether the event loop still runs callbacks, and gives back memory that is free.
 
     Python can neither kill a thread nor interrupt code that blocks the loop, so the watchdog names the plugin with its
     stack, in the log and in the trace of its turn.
@@ -31,6 +32,7 @@ class Watchdog:
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
         self._end = threading.Event()
+        self._heap = HeapTrimmer()
         self._last_callback = runner.clock.monotonic()
         self._pending = False
         self._reported = False
@@ -90,3 +92,4 @@ class Watchdog:
                 self.check()
             except RuntimeError:
                 return  # the loop is closed
+            self._heap.check(self._runner.clock.monotonic())

@@ -2,7 +2,7 @@
 
 from hark.model.audio import Audio
 from hark.model.clock import Clock, SystemClock, Timer
-from hark.model.codec import decode, encode, encode_for_clients
+from hark.model.codec import decode, encode, encode_for_clients, encode_foreign
 from hark.model.errors import MalformedMessage, MalformedSession
 from hark.model.frozen import Frozen, freeze, thaw
 from hark.model.match import Match
@@ -28,6 +28,7 @@ __all__ = [
     "decode",
     "encode",
     "encode_for_clients",
+    "encode_foreign",
     "freeze",
     "thaw",
 ]

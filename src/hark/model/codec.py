@@ -70,12 +70,24 @@ def encode_for_clients(message: Message) -> bytes:
     SESSION-1 §2.1 lets a producer leave `session_id` out. OVOS clients then take the session for a new one, with a
     random id.
     """
+    return _encode(_wire_for_clients(message))
+
+
+def encode_foreign(message: Message, topic: str, data: object) -> bytes:
+    """As `encode_for_clients`, under a topic and with a payload that need not be those of a Message (MSG-1 §2).
+
+    Older clients of OVOS have topics with two colons, and payloads that are arrays.
+    """
+    return _encode({**_wire_for_clients(message), "type": topic, "data": data})
+
+
+def _wire_for_clients(message: Message) -> dict[str, Any]:
     wire = to_wire(message)
     context: dict[str, Any] = wire.get("context", {})
     session = context.get(SESSION)
     if isinstance(session, Mapping) and message.session_id == DEFAULT_SESSION_ID:
         wire["context"] = {**context, SESSION: {**session, SESSION_ID: DEFAULT_SESSION_ID}}
-    return _encode(wire)
+    return wire
 
 
 def _depth(octets: bytes) -> int:

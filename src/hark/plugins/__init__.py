@@ -7,6 +7,7 @@ from hark.plugins.home import Home
 from hark.plugins.pipeline import Declined, Later, PipelinePlugin, Round
 from hark.plugins.plugin import Host, Plugin
 from hark.plugins.schedules import ScheduledCall, ScheduledTurn, ScheduleError, Schedules, scheduled
+from hark.plugins.tools import MalformedTool, Tool, Toolbox, tool
 from hark.plugins.transformers import (
     AudioTransformer,
     Ctx,
@@ -33,6 +34,7 @@ __all__ = [
     "Host",
     "IntentTransformer",
     "Later",
+    "MalformedTool",
     "Match",
     "Message",
     "MetadataTransformer",
@@ -46,6 +48,8 @@ __all__ = [
     "Session",
     "SoundContext",
     "TTSTransformer",
+    "Tool",
+    "Toolbox",
     "Transformer",
     "Turn",
     "UtteranceTransformer",
@@ -53,4 +57,5 @@ __all__ = [
     "fallback",
     "handles",
     "scheduled",
+    "tool",
 ]

@@ -41,6 +41,8 @@ class Answer(msgspec.Struct, frozen=True):
 
     text: str
     confidence: float = 0.5
+    source: str = ""
+    """What it is from, as the assistant says it: "Wikipedia"; the name of the skill, if empty."""
 
 
 class FallbackMethod(msgspec.Struct, frozen=True):

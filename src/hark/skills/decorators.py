@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from inspect import getdoc
 from typing import Any, Final, TypeVar
 
 from hark.intents import TemplateError
@@ -36,6 +37,7 @@ def intent(
     blacklist: Sequence[str] = (),
     requires: Sequence[Gate] = (),
     excludes: Sequence[Gate] = (),
+    dangerous: bool = False,
 ) -> Callable[[F], F]:
     """Make a method of a `Skill` the handler of these sample sentences, or of those in a file.
 
@@ -45,8 +47,9 @@ def intent(
     `locale/<lang>/time_in.intent` in every language there is, and the intent has the name of the file.
 
     Slots that are in every sentence, and `required_slots`, have to be filled; a phrase of `blacklist` keeps the intent
-    from matching; `requires` and `excludes` name context keys that have to be set, or must not be. Mistakes raise
-    `MalformedIntent` when the class is created.
+    from matching; `requires` and `excludes` name context keys that have to be set, or must not be. A persona that uses
+    the intent as a tool asks the user first when it is `dangerous`; its docstring tells a model what it does. Mistakes
+    raise `MalformedIntent` when the class is created.
     """
 
     def marked(method: F) -> F:
@@ -54,7 +57,8 @@ def intent(
         read = read_intent_mark(where, samples, file, lang, required_slots, blacklist, requires, excludes)
         if file is not None and name not in (None, file):
             raise MalformedIntent(f"{where}: the intent has the name of its file, {file!r}; leave out name=")
-        return _add(method, MethodMarks(name or file or method.__name__, bool(name or file), (read,)))
+        marks = MethodMarks(name or file or method.__name__, bool(name or file), (read,), dangerous=dangerous)
+        return _add(method, marks)
 
     return marked
 
@@ -69,6 +73,7 @@ def keywords(
     name: str | None = None,
     requires: Sequence[Gate] = (),
     excludes: Sequence[Gate] = (),
+    dangerous: bool = False,
 ) -> Callable[[F], F]:
     """Make a method of a `Skill` the handler of utterances in which certain words occur, in any order.
 
@@ -81,7 +86,8 @@ def keywords(
 
     def marked(method: F) -> F:
         read = read_keywords_mark(_where(method), required, optional, one_of, excluded, lang, requires, excludes)
-        return _add(method, MethodMarks(name or method.__name__, name is not None, keywords=(read,)))
+        marks = MethodMarks(name or method.__name__, name is not None, keywords=(read,), dangerous=dangerous)
+        return _add(method, marks)
 
     return marked
 
@@ -146,6 +152,15 @@ class MethodMarks:
     """Whether the author gave the name; else it is the method's."""
     intents: tuple[IntentMark, ...] = ()
     keywords: tuple[KeywordsMark, ...] = ()
+    description: str = ""
+    """The first paragraph of the docstring: what a model is told about the intent."""
+    dangerous: bool = False
+    """Whether the user is asked before a model's call of it runs."""
+
+    def for_models(self) -> dict[str, Any]:
+        """What its registrations say beside what the matchers need."""
+        said: dict[str, Any] = {"description": self.description} if self.description else {}
+        return {**said, "dangerous": True} if self.dangerous else said
 
 
 _MARK: Final = "__hark_intents__"
@@ -156,7 +171,8 @@ _NAME: Final = re.compile(r"[a-z0-9_]+")
 def _add(method: F, added: MethodMarks) -> F:
     """Add a mark to a method, which becomes the handler of the intent."""
     where = _where(method)
-    marked = _joined(where, getattr(method, _MARK, None), added)
+    about = " ".join((getdoc(method) or "").partition("\n\n")[0].split())
+    marked = replace(_joined(where, getattr(method, _MARK, None), added), description=about)
     if not is_intent_name(marked.intent_name):
         why = "reserved" if marked.intent_name in RESERVED_INTENT_NAMES else "not letters, digits, '_', '-' and '.'"
         raise MalformedIntent(f"{where}: the intent name {marked.intent_name!r} is {why}; choose one with name=")
@@ -197,7 +213,11 @@ def _joined(where: str, before: MethodMarks | None, added: MethodMarks) -> Metho
         )
     named = added if added.is_named else before
     return MethodMarks(
-        named.intent_name, named.is_named, before.intents + added.intents, before.keywords + added.keywords
+        named.intent_name,
+        named.is_named,
+        before.intents + added.intents,
+        before.keywords + added.keywords,
+        dangerous=before.dangerous or added.dangerous,
     )
 
 

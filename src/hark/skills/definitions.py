@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from hark.intents import TemplateError
@@ -84,8 +84,10 @@ def definitions_of(
                 samples = list(language.inlined(Role.ENTITY, name))
                 found.append(SkillDefinition("entity", name, lang, {"samples": samples}))
         for intent_name, marks in intents.items():
-            found += template_definitions(intent_name, marks.intents, locale, own_lang, intents, is_wanted)
-            found += keyword_definitions(intent_name, marks.keywords, locale, own_lang, is_wanted)
+            about = marks.for_models()
+            templates = template_definitions(intent_name, marks.intents, locale, own_lang, intents, is_wanted)
+            for one in (*templates, *keyword_definitions(intent_name, marks.keywords, locale, own_lang, is_wanted)):
+                found.append(replace(one, fields={**one.fields, **about}) if about else one)
     except MalformedResource as error:
         raise MalformedIntent(str(error)) from error
     return tuple(found)

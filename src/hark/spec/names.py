@@ -47,6 +47,8 @@ AGAIN: Final = "hark_again"
 
 FOR_TURN: Final = "hark_for_turn"
 """Hark's own: the session fields an audio transformer set for one turn, each with its lasting value, or null."""
+TOOL_TURN: Final = "hark_tool_turn"
+"""Context key of a turn that a model asked for: what its handler says is told to the model, not spoken."""
 RESPONSE_ID: Final = "hark_response"
 """Hark's own: the id of a response, on every Message that is derived from it."""
 

@@ -84,6 +84,14 @@ PERSONA_DEREGISTER: Final = "ovos.persona.deregister"
 PERSONA_ACTIVATED: Final = "ovos.persona.activated"
 PERSONA_DISMISSED: Final = "ovos.persona.dismissed"
 
+# Tools (TOOLS-1 §4, §5); the answers come on `.response`.
+PERSONA_TOOLS_DISCOVER: Final = "ovos.persona.tools.discover"
+PERSONA_TOOLS_CALL: Final = "ovos.persona.tools.call"
+TOOLS_LIST: Final = "ovos.tools.list"
+TOOLS_GET: Final = "ovos.tools.get"
+TOOLS_INVOKE: Final = "ovos.tools.invoke"
+TOOLS_RELOAD: Final = "ovos.tools.reload"
+
 # Listening (AUDIO-IN-1 §5, §6; `ovos.mic.listen` is AUDIO-1 §4.4).
 LISTENER_WAKEWORD: Final = "ovos.listener.wakeword"
 LISTENER_RECORD_STARTED: Final = "ovos.listener.record.started"
@@ -137,6 +145,9 @@ SKILL_ATTACHED: Final = "hark.skill.attached"
 SKILL_DETACHED: Final = "hark.skill.detached"
 SKILL_ASK: Final = "hark.skill.ask"
 READY: Final = "hark.ready"
+TOOLS_CHANGED: Final = "hark.tools.changed"
+TOOL_SAID: Final = "hark.tool.said"
+ANSWER_SOURCES: Final = "hark.answer.sources"
 LISTENER_STATE: Final = "hark.listener.state"
 LISTENER_PARTIAL: Final = "hark.listener.partial"
 
@@ -181,6 +192,11 @@ _LONGEST_CACHED: Final = 200
 def is_private(topic: str) -> bool:
     """Whether `topic` is one of Hark's own, which only its own services emit and receive."""
     return topic.startswith(_PRIVATE)
+
+
+def old_tools_call(toolbox_id: str) -> str:
+    """The topic on which a toolbox was called before it was named in the payload (TOOLS-1 §6)."""
+    return f"ovos.persona.tools.{toolbox_id}.call"
 
 
 def is_dispatch_topic(topic: str) -> bool:

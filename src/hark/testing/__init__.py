@@ -3,6 +3,7 @@
 from hark.bus import LocalBus, WireBus
 from hark.testing.assistant import Assistant, Hearing
 from hark.testing.clock import FakeClock, settle
+from hark.testing.model_server import ModelReply, ModelServer
 from hark.testing.playing import play
 from hark.testing.transforming import Transformed, transformed
 
@@ -11,6 +12,8 @@ __all__ = [
     "FakeClock",
     "Hearing",
     "LocalBus",
+    "ModelReply",
+    "ModelServer",
     "Transformed",
     "WireBus",
     "play",

@@ -13,11 +13,11 @@ from typing import Any, Final, Literal, Self
 
 Fault = Literal["none", "cut", "stall", "garbage", "huge", "endless", "not a stream", "hang up", "keep alive"]
 
-_HUGE: Final = 8 * 1024 * 1024
+_HUGE: Final = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Reply:
+class ModelReply:
     """What the model answers to one request."""
 
     pieces: Sequence[str] = ()
@@ -52,7 +52,7 @@ class ModelServer:
         self.closed_early = 0
         """Streams that the client closed before they had ended."""
         self._change = asyncio.Condition()
-        self._replies: deque[Reply] = deque()
+        self._replies: deque[ModelReply] = deque()
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
         self.url = ""
@@ -75,22 +75,22 @@ class ModelServer:
 
     def says(self, *pieces: str) -> None:
         """Answer the next request with this text, in these pieces."""
-        self.replies(Reply(pieces))
+        self.replies(ModelReply(pieces))
 
     def wants(self, tool: str, /, **arguments: Any) -> None:
         """Answer the next request by wanting a tool called."""
-        self.replies(Reply(tools=[(tool, arguments)]))
+        self.replies(ModelReply(tools=[(tool, arguments)]))
 
     def fails(self, status: int, **headers: str) -> None:
         """Answer the next request with an error status; a header is written `retry_after="1"`."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        self.replies(Reply(status=status, headers=named))
+        self.replies(ModelReply(status=status, headers=named))
 
     def breaks(self, fault: Fault, *pieces: str) -> None:
         """Answer the next request with this text, and then break."""
-        self.replies(Reply(pieces, fault=fault))
+        self.replies(ModelReply(pieces, fault=fault))
 
-    def replies(self, *replies: Reply) -> None:
+    def replies(self, *replies: ModelReply) -> None:
         """Answer the next requests with these."""
         self._replies.extend(replies)
 
@@ -132,11 +132,12 @@ class ModelServer:
             self.requests.append(request)
             self.headers.append(headers)
             self._change.notify_all()
-        reply = self._replies.popleft() if self._replies else Reply([_last_words(request)])
+        reply = self._replies.popleft() if self._replies else ModelReply([_last_words(request)])
         if reply.fault == "hang up":
             return False
         if reply.status != 200:
-            error = {"error": {"message": f"refused with {reply.status}", "type": "test"}}
+            text = "".join(reply.pieces) or f"refused with {reply.status}"
+            error = {"error": {"message": text, "type": "test"}}
             return await _whole(writer, error, reply.status, reply.headers)
         if reply.fault == "not a stream":
             return await _whole(writer, "<html>Welcome to the portal</html>", kind="text/html")
@@ -147,7 +148,7 @@ class ModelServer:
             message["tool_calls"] = _tool_calls(reply)
         return await _whole(writer, {"object": "chat.completion", "choices": [{"index": 0, "message": message}]})
 
-    async def _stream(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reply: Reply) -> bool:
+    async def _stream(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reply: ModelReply) -> bool:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
         gone = asyncio.ensure_future(reader.read(1))  # a client says nothing more until it has the answer
         try:
@@ -233,7 +234,7 @@ def _chunk(delta: Mapping[str, Any], finish_reason: str | None = None) -> bytes:
     return b"data: " + json.dumps({"object": "chat.completion.chunk", "choices": [choice]}).encode() + b"\n\n"
 
 
-def _tool_calls(reply: Reply) -> list[dict[str, Any]]:
+def _tool_calls(reply: ModelReply) -> list[dict[str, Any]]:
     return [
         {
             "id": f"call_{number}",

@@ -136,6 +136,15 @@ def test_beyond_loopback_each_thing_that_is_missing_is_named(file: TokenFile, tm
         )
 
 
+def test_a_second_address_of_this_machine_is_secured_where_it_can_be(file: TokenFile, tmp_path: Path) -> None:
+    pair = {"certificate": str(TLS / "certificate.pem"), "key": str(private_key(tmp_path))}
+    file.add("kitchen", CLOCK)
+    _, plain = endpoints(BusTable(remote_host="127.0.0.1"), file, ServiceToken(tmp_path))
+    assert (plain.tls, plain.needs_token) == (None, False)
+    _, secured = endpoints(BusTable(remote_host="127.0.0.1", **pair), file, ServiceToken(tmp_path))
+    assert (secured.needs_token, secured.url(2)) == (True, "wss://127.0.0.1:2/core")
+
+
 def test_asking_everybody_needs_tokens_to_ask_for(file: TokenFile, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="hark token add NAME"):
         endpoints(BusTable(ask_everybody=True), file, ServiceToken(tmp_path))

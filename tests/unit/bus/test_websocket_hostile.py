@@ -10,11 +10,11 @@ import pytest
 from picows import WSMsgType
 from websocket_fixtures import Raw, connected, eventually, raw, serving
 
-from hark.bus import RemoteBus
+from hark.bus import LocalBus, RemoteBus
 from hark.bus.websocket import ServerLimits
 from hark.bus.websocket.limits import TokenBucket
 from hark.bus.websocket.protocol import SUBPROTOCOL, MalformedCommand, read_command
-from hark.model import Message
+from hark.model import Message, SystemClock
 from hark.testing import FakeClock
 
 NOTE = b'{"type":"test.note"}'
@@ -223,6 +223,66 @@ async def test_a_client_over_its_rate_is_read_more_slowly_and_nothing_is_lost(
         assert heard == list(range(5_000))
         assert caplog.text.count("exceeds its rate") >= 1
         await flood.end()
+
+
+class CostlyClock(SystemClock):
+    """A clock on which handling a Message can be made to take long."""
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.spent
+
+
+async def test_what_is_costly_to_handle_waits_for_other_clients_and_nothing_of_it_is_lost() -> None:
+    clock, bus = CostlyClock(), LocalBus()
+    handled: list[int] = []
+    before_note: list[int] = []
+
+    def slow(message: Message) -> None:
+        clock.spent += 0.001
+        handled.append(message.data["n"])
+
+    bus.on("test.slow", slow)
+    bus.on("test.note", lambda _: before_note.append(len(handled)))
+    async with serving(clock, bus=bus) as (server, url):
+        flood, other = await raw(url), await raw(url)
+        for n in range(2_000):
+            flood.send(b'{"type":"test.slow","data":{"n":%d}}' % n)
+        await eventually(lambda: bool(handled))
+        sent_at = len(handled)
+        other.send(NOTE)
+        await eventually(lambda: bool(before_note))
+        assert before_note[0] - sent_at < 200
+        await eventually(lambda: len(handled) == 2_000)
+        assert handled == list(range(2_000))
+        flood.send(b'{"type":"test.slow","data":{"n":-1}}')  # it is read again
+        await eventually(lambda: handled[-1] == -1)
+        await flood.end()
+        await other.end()
+        await eventually(lambda: len(server) == 0)
+    await bus.close()
+
+
+async def test_a_client_that_says_goodbye_after_a_flood_is_handled_to_the_end() -> None:
+    clock, bus = CostlyClock(), LocalBus()
+    handled: list[int] = []
+
+    def slow(message: Message) -> None:
+        clock.spent += 0.001
+        handled.append(message.data["n"])
+
+    bus.on("test.slow", slow)
+    async with serving(clock, bus=bus) as (_, url):
+        flood = await raw(url)
+        for n in range(500):
+            flood.send(b'{"type":"test.slow","data":{"n":%d}}' % n)
+        flood.send((4_000).to_bytes(2), WSMsgType.CLOSE)
+        await flood.closed.wait()
+        assert handled == list(range(500))
+        assert flood.close_code == 4_000
+    await bus.close()
 
 
 def test_a_bucket_fills_again() -> None:

@@ -50,9 +50,23 @@ async def test_a_client_that_knows_the_certificate_talks_over_tls() -> None:
         await eventually(lambda: len(server) == 0)
 
 
-async def test_a_client_that_does_not_know_the_certificate_goes_away() -> None:
+async def refusal(url: str, tls: ssl.SSLContext | None = None) -> str:
+    with pytest.raises(BusUnavailable) as refused:
+        await WebSocketCarrier(url, SystemClock(), patience=0.0, tls=tls).open(lambda _f, _w: None)
+    return str(refused.value)
+
+
+async def test_a_client_that_does_not_know_the_certificate_goes_away_and_says_so() -> None:
     async with serving(tls=server_side(), credentials=OneToken()) as (server, url):
-        for address in (url, url.replace("wss:", "ws:")):
-            with pytest.raises(BusUnavailable, match="no bus at"):
-                await WebSocketCarrier(address, SystemClock(), patience=0.0).open(lambda _f, _w: None)
+        reason = await refusal(url, ssl.create_default_context())
+        assert "its certificate is not trusted here (self-signed certificate)" in reason
+        assert "authority in [bus]" in reason
         assert len(server) == 0
+
+
+async def test_tls_on_one_side_only_is_named() -> None:
+    async with serving(tls=server_side(), credentials=OneToken()) as (server, url):
+        assert "does that port expect TLS (wss://)?" in await refusal(url.replace("wss:", "ws:"))
+        assert len(server) == 0
+    async with serving() as (_, url):
+        assert "that port does not use TLS" in await refusal(url.replace("ws:", "wss:"), ssl.create_default_context())

@@ -59,12 +59,14 @@ def test_a_first_run_is_offered_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_answers_are_asked_for_again_until_they_can_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "hark.toml"
-    answers = iter(["", "Boston", "Nope/Zone", "America/New_York", "", "25", "24", "Nadia", "", ""])
+    answers = iter(["", "Boston", "Nope/Zone", "America/New_York", "", "25", "24", "Nadia", "", "", "ollama"])
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda _prompt: next(answers))
     assert main(["setup", "--settings", str(file)]) == 0
-    home = tomllib.loads(file.read_text())["home"]
+    written = tomllib.loads(file.read_text())
+    home = written["home"]
+    assert written["plugins"] == {"persona": {"endpoint": "ollama"}}
     assert home == {"place": "Boston", "time_zone": "America/New_York", "clock": 24, "names": ["Nadia"]}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -49,3 +50,12 @@ class Blocker:
         if isinstance(self.result, BaseException):
             raise self.result
         return self.result
+
+
+async def until(holds: Any) -> None:
+    """Wait for another thread to get there."""
+    for _ in range(10_000):
+        if holds():
+            return
+        await asyncio.to_thread(lambda: None)
+    raise AssertionError("it never came to that")

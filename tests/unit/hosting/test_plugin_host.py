@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hosted import make_runner
+from hosted import make_runner, until
 
 from flow.chain_rig import SIX, link
 from flow.stage import claims
@@ -228,6 +228,44 @@ async def test_an_async_call_may_be_due_later_and_may_fail(hosted: Hosted, caplo
         await hosted.clock.advance(1.1)
     assert called == ["yes"]
     assert "some.skill failed: ValueError: after that" in caplog.text
+
+
+async def test_timers_and_tasks_can_be_started_on_a_worker_thread(hosted: Hosted) -> None:
+    rung: list[str] = []
+
+    async def work() -> None:
+        rung.append("task")
+
+    def begin() -> None:
+        hosted.host.after(5, lambda: rung.append("timer"))
+        hosted.host.after(5, lambda: rung.append("cancelled")).cancel()
+        hosted.host.task(work())
+
+    await asyncio.to_thread(begin)
+    await settle()
+    assert rung == ["task"]
+    await hosted.clock.advance(6)
+    await until(lambda: len(rung) > 1)
+    assert rung == ["task", "timer"]
+
+
+async def test_a_listener_that_runs_inline_again_keeps_the_order() -> None:
+    made = Hosted(plugin(quick=True))
+    heard: list[int] = []
+
+    def listen(message: Message) -> None:
+        made.clock.pass_by(message.data["takes"])
+        heard.append(message.data["n"])
+
+    made.host.on("test.note", listen)
+    for n in range(200):
+        made.bus.emit(Message("test.note", {"n": n, "takes": 0.3 if n == 0 else 0.0}))
+    await until(lambda: len(heard) == 200)
+    await settle()
+    made.bus.emit(Message("test.note", {"n": 200, "takes": 0.0}))
+    assert heard == list(range(201)), "the last one inline"
+    await made.host.close()
+    await made.bus.close()
 
 
 async def test_a_timer_can_be_called_off(hosted: Hosted) -> None:

@@ -8,7 +8,7 @@ import threading
 from typing import Any
 
 import pytest
-from hosted import Blocker, loaded, make_runner
+from hosted import Blocker, loaded, make_runner, until
 
 from flow.stage import reached
 from hark.hosting import Late, describe_error
@@ -246,15 +246,6 @@ async def test_what_a_worker_returns_too_late_changes_nothing(result: Any) -> No
     assert entry.failures == 1
 
 
-async def until(holds: Any) -> None:
-    """Wait for another thread to get there."""
-    for _ in range(10_000):
-        if holds():
-            return
-        await asyncio.to_thread(lambda: None)
-    raise AssertionError("it never came to that")
-
-
 async def test_the_limit_counts_from_when_the_plugin_starts_not_from_when_it_was_called() -> None:
     runner, clock = make_runner(max_threads=1)
     gate = Blocker()
@@ -330,7 +321,7 @@ async def test_a_quick_plugin_that_overruns_is_moved_to_a_worker(caplog: pytest.
     await runner.call(entry, 0.035)
     await runner.call(entry, 0.035)
     assert entry.mode == "inline", "a busy machine may have kept it from running"
-    with caplog.at_level(logging.WARNING, "hark.hosting"):
+    with caplog.at_level(logging.INFO, "hark.hosting.pace"):
         await runner.call(entry, 0.035)
     assert entry.mode == "worker"
     assert entry.demoted == "took 35 ms although it is declared quick"
@@ -338,7 +329,34 @@ async def test_a_quick_plugin_that_overruns_is_moved_to_a_worker(caplog: pytest.
     await runner.call(entry, 0.0)
     assert set(threads[:4]) == {threading.get_ident()}
     assert threads[4] != threading.get_ident()
-    assert entry.mode == "worker", "for the life of the process"
+    assert entry.mode == "worker"
+
+
+async def test_a_plugin_that_only_a_busy_machine_kept_from_being_quick_runs_inline_again() -> None:
+    runner, clock = make_runner()
+    entry = loaded(clock.pass_by, quick=True)
+
+    async def calls_until_inline() -> int:
+        await runner.call(entry, 0.3)
+        assert entry.mode == "worker"
+        for number in range(1_000):
+            await runner.call(entry, 0.001)
+            if entry.mode == "inline":
+                return number + 1
+        raise AssertionError("it stays on a worker thread")
+
+    first = await calls_until_inline()
+    assert entry.demoted == ""
+    assert await calls_until_inline() == 4 * first, "one that is slow now and then stays there for longer"
+
+
+async def test_slow_calls_that_are_far_apart_do_not_demote_a_plugin() -> None:
+    runner, clock = make_runner()
+    entry = loaded(clock.pass_by, quick=True)
+    for _ in range(10):
+        await runner.call(entry, 0.035)
+        await clock.advance(100)
+    assert entry.mode == "inline"
 
 
 async def test_a_quick_plugin_that_takes_far_too_long_is_moved_at_once() -> None:

@@ -96,9 +96,10 @@ class Ended(msgspec.Struct, tag_field="is", tag="ended", frozen=True):
 
 
 class Explained(msgspec.Struct, tag_field="is", tag="explained", frozen=True):
-    """A turn's trace, for people."""
+    """A turn's trace, for people and for programs."""
 
     text: str
+    record: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class Examined(msgspec.Struct, tag_field="is", tag="examined", frozen=True):

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import socket
+import time
 from contextlib import AbstractAsyncContextManager
 from itertools import count
 from pathlib import Path
@@ -48,6 +49,8 @@ from hark.trace import TraceRecord, render
 log = logging.getLogger("hark.app")
 
 _NEW: Final = f"{NAME}.new"
+_LONGEST_REST: Final = 1.0
+"""Seconds for which the next request of a client waits at most."""
 _LONGEST_LINE: Final = 1_000_000
 _QUEUE: Final = 512
 """Clients that may wait to be accepted; further ones try again."""
@@ -133,9 +136,11 @@ class ControlServer:
             task.add_done_callback(self._clients.discard)
         try:
             while (request := await reader.readline()).endswith(b"\n"):
+                began = time.thread_time()
                 await self._answer(request, writer)
                 await writer.drain()
-                await asyncio.sleep(0)  # a client with many requests at once does not keep others waiting
+                # A client with many requests at once does not keep others waiting: it has at most half of the time.
+                await asyncio.sleep(min(_LONGEST_REST, time.thread_time() - began))
         except ValueError:
             _send(writer, RequestRefused(f"a request has at most {_LONGEST_LINE} bytes"))
         except ConnectionError:
@@ -182,7 +187,7 @@ class ControlServer:
         if record is None:
             what = f"whose id begins with {request.id}" if request.id else "yet"
             return RequestRefused(f"this assistant has had no turn {what}")
-        return Explained(render(record))
+        return Explained(render(record), msgspec.Raw(msgspec.json.encode(record)))
 
     async def _say(self, request: Say, writer: asyncio.StreamWriter) -> None:
         langs = self._assistant.langs()

@@ -68,6 +68,7 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
             elif name not in loaded and name not in found.refused:
                 yield f"[transformer.{kind}.{name}] names what is not loaded{_meant(name, loaded)}"
     yield from _enable_advice(settings)
+    yield from _deny_advice(settings, found)
     wanted = {name for kind in ENGINE_KINDS for name in getattr(settings.voice, kind)}
     for name in settings.engine:
         if name not in wanted:
@@ -88,6 +89,17 @@ def _enable_advice(settings: Settings) -> Iterator[str]:
             order = None if one.kind == "audio_tap" else settings.transformers.order(one.kind)
             if order is not None and one.id not in order:
                 yield f"[transformers] enable has no effect on {one.name}: [transformers] {one.kind} does not name it"
+
+
+def _deny_advice(settings: Settings, found: Inventory) -> Iterator[str]:
+    """Names that look like mistakes. One that resembles none is a precaution: what is denied need not be installed."""
+    known = {"skills": found.all_ids, "intents": found.all_ids, "pipelines": [*found.pipeline, *settings.entries]}
+    known |= {f"{kind}_transformers": [*found.transformers.get(kind, ())] for kind in TRANSFORMER_TYPES}
+    for key, ids in known.items():
+        for name in getattr(settings.deny, key):
+            one = name.partition(":")[0]
+            if one not in ids and one not in found.refused and (meant := _meant(one, ids)):
+                yield f"[deny] {key} names {one!r}, which is not loaded{meant}"
 
 
 def _pipeline_advice(settings: Settings, loaded: Sequence[str]) -> Iterator[str]:
@@ -125,6 +137,7 @@ def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
         skills=[
             SkillReport(member=_member(entry), intents=sorted(handlers_of(entry.plugin))) for entry in runtime.skills
         ],
+        toolboxes=[_member(entry, problem=_problem(entry, runtime.runner)) for entry in runtime.plugin_set.toolboxes],
         engines=[
             engine
             for service in runtime.services.values()
@@ -189,7 +202,9 @@ def _chain(runtime: Runtime, kind: TransformerType) -> ChainReport:
 def _pipeline_entry(runtime: Runtime, name: str) -> PipelineReport:
     entries = runtime.settings.understanding()
     entry = runtime.pipeline.get(entries.entry(name, lambda plugin: runtime.pipeline.get(plugin) is not None).plugin)
-    return PipelineReport(entry=name, plugin=_member(entry) if entry is not None else None)
+    if entry is None:
+        return PipelineReport(entry=name, plugin=None)
+    return PipelineReport(entry=name, plugin=_member(entry, problem=_problem(entry, runtime.runner)))
 
 
 def _problem(entry: Loaded[Any], runner: Runner) -> str:
@@ -247,6 +262,7 @@ def join(
         pipeline=_once(one.pipeline for one in found),
         never_asked=_once(one.never_asked for one in found),
         skills=_once(one.skills for one in found),
+        toolboxes=_once(one.toolboxes for one in found),
         overlaps=_once(one.overlaps for one in found),
         thefts=_once(one.thefts for one in found),
         sentence_model=next((one.sentence_model for one in found if one.sentence_model), ""),
@@ -277,7 +293,7 @@ def _inventory(report: DoctorReport) -> Inventory:
         chain.kind: [*(member.id for member in chain.members), *chain.left_out] for chain in report.chains
     }
     skills = [skill.member.id for skill in report.skills]
-    taps = [tap.id for tap in report.taps]
+    taps = [tap.id for tap in (*report.taps, *report.toolboxes)]
     all_ids = [*concatenated.from_iterable(transformers.values()), *taps, *pipeline, *skills]
     return Inventory(pipeline, transformers, all_ids, {missing.name for missing in report.missing})
 

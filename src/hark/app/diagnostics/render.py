@@ -35,6 +35,11 @@ def _lines(report: DoctorReport) -> Iterator[str]:
     yield f"Skills ({len(report.skills)}):" if report.skills else "No skills"
     for skill in report.skills:
         yield from _member(f"{skill.member.id:<23} {len(skill.intents)} intents", skill.member)
+    if report.toolboxes:
+        yield ""
+        yield f"Toolboxes ({len(report.toolboxes)}):"
+    for toolbox in report.toolboxes:
+        yield from _member(f"{toolbox.id:<23}", toolbox)
     if report.engines:
         yield ""
         yield "Engines, in order of preference for each kind:"

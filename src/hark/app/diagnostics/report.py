@@ -88,6 +88,8 @@ class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
     never_asked: list[str]
     """Pipeline plugins that are loaded but not in the pipeline."""
     skills: list[SkillReport]
+    toolboxes: list[PluginReport] = []
+    """Toolboxes, whose tools personas and programs may call."""
     missing: list[MissingPlugin]
     overlaps: list[str] = []
     """Sentences that two skills claim, and which one gets them. It may be intended, so it is not a fault."""
@@ -106,7 +108,7 @@ class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
     def healthy(self) -> bool:
         """Whether nothing is missing and nothing needs attention."""
         members = [member for chain in self.chains for member in chain.members]
-        members += self.taps
+        members += [*self.taps, *self.toolboxes]
         members += [asked.plugin for asked in self.pipeline if asked.plugin is not None]
         members += [engine.member for engine in self.engines]
         if not all(service.is_ready for service in self.services):

@@ -14,7 +14,7 @@ import msgspec
 from hark.spec import topics
 
 SUPERVISOR: Final = "supervisor"
-USERS: Final = ("hear", "understand", "act", "speak", "edge", SUPERVISOR)
+USERS: Final = ("hear", "understand", "act", "speak", "schedule", "edge", SUPERVISOR)
 """Workers share the user `understand`."""
 
 _HANDLER_HOSTS: Final = ("understand", "act")

@@ -81,7 +81,7 @@ _ENTRY_EXAMPLE: Final = '[pipeline.strict]\nplugin = "template"'
 
 _ENGINE: Final = """\
 The settings of an engine. Use the name after the dot in [voice]; "engine" is the id of the engine, by default that
-name, so that one engine can be used under several names. docs/voice.md lists the keys of each engine."""
+name, so that one engine can be used under several names."""
 
 _ENGINE_EXAMPLE: Final = '[engine.careful]\nengine = "faster-whisper"\nmodel = "base.en"'
 
@@ -92,8 +92,8 @@ _WAKE_EXAMPLE: Final = '[wake.german]\nphrase = "hey jarvis"\nlang = "de-DE"'
 _PLUGINS: Final = "The settings of single plugins, by their id. Each plugin checks its own table when it is loaded."
 
 
-def document(plugins: Iterable[type[Plugin]] = ()) -> str:
-    """The documented settings file, with the tables of these plugins."""
+def document(plugins: Iterable[type[Plugin]] = (), engines: Iterable[tuple[str, type[Plugin]]] = ()) -> str:
+    """The documented settings file, with the tables of these plugins, and of these engines with their kinds."""
     parts = [_comment(_HEAD)]
     for name, shape in TABLES.items():
         parts.append("\n".join([*_comment_of(shape), f"[{name}]", *_lines(shape, _keys(shape))]))
@@ -101,21 +101,22 @@ def document(plugins: Iterable[type[Plugin]] = ()) -> str:
     parts.append("\n".join([*single, *_lines(TransformerTable, _keys(TransformerTable))]))
     parts.append(f"{_comment(_ENTRY)}\n{_off(_ENTRY_EXAMPLE)}")
     parts.append(f"{_comment(_ENGINE)}\n{_off(_ENGINE_EXAMPLE)}")
+    parts.extend(filter(None, (_plugin(engine, "engine", f" ({kind})") for kind, engine in engines)))
     parts.append("\n".join([*_comment_of(WakeTable), _off(_WAKE_EXAMPLE)]))
     parts.append(_comment(_PLUGINS))
     parts.extend(filter(None, map(_plugin, plugins)))
     return "\n\n".join(parts) + "\n"
 
 
-def _plugin(plugin: type[Plugin]) -> str:
+def _plugin(plugin: type[Plugin], table: str = "plugins", kind: str = "") -> str:
     shape: Any = plugin.Settings
     keys = [_Key(field.name, _default(field)) for field in dataclasses.fields(shape)]
     if not keys:
         return ""
     about = (inspect.getdoc(plugin) or "").partition("\n")[0]
     # The header is commented out as well: by default there is no table.
-    header = _off(f"[plugins.{key_text(plugin.id)}]")
-    return "\n".join([_comment(f"{plugin.id}: {about}"), header, *_lines(shape, keys)])
+    header = _off(f"[{table}.{key_text(plugin.id)}]")
+    return "\n".join([_comment(f"{plugin.id}{kind}: {about}"), header, *_lines(shape, keys)])
 
 
 class _Key(msgspec.Struct):

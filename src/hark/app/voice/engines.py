@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from hark import hear
+from hark import hear, hints
 from hark.app.settings import Settings
 from hark.bus import Bus
 from hark.errors import UserError
@@ -171,3 +171,6 @@ def _missing(kind: EngineKind, refusals: Iterable[Refusal]) -> Iterable[str]:
     yield f"no {kind} engine works here"
     for refusal in refusals:
         yield f"  {refusal.name}: {refusal.reason}" + (f"; remedy: {refusal.remedy}" if refusal.remedy else "")
+    if kind in ("microphone", "player"):
+        listen = hints.hark("listen question.wav")
+        yield f"  without a sound card, answer a recording: make listen FILE=question.wav, or {listen}"

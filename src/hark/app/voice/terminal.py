@@ -41,6 +41,9 @@ class StatusLine:
             self._changed,
             name="status line",
         )
+        self._understood = bus.on(
+            (topics.UTTERANCE_HANDLE, topics.STT_FAILED), self._recognised, name="what was recognised"
+        )
 
     @property
     def state(self) -> str:
@@ -60,6 +63,7 @@ class StatusLine:
     def close(self) -> None:
         """Clear the line."""
         self._subscription.close()
+        self._understood.close()
         if self._is_terminal:
             self._write(_CLEAR)
 
@@ -71,6 +75,12 @@ class StatusLine:
         else:
             self._speaking = message.type == topics.AUDIO_OUTPUT_STARTED
         self._draw()
+
+    def _recognised(self, message: Message) -> None:
+        if message.session_id != DEFAULT_SESSION_ID or not self._is_terminal:
+            return
+        utterances = message.data.get("utterances") or ("",)
+        self.show(f'heard "{utterances[0]}"' if message.type == topics.UTTERANCE_HANDLE else "(not understood)")
 
     def _draw(self) -> None:
         if not self._is_terminal:
@@ -138,4 +148,4 @@ class VoiceTerminal:
         else:
             phrases = " or ".join(f'"{word.phrase}"' for word in self.config.factory.wake_words())
             waiting = f"say {phrases}; Ctrl-C leaves"
-        return {"waiting": waiting, "listening": "speak now"}
+        return {"waiting": waiting, "listening": "speak now", "asleep": 'say "wake up"'}

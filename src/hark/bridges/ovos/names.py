@@ -68,7 +68,10 @@ def _from_speech(data: Payload) -> dict[str, Any]:
     return {"meta": {}, **data, "expect_response": bool(data.get("listen", False))}
 
 
-_UP: Final[Mapping[str, Callable[[Payload], dict[str, Any]]]] = {"speak": _to_speech}
+_UP: Final[Mapping[str, Callable[[Payload], dict[str, Any]]]] = {
+    "speak": _to_speech,
+    topics.UTTERANCE_SPEAK: _to_speech,  # with the older field also from the newer line
+}
 _DOWN: Final[Mapping[str, Callable[[Payload], dict[str, Any]]]] = {topics.UTTERANCE_SPEAK: _from_speech}
 
 

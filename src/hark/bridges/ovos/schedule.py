@@ -41,14 +41,17 @@ class LegacySchedule:
         self._clock = clock
         self._events: OrderedDict[str, _Event] = OrderedDict()
 
-    def request(self, message: Message) -> Iterable[Message]:
-        """What the scheduler is asked in the place of a Message of a skill; some are answered here."""
+    def request(self, message: Message, *, newer: bool) -> Iterable[Message]:
+        """What the scheduler is asked in the place of a Message of a skill; some are answered here.
+
+        A client of the `newer` line expects an answer in another form.
+        """
         action, data = message.type.rpartition(".")[2], message.data
         name = data.get("name") if action == "get_event" else data.get("event")
         skill_id = message.context.get(SKILL_ID)
         if action == "list_events":
-            listed = {name: [self._listed(event)] for name, event in self._events.items()}
-            self._link.send(message.response({"scheduled_events": listed}))
+            everything = {name: [self._listed(event)] for name, event in self._events.items()}
+            self._link.send(message.response({"scheduled_events": everything}))
             return ()
         if not isinstance(name, str) or not name or not isinstance(skill_id, str) or not skill_id:
             log.warning("%s was dropped: it names no event or no skill: %.200r", message.type, dict(data))
@@ -64,20 +67,21 @@ class LegacySchedule:
             self._events.pop(name, None)
             return (Message(topics.SCHEDULER_CANCEL, {"id": name}, {SKILL_ID: skill_id}, Session()),)
         if action == "get_event":
-            found = {} if known is None else {"schedule": self._listed(known)}
-            self._link.send(message.reply(f"mycroft.event_status.callback.{name}", found))
+            listed = None if known is None else self._listed(known)
+            found: object = {} if listed is None else {"schedule": listed} if newer else [listed]
+            self._link.send_foreign(message.reply(message.type), f"mycroft.event_status.callback.{name}", found)
         return ()
 
-    def fired(self, message: Message) -> Message | None:
-        """The event as its skill expects it, of what the scheduler has fired."""
+    def fired(self, message: Message) -> None:
+        """Send the event as its skill expects it, of what the scheduler has fired."""
         name, data = message.data.get("event"), message.data.get("data")
-        if not isinstance(name, str) or not isinstance(data, Mapping) or not topics.is_topic(name):
-            return None
+        if not isinstance(name, str) or not isinstance(data, Mapping):
+            return
         event = self._events.get(name)
         if event is not None and event.repeat is None:
             del self._events[name]
         context = event.context if event is not None else message.context
-        return Message(name, data, context, message.session)
+        self._link.send_foreign(Message(message.type, {}, context, message.session), name, data)
 
     def _schedule(self, name: str, skill_id: str, message: Message) -> Iterable[Message]:
         data = message.data

@@ -27,8 +27,9 @@ _GATHER: Final = 0.1
 """Seconds in which the pieces of a registration come together."""
 _TWINS: Final = 0.6
 """The same for a client that may send the specification's form as well."""
-_SILENT: Final = 0.25
-"""Seconds after which a skill that does not answer whether it converses is taken not to."""
+_SILENT: Final = 0.45
+"""Seconds after which a skill that does not answer whether it converses is taken not to: just before the poll ends,
+once for each skill. Skills that converse always answer; an answer that comes later counts from the next time on."""
 _QUESTION: Final = 45.0
 """Seconds for which a question of a skill stays open; a skill asks again before that."""
 _ROUTING: Final = ("pipeline", "active_skills", "utterance_states", "context", "is_speaking", "is_recording")
@@ -43,6 +44,20 @@ _DROPPED: Final = frozenset(
     }
 )
 """What only an orchestrator says; skills of the older line say some of it for themselves."""
+_ORCHESTRATION: Final = frozenset(
+    {
+        "mycroft.skills.initialized",
+        "mycroft.skills.train",
+        "intent.service.pipelines.reload",
+        "complete_intent_failure",
+        topics.INTENT_MATCHED,
+        topics.INTENT_UNMATCHED,
+        "ovos.skills.fallback.ping",
+        topics.FALLBACK_PING,
+        topics.CONVERSE_PING,
+    }
+)
+"""What only ovos-core emits: it understands utterances itself, and there is one assistant for each bus."""
 _CALLED_BACK: Final = ("mycroft.skill.handler.complete", "mycroft.skill.handler.error")
 _CONTEXT: Final[Mapping[str, tuple[str, str]]] = {
     "add_context": (topics.CONTEXT_SET, "private"),
@@ -78,6 +93,7 @@ class OvosTranslator:
         self._link = link
         self._bridge = bridge
         self._is_older = False
+        self._is_orchestrator = False
         self.skills: set[str] = set()
         """The skills that were registered on this connection."""
         self._registrations = LegacyRegistrations()
@@ -98,6 +114,7 @@ class OvosTranslator:
         self._up: dict[str, Callable[[Message], Iterable[Message]]] = {
             "ovos.session.sync": self._wants_session,
             "recognizer_loop:utterance": self._utterance,
+            topics.UTTERANCE_SPEAK: self._spoken,
             topics.UTTERANCE_HANDLE: self._utterance,
             "skill.converse.get_response.enable": self._question_opens,
             "skill.converse.get_response.disable": self._question_closes,
@@ -107,6 +124,7 @@ class OvosTranslator:
             topics.COMMON_QUERY_PONG: self._query_pong,
             "ovos.skills.fallback.register": self._fallback,
             "mycroft.skills.loaded": self._loaded,
+            topics.SKILL_LOADED: self._listed,
             "skillmanager.list": self._wants_skills,
             "intent.service.skills.activate": self._activates,
             "intent.service.skills.deactivate": self._deactivates,
@@ -128,12 +146,26 @@ class OvosTranslator:
             self._is_older = False
         if message.type in _DROPPED:
             return ()
+        if message.type in _ORCHESTRATION:
+            return self._orchestrates(message)
         translate = self._up.get(message.type)
         if translate is not None:
             return translate(message)
         if message.type in names.RENAMED:
             return (self._renamed(message),)
         return self._by_pattern(message)
+
+    def _orchestrates(self, message: Message) -> Iterable[Message]:
+        """A client that understands utterances itself. It gets none any more; the skills it has loaded are served."""
+        if not self._is_orchestrator:
+            self._is_orchestrator = True
+            log.warning(
+                "%s is another orchestrator (it sent %s), probably ovos-core: it gets no utterances, so that each is "
+                "answered once. Stop it, and start its skills with ovos-skill-launcher (docs/from-ovos.md)",
+                self._link,
+                message.type,
+            )
+        return ()
 
     def _by_pattern(self, message: Message) -> Iterable[Message]:
         """What has the name of a skill or of a service in its topic."""
@@ -146,7 +178,7 @@ class OvosTranslator:
         if topic.endswith(".stop.response"):
             return self._done(message, topic.removesuffix(".stop.response"), "stop")
         if topic.startswith(PREFIXES):
-            return self._schedule.request(message)
+            return self._schedule.request(message, newer=not self._is_older)
         if skill_id in self.skills:
             return (self._in_turn(message),)
         return (message,)
@@ -156,6 +188,9 @@ class OvosTranslator:
         return self._in_turn(
             Message(topic, names.payload_up(message.type, message.data), message.context, message.session)
         )
+
+    def _spoken(self, message: Message) -> Iterable[Message]:
+        return (self._in_turn(message.with_data(names.payload_up(message.type, message.data))),)
 
     def _in_turn(self, message: Message) -> Message:
         """A Message of a skill with the session its handler was called with: the client's own is not all of it."""
@@ -223,6 +258,13 @@ class OvosTranslator:
         self._gathered()
         self._reported.add(skill_id)
         return (message, self._report(skill_id))
+
+    def _listed(self, message: Message) -> Iterable[Message]:
+        self._own(str(message.data.get("skill_id", "")))
+        if message.data.get("capabilities") == ():
+            # It says that it can do none of these; here nothing would be known then.
+            message = message.with_data({**message.data, "capabilities": ["converse"]})
+        return (message.carrying(Session()),)
 
     def _report(self, skill_id: str) -> Message:
         # Every skill may converse; a list that is empty would say that nothing is known.
@@ -367,20 +409,24 @@ class OvosTranslator:
         if session is not None:
             _remember(self._sessions, session.session_id, session)
         topic = message.type
+        if self._is_orchestrator and topic == topics.UTTERANCE_HANDLE:
+            return ()
         if topics.is_dispatch_topic(topic):
             skill_id, intent_name = split_dispatch(topic)
             return self._call(message, skill_id, intent_name) if skill_id in self.skills else None
         if topic == topics.COMMON_QUERY_REQUEST:
             return self._query(message)
         if topic.endswith(FIRED) and topic.removesuffix(FIRED) in self.skills:
-            event = self._schedule.fired(message)
-            return (event,) if event is not None else None
+            self._schedule.fired(message)
+            return ()
         if topic == topics.INTENTS_READY:  # launchers load their skills, or load them again
             return [message, Message("mycroft.ready", session=Session())]
+        if topic == topics.CONVERSE_PING and (self._is_older or message.session_id == DEFAULT_SESSION_ID):
+            # A client of the newer line looks for its skill in a default session of its own, so it is asked by name.
+            asked = list(self._converse_pings(message))
+            return [message, *asked] if self._is_older or not asked else asked
         if not self._is_older:
             return None
-        if topic == topics.CONVERSE_PING:
-            return [message, *self._converse_pings(message)]
         if topic == topics.STOP_PING:
             active = {one.skill_id for one in (message.session or Session()).active_handlers}
             return [message, *(message.forward(f"{one}.stop.ping", message.data) for one in self.skills & active)]
@@ -422,7 +468,7 @@ class OvosTranslator:
             if self._converse.get(skill_id) is False:
                 self._link.emit(ping.reply(topics.CONVERSE_PONG, _declined(skill_id)))
                 continue
-            if skill_id not in self._converse:
+            if self._is_older and skill_id not in self._converse:
                 self._asked[ping.utterance_id, skill_id] = ping
                 self._bridge.clock.after(_SILENT, partial(self._is_silent, ping.utterance_id, skill_id))
             yield ping.forward(f"{skill_id}.converse.ping", {"skill_id": skill_id, **ping.data})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -44,6 +45,7 @@ def _locale() -> Locale:
 _INTENT: Final = "common_query"
 _EARLY: Final = 0.001
 """Seconds by which a timer may be early."""
+_MOST_SOURCES: Final = 1_000
 
 
 class QueryAnswer(NamedTuple):
@@ -52,6 +54,7 @@ class QueryAnswer(NamedTuple):
     skill_id: str
     answer: str
     conf: float
+    source: str = ""
 
 
 class CommonQuery(PipelinePlugin):
@@ -81,6 +84,8 @@ class CommonQuery(PipelinePlugin):
         self._answering: set[str] = set()
         self._may_answer: set[str] = set()
         """Skills that did not list their capabilities."""
+        self._sources: dict[str | None, str] = {}
+        """What the answer is from that is about to be spoken, by turn."""
 
     async def start(self) -> None:
         self.host.on(topics.SKILL_LOADED, self._loaded)
@@ -98,7 +103,10 @@ class CommonQuery(PipelinePlugin):
 
     @handles(_INTENT)
     def answer(self, turn: Turn) -> str:
-        """Speak the best answer."""
+        """Speak the best answer, and say on the bus where it is from."""
+        source = self._sources.pop(turn.message.utterance_id, None)
+        if source is not None:
+            turn.emit(topics.ANSWER_SOURCES, {"sources": [source]})
         return turn.slots["answer"]
 
     async def _ask(self, round: Round, question: str, lang: str, session: Session) -> Match | Declined:
@@ -116,6 +124,9 @@ class CommonQuery(PipelinePlugin):
         if best is None:
             return Declined(f"no answer was good enough; asked: {', '.join(list(claims)[:5])}")
         self.host.log.info("%s has the best answer, with confidence %.2f", best.skill_id, best.conf)
+        if len(self._sources) >= _MOST_SOURCES:  # of turns that ended before they were answered
+            self._sources.clear()
+        self._sources[round.message.utterance_id] = best.source or _spoken_name(best.skill_id)
         return Match(self.id, _INTENT, lang, question, {"answer": best.answer})
 
     async def _claims(self, round: Round, asked: Mapping[str, str], session: Session) -> dict[str, Message]:
@@ -175,6 +186,10 @@ def first_decision(claims: Iterable[Message], settings: CommonQuery.Settings) ->
     return min(max(settings.window if hint is None else hint for hint in hints), settings.ceiling)
 
 
+def _spoken_name(skill_id: str) -> str:
+    return re.sub(r"[._-]+", " ", skill_id.removesuffix(".skill"))
+
+
 def _is_claim(pong: Message) -> bool:
     return pong.data.get("can_answer", pong.data.get("can_handle")) is True
 
@@ -190,4 +205,5 @@ def _known(message: Message) -> QueryAnswer | None:
     conf: Any = message.data.get("conf")
     if not isinstance(answer, str) or not answer or type(conf) not in (int, float) or not 0 <= conf <= 1:
         return None
-    return QueryAnswer(str(message.data["skill_id"]), answer, float(conf))
+    source = message.data.get("source")
+    return QueryAnswer(str(message.data["skill_id"]), answer, float(conf), source if isinstance(source, str) else "")

@@ -63,7 +63,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class ModelEndpoint:
     """Where a model is, and how long it may take."""
 
     url: str
@@ -83,6 +83,12 @@ class Endpoint:
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
+    @property
+    def is_here(self) -> bool:
+        """Whether the endpoint is on this machine."""
+        host = urlsplit(self.url).hostname or ""
+        return host == "localhost" or host.startswith("127.") or host == "::1"
+
     def problem(self) -> str | None:
         """Why the endpoint cannot be used as it is configured, if so."""
         parts = urlsplit(self.url)
@@ -101,10 +107,12 @@ class ChatClient:
     To make one takes a while (certificates are read): best on another thread than that of the event loop.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: ModelEndpoint) -> None:
         import httpx
 
         self.endpoint = endpoint
+        self.known_models: list[str] = []
+        """The models that the endpoint has, as far as is known."""
         timeout = httpx.Timeout(endpoint.stall_timeout, connect=endpoint.connect_timeout)
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=4)
         self._client = httpx.AsyncClient(timeout=timeout, limits=limits, headers={"User-Agent": "hark"})
@@ -112,6 +120,11 @@ class ChatClient:
     async def close(self) -> None:
         """Close all connections."""
         await self._client.aclose()
+
+    @property
+    def model(self) -> str:
+        """The model that is asked unless another one is named: the configured one, else the first there is."""
+        return self.endpoint.model or next(iter(self.known_models), "")
 
     async def models(self) -> list[str]:
         """The names of the models there. Raises `ChatError`."""
@@ -130,7 +143,7 @@ class ChatClient:
         Raises `ChatError`. Closing the iterator closes the connection, so that the model stops.
         """
         request: dict[str, Any] = {"messages": list(messages), "stream": True}
-        if name := model or self.endpoint.model:
+        if name := model or self.model:
             request["model"] = name
         if tools:
             request["tools"] = list(tools)
@@ -192,6 +205,7 @@ class ChatClient:
                 break
         text = body.decode(errors="replace")
         return text.replace(self.endpoint.key, "(key)") if self.endpoint.key else text
+
 
 class _Function(msgspec.Struct):
     name: str | None = None

@@ -25,8 +25,16 @@ _REST: Final = 30.0
 """Seconds for which another endpoint is asked first after one could not be reached."""
 
 
+_REMEDIES: Final = {
+    "key": "check key_file or key_variable in [plugins.persona]",
+    "unreachable": "is the server running? else check endpoint in [plugins.persona]",
+    "busy": "it may be better later",
+    "proxy": "check HTTP_PROXY, HTTPS_PROXY and NO_PROXY",
+}
+
+
 @dataclass(frozen=True)
-class Sentence:
+class AnswerSentence:
     """A sentence of an answer, as it is said."""
 
     text: str
@@ -49,6 +57,22 @@ class Models:
         """Close all connections."""
         for client in self._clients:
             await client.close()
+
+    async def look(self) -> None:
+        """Find out whether the endpoints answer, and which models they have; `failure` says what is wrong."""
+        for client in self._clients:
+            wanted = client.endpoint.model
+            try:
+                client.known_models = await client.models()
+            except ChatError as error:
+                if error.trouble not in ("not_found", "refused"):  # not every server lists its models
+                    self.failure = f"{error}; {_REMEDIES.get(error.trouble, 'check endpoint in [plugins.persona]')}"
+                continue
+            # A name without its tag means the latest of it, at Ollama.
+            names = {name for known in client.known_models for name in (known, known.partition(":")[0])}
+            if wanted and names and wanted not in names:
+                there = ", ".join(client.known_models[:10])
+                self.failure = f"{client.endpoint.name} has no model {wanted!r}; it has: {there}"
 
     async def stream(
         self, messages: Sequence[Said], tools: Sequence[ToolDefinition], model: str, note: Note
@@ -77,7 +101,8 @@ class Models:
                 wait = _RETRY if last.retry_after is None else last.retry_after
                 if attempt == 2 or not last.may_pass_soon or wait > _RETRY_AT_MOST:
                     break
-                await self._clock.sleep(wait)
+                if last.trouble != "cut":  # a server may have closed a connection that was to be used again
+                    await self._clock.sleep(wait)
             if last.may_pass:
                 self._resting[client] = self._clock.monotonic() + _REST
         raise last
@@ -94,7 +119,7 @@ def _sent(client: ChatClient, messages: Sequence[Said], tools: Sequence[Mapping[
     kinds = f"{earlier} earlier exchange{'' if earlier == 1 else 's'}"
     if tools:
         kinds += f", {len(tools)} tools"
-    which = model or client.endpoint.model or "its model"
+    which = model or client.model or "its model"
     return f"sent to {client.endpoint.name}, {which}: {size} characters, {kinds}"
 
 
@@ -135,7 +160,7 @@ class Generation:
             said.append({"role": "assistant", "content": text})
         return said if len(said) > 1 else []
 
-    async def sentences(self) -> AsyncGenerator[Sentence, None]:
+    async def sentences(self) -> AsyncGenerator[AnswerSentence, None]:
         """The answer, each sentence as soon as it is complete. Raises `ChatError` after what was complete."""
         for number in range(self._limits.rounds + 1):
             offered: Sequence[ToolDefinition] = ()
@@ -151,7 +176,9 @@ class Generation:
                 return
             await self._call(calls, {tool.name for tool in offered})
 
-    async def _round(self, offered: Sequence[ToolDefinition], calls: list[ToolCall]) -> AsyncGenerator[Sentence, None]:
+    async def _round(
+        self, offered: Sequence[ToolDefinition], calls: list[ToolCall]
+    ) -> AsyncGenerator[AnswerSentence, None]:
         """What the model says to the messages so far; the tools it wants called are put into `calls`."""
         cutter = SentenceCutter(self._lang)
         held = ""
@@ -166,21 +193,21 @@ class Generation:
                     self._text.append(piece)
                     for sentence in cutter.add(piece):
                         if held:
-                            yield Sentence(held)
+                            yield AnswerSentence(held)
                         held = _spoken(sentence)
                         if held and not _is_question(held):
-                            yield Sentence(held)
+                            yield AnswerSentence(held)
                             held = ""
                     if held and cutter.pending:
-                        yield Sentence(held)
+                        yield AnswerSentence(held)
                         held = ""
         except ChatError:
             if held:
-                yield Sentence(held)
+                yield AnswerSentence(held)
             raise
         rest = _spoken(cutter.rest())
         for text in filter(None, (held, rest)):
-            yield Sentence(text, asks=_is_question(text) and not calls and text is (rest or held))
+            yield AnswerSentence(text, asks=_is_question(text) and not calls and text is (rest or held))
 
     async def _call(self, calls: Sequence[ToolCall], offered: set[str]) -> None:
         """Call the tools that the model wants, one after the other, and add what came of it."""

@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +17,8 @@ from hark.builtin.persona.conversation import Memory, Said
 from hark.builtin.persona.generation import Generation, Models
 from hark.builtin.persona.settings import OnePersona, PersonaSettings
 from hark.builtin.persona.tools import NO_TOOLS, ToolSource
+from hark.builtin.persona.toolset import Toolset
+from hark.hints import install_extra
 from hark.intents import STRICT, Found, TemplatePool, lookup
 from hark.intents.answers import yes_or_no
 from hark.intents.locale import Locale, MissingResource, Renderer, Role
@@ -30,6 +32,8 @@ FALLBACK: Final = "persona_fallback"
 """The pipeline entry in which it claims what is left (PERSONA-1 §7.1)."""
 
 _COMMANDS: Final = ("summon", "release", "ask", "list", "check")
+_FIRST_LOOK: Final = 0.3
+"""Seconds for which the start waits to hear from endpoints on this machine."""
 _WAITS: Final = 30.0
 """Seconds after a question in which a yes or a no is the answer to it."""
 _JUST_NOW: Final = 2.0
@@ -84,9 +88,17 @@ class Persona(ConversationPlugin, PipelinePlugin):
         if not endpoints:
             raise Unavailable("no endpoint is configured", 'set endpoint = "ollama" or a URL in [plugins.persona]')
         if find_spec("httpx") is None:
-            raise Unavailable("httpx is not installed", "pip install 'hark[persona]'")
+            raise Unavailable("httpx is not installed", install_extra("persona"))
         clients = await asyncio.to_thread(lambda: [ChatClient(endpoint) for endpoint in endpoints])
         self._models = Models(clients, self.host.clock)
+        looked = asyncio.Event()
+        self.host.task(self._look(looked), "look for models")
+        if all(endpoint.is_here for endpoint in endpoints):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_FIRST_LOOK):
+                    await looked.wait()
+        if self.tools is NO_TOOLS:
+            self.tools = Toolset(self.host, given.tools, self.dialogs, given.private_skills)
         self._commands = self._read_commands()
         self.host.on(topics.PERSONA_QUERY, self._query, shared=True)
         self.host.on(topics.PERSONA_LIST, self._list_personas, shared=True)
@@ -95,12 +107,15 @@ class Persona(ConversationPlugin, PipelinePlugin):
         self.host.on(topics.AUDIO_STOP, self._barge_in)
         self.host.on((topics.REGISTER_TEMPLATE, topics.REGISTER_KEYWORD, topics.SKILL_DEREGISTER), self._note_skill)
 
+    async def _look(self, looked: asyncio.Event) -> None:
+        await self._models.look()
+        looked.set()
+
     async def stop(self) -> None:
         await self._models.close()
 
     def problem(self) -> str:
-        failure = self._models.failure
-        return f"the last answer failed: {failure}" if failure else ""
+        return self._models.failure
 
     # Claiming (PERSONA-1 §7).
 
@@ -249,7 +264,7 @@ class Persona(ConversationPlugin, PipelinePlugin):
                             until = self.host.clock.monotonic() + _WAITS
                             _remember(self._asked, session_id, (persona, until))
             except ChatError as error:
-                self.host.log.warning("%s", error)
+                self.host.log.warning("%s", str(error))  # the error itself would keep what was read
                 await turn.say(f"trouble_{error.trouble}")
             finally:
                 self._memory.keep(persona, session_id, answer.exchange())

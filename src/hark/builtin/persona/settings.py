@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from pathlib import Path
 from typing import Final
+from urllib.request import ProxyHandler, build_opener
 
-from hark.builtin.persona.chat import Endpoint
+from hark.builtin.persona.chat import ModelEndpoint
 from hark.builtin.persona.tools import ToolLimits
 from hark.plugins import Plugin
 from hark.plugins.engines import Unavailable
@@ -20,6 +24,23 @@ PRESETS: Final[Mapping[str, str]] = {
     "lm-studio": "http://127.0.0.1:1234/v1",
 }
 """Local servers by their name, at the address where each listens unless told otherwise."""
+
+
+def running_presets(seconds: float = 0.3) -> dict[str, list[str]]:
+    """The local servers that answer on this machine within `seconds`, each with its models; for `hark setup`."""
+    with ThreadPoolExecutor(len(PRESETS)) as threads:
+        found = zip(PRESETS, threads.map(lambda url: _models_at(url, seconds), PRESETS.values()), strict=True)
+        return {name: models for name, models in found if models is not None}
+
+
+def _models_at(url: str, seconds: float) -> list[str] | None:
+    # Not through a proxy: these are on this machine.
+    opener = build_opener(ProxyHandler({}))
+    try:
+        with opener.open(f"{url}/models", timeout=seconds) as response:
+            return [str(model["id"]) for model in json.loads(response.read(1_000_000))["data"] or ()]
+    except (OSError, HTTPException, ValueError, KeyError, TypeError):
+        return None
 
 
 @dataclass(frozen=True)
@@ -89,7 +110,7 @@ class PersonaSettings(Plugin.Settings):
     tools: ToolLimits = field(default_factory=ToolLimits)
     """How much tools may do for one answer: a table with rounds, calls, seconds and characters."""
 
-    def endpoints(self) -> list[Endpoint]:
+    def endpoints(self) -> list[ModelEndpoint]:
         """The endpoints, first choice first. Raises `Unavailable` where one cannot be used as it is configured."""
         second = self.second
         given = (
@@ -102,8 +123,8 @@ class PersonaSettings(Plugin.Settings):
                 raise Unavailable(problem, "correct [plugins.persona] in the settings file")
         return found
 
-    def _endpoint(self, url: str, model: str, key: str) -> Endpoint:
-        return Endpoint(
+    def _endpoint(self, url: str, model: str, key: str) -> ModelEndpoint:
+        return ModelEndpoint(
             PRESETS.get(url.lower(), url),
             model,
             key,

@@ -59,7 +59,7 @@ NO_TOOLS: Final[ToolSource] = NoTools()
 
 @dataclass(frozen=True)
 class ToolLimits:
-    """How much tools may do for one answer."""
+    """Which tools there are, and how much they may do for one answer."""
 
     rounds: int = 5
     """How often the model is given results and may want more; then it has to answer."""
@@ -69,3 +69,19 @@ class ToolLimits:
     """Seconds for one call, the questions it asks the user included."""
     characters: int = 8_000
     """Characters of a result; the model is told that the rest was left out."""
+    intents: bool = True
+    """Whether the intents of skills are tools."""
+    sources: bool = True
+    """Whether the model can look things up where the skills do."""
+    most: int = 100
+    """The most tools that are offered at once; toolboxes come first."""
+    only: tuple[str, ...] = ()
+    """If any: the tools that are offered, by "toolbox/tool", "skill_id:intent_name" or "sources/look_up"; `*` is any
+    text.
+    """
+    never: tuple[str, ...] = ()
+    """Tools that are not offered, in the same way."""
+    confirm: tuple[str, ...] = ()
+    """Tools that the user is asked about before they are called, in the same way, beside those that are marked as
+    dangerous.
+    """

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from heapq import nsmallest
+from itertools import count
 from math import log
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +17,8 @@ from hark.plugins import Message, Session
 from hark.spec import DEFAULT_SESSION_ID, topics
 
 _SLOT: Final = re.compile(r"\{(\w+)\}")
+_PLAIN: Final = re.compile(r"[\w ]*")
+"""A sample that is a sentence, with no syntax of templates in it."""
 _SAMPLES: Final = 20
 """Samples of an intent that are looked at."""
 _MOST: Final = 20_000
@@ -29,17 +33,46 @@ _SHORT: Final = 3
 """Words with so few letters say little about what is meant."""
 
 
+_Key = tuple[str, str, str, str]
+"""Session, language, skill and intent."""
+
+
 class _Known(NamedTuple):
     words: frozenset[str]
     samples: tuple[str, ...]
+    number: int
+    """Its place among all that were registered."""
+
+
+class _Scope:
+    """What is registered for one session id in one language."""
+
+    def __init__(self) -> None:
+        self.by_word: dict[str, set[_Key]] = {}
+        self.by_skill: Counter[str] = Counter()
+        """How many intents each skill has."""
+
+    def add(self, key: _Key, words: Iterable[str]) -> None:
+        self.by_skill[key[2]] += 1
+        for word in words:
+            self.by_word.setdefault(word, set()).add(key)
+
+    def remove(self, key: _Key, words: Iterable[str]) -> None:
+        self.by_skill[key[2]] -= 1
+        for word in words:
+            self.by_word[word].discard(key)
+            if not self.by_word[word]:
+                del self.by_word[word]
 
 
 class KnownSentences:
     """Sentences of the registered intents, by their words."""
 
     def __init__(self) -> None:
-        self._intents: dict[tuple[str, str, str, str], _Known] = {}
-        """By session, language, skill and intent."""
+        self._intents: dict[_Key, _Known] = {}
+        self._scopes: dict[tuple[str, str], _Scope] = {}
+        """By session and language."""
+        self._numbers = count()
         self._values: dict[tuple[str, str, str], str] = {}
         """An example value by language, skill and slot."""
 
@@ -59,57 +92,72 @@ class KnownSentences:
             name = data.get("intent_name")
             whole = message.type == topics.SKILL_DEREGISTER
             for key in [k for k in self._intents if k[2] == skill_id and (whole or k[3] == name)]:
-                del self._intents[key]
+                self._remove(key)
 
     def _register(self, message: Message, skill_id: str, lang: str) -> None:
         data = message.data
         key = message.session_id, lang, skill_id, str(data.get("intent_name"))
-        self._intents.pop(key, None)
+        self._remove(key)
         if data.get("requires_context") or len(self._intents) >= _MOST:
             return  # makes sense only after something else
         samples = tuple(_texts(data.get("samples")))[:_SAMPLES]
         found: set[str] = set()
         for sample in samples:
+            if _PLAIN.fullmatch(sample):  # most are: reading one as a template costs more than all the rest
+                found.update(words(sample, lang))
+                continue
             with suppress(TemplateError):
                 found.update(word for node in parse(sample).nodes if isinstance(node, Literal)
                              for word in words(node.text, lang))  # fmt: skip
-        self._intents[key] = _Known(frozenset(found), samples)
+        self._intents[key] = _Known(frozenset(found), samples, next(self._numbers))
+        self._scopes.setdefault(key[:2], _Scope()).add(key, found)
+
+    def _remove(self, key: _Key) -> None:
+        known = self._intents.pop(key, None)
+        if known is not None:
+            scope = self._scopes[key[:2]]
+            scope.remove(key, known.words)
+            if not +scope.by_skill:
+                del self._scopes[key[:2]]
 
     def nearest(self, utterances: Iterable[str], lang: str, session: Session) -> str | None:
         """A sentence that has rare words in common with what was said, if there is one that can be said."""
         said = set(words(next(iter(utterances), ""), lang))
         denied = set(session.blacklisted_skills or ())
-        known = {
-            key: one
-            for key, one in self._intents.items()
-            if key[0] in (DEFAULT_SESSION_ID, session.session_id) and key[1] == lang and key[2] not in denied
-        }
-        if not said or not known:
+        ids = dict.fromkeys((DEFAULT_SESSION_ID, session.session_id))
+        scopes = [self._scopes[session_id, lang] for session_id in ids if (session_id, lang) in self._scopes]
+        having: dict[str, list[_Key]] = {}
+        """By word that was said, the intents with that word."""
+        for word in said:
+            keys = [key for scope in scopes for key in scope.by_word.get(word, ()) if key[2] not in denied]
+            if keys:
+                having[word] = keys
+        skills = {word: {key[2] for key in keys} for word, keys in having.items()}
+        if not any(len(word) > _SHORT and len(of_word) <= _SKILLS for word, of_word in skills.items()):
             return None
-        intents = len(known)
-        spread = Counter(word for one in known.values() for word in one.words & said)
-        skills: dict[str, set[str]] = {}
-        for key, one in known.items():
-            for word in one.words & said:
-                skills.setdefault(word, set()).add(key[2])
+        intents = sum(many for scope in scopes for skill_id, many in scope.by_skill.items() if skill_id not in denied)
         # A word that no sentence has tells little: half as much as one that a single sentence has.
         rarest = log((intents + 1) / 1.5)
-        weight = {word: log((intents + 1) / (spread[word] + 0.5)) if spread[word] else rarest / 2 for word in said}
+        weight = {
+            word: log((intents + 1) / (len(having[word]) + 0.5)) if word in having else rarest / 2 for word in said
+        }
         whole = sum(weight.values())
-        ranked = sorted(known.items(), key=lambda item: -sum(weight[word] for word in item[1].words & said))
-        for key, one in ranked[:3]:
+        scores: dict[_Key, float] = {}
+        for word, keys in having.items():
+            for key in keys:
+                scores[key] = scores.get(key, 0.0) + weight[word]
+        for key in nsmallest(3, scores, key=lambda key: (-scores[key], self._intents[key].number)):
+            one = self._intents[key]
             shared = one.words & said
             telling = any(len(word) > _SHORT and len(skills[word]) <= _SKILLS for word in shared)
-            if not telling or whole <= 0 or sum(weight[word] for word in shared) < _LEAST * whole:
+            if not telling or whole <= 0 or scores[key] < _LEAST * whole:
                 return None
             sentence = self._sentence(key, one.samples, said, lang)
             if sentence is not None:
                 return sentence
         return None
 
-    def _sentence(
-        self, key: tuple[str, str, str, str], samples: tuple[str, ...], said: set[str], lang: str
-    ) -> str | None:
+    def _sentence(self, key: _Key, samples: tuple[str, ...], said: set[str], lang: str) -> str | None:
         """The sentence of an intent with most of the words in common, its slots filled with registered values."""
         best, most = None, 0.0
         for sample in samples:

@@ -61,9 +61,9 @@ class Remarks(Plugin):
         self._langs: dict[str, str] = {}
         """By turn: the language of an utterance that was matched in another than the assistant's own."""
         self._renderer = Renderer(_locale(), self.host.lang)
-        # Where several processes run this plugin, one of them speaks.
-        self.host.on(topics.INTENT_UNMATCHED, self._unmatched, shared=True)
-        self.host.on(topics.HANDLER_ERROR, self._failed, shared=True)
+        # Not shared: what ends a turn is read by every process (a bus between processes refuses a group for it).
+        self.host.on(topics.INTENT_UNMATCHED, self._unmatched)
+        self.host.on(topics.HANDLER_ERROR, self._failed)
         self.host.on(topics.UTTERANCE_HANDLED, self._ended)
         if self.settings.failures and len(self.host.langs) > 1:
             self.host.on(topics.INTENT_MATCHED, self._matched)

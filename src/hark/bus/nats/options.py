@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-OTHER_SERVICES: Final = frozenset({"hear", "act", "speak", "edge", "supervisor"})
+OTHER_SERVICES: Final = frozenset({"hear", "act", "speak", "schedule", "edge", "supervisor"})
 """Users of the broker that `hark run --split` starts, and that the documentation has for others."""
 KNOWN_USERS: Final = OTHER_SERVICES | {"understand"}
 _PREFIX: Final = re.compile(r"(?:[A-Za-z0-9_-]+\.)+")

@@ -430,6 +430,15 @@ class _SendQueue:
         return left
 
 
+def _tls_reason(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        remedy = "name its certificate with authority in [bus]"
+        return f"its certificate is not trusted here ({error.verify_message}); {remedy}"
+    if error.reason in ("WRONG_VERSION_NUMBER", "UNEXPECTED_MESSAGE", "RECORD_LAYER_FAILURE"):
+        return "that port does not use TLS; its address begins with ws://, not wss://"
+    return f"TLS failed: {error.reason or error}"
+
+
 class _Connection(WSListener):
     """One connection to a server, for as long as it lasts."""
 
@@ -477,9 +486,14 @@ class _Connection(WSListener):
             why = str(error) or type(error).__name__
             if isinstance(error, ConnectionError) and error.errno is not None:
                 why = os.strerror(error.errno)  # asyncio's own text repeats the address
+            if tls is not None and isinstance(error, ConnectionResetError):
+                why += "; perhaps that port does not use TLS (ws://)"
+            if isinstance(error, ssl.SSLError):
+                raise BusUnavailable(f"no connection to the bus at {url}: {_tls_reason(error)}", final=True) from None
             raise BusUnavailable(f"no bus at {url} ({why}); start one with: {hints.hark('bus')}") from None
         if listener is None or self._is_over:
-            raise BusUnavailable(f"no bus at {url} (it closed the connection)")
+            tls_too = "; does that port expect TLS (wss://)?" if tls is None else ""
+            raise BusUnavailable(f"no bus at {url} (it closed the connection{tls_too})")
 
     def _accepted(self, _request: WSUpgradeRequest, response: WSUpgradeResponse) -> _Connection:
         self.speaks_hark = response.headers.get("Sec-WebSocket-Protocol") == SUBPROTOCOL

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport
 
 from hark.bus.protocols import EVERYTHING
 from hark.bus.websocket.auth import LOCAL_CLIENT, AcceptedClient, Endpoint
+from hark.bus.websocket.fair_queue import SLICE
 from hark.bus.websocket.limits import ClientUsage, TokenBucket
 from hark.bus.websocket.protocol import (
     FENCE,
@@ -22,7 +24,7 @@ from hark.bus.websocket.protocol import (
     read_command,
     text_frame,
 )
-from hark.model import Message, encode_for_clients
+from hark.model import Message, encode_for_clients, encode_foreign
 
 if TYPE_CHECKING:
     from hark.bus.websocket.server import WebSocketServer
@@ -72,6 +74,12 @@ class ClientConnection(WSListener):
         self._limits = server.limits
         self._bucket = TokenBucket(server.limits.rate, server.limits.burst, server.clock.monotonic())
         self._assembler = FrameAssembler(server.limits.message)
+        self._inbox: deque[tuple[bytes, WSMsgType]] = deque()
+        """What the client sent and was not handled yet, in order; nothing more is read meanwhile."""
+        self._worked = 0.0
+        """Seconds that what came in together has taken so far."""
+        self._is_throttled = False
+        """Whether the client is over its rate, and therefore not read."""
         self._out: list[bytes] = []
         self._out_bytes = 0
         self._gets_everything = False
@@ -108,12 +116,13 @@ class ClientConnection(WSListener):
         """Unregister."""
         self.is_open = False
         self._out.clear()
+        self._inbox.clear()
         self._set_waiting(0)
         if self.translator is not None:
             self.translator.close()
         self._server.disconnected(self)
 
-    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+    def on_ws_frame(self, _transport: WSTransport, frame: WSFrame) -> None:
         """Take in a frame."""
         if not self.is_open:  # sent before the client learnt that it is disconnected
             return
@@ -126,12 +135,17 @@ class ClientConnection(WSListener):
             # Here where nothing else came in: a trip through the event loop costs as much as all the rest. Otherwise
             # what came in together goes out together.
             if frame.last_in_buffer:
+                self._worked = 0.0
                 self._server.flush()
             else:
                 self._server.flush_soon()
         elif kind == WSMsgType.CLOSE:
-            transport.send_close(frame.get_close_code(), b"")
-            self.disconnect()
+            code: Any = frame.get_close_code()
+            closing = int(code).to_bytes(2)
+            if self._inbox:
+                self._inbox.append((closing, kind))
+            else:
+                self._handle(closing, kind)
 
     def pause_writing(self) -> None:
         """Nothing to do: `flush` looks at what waits."""
@@ -142,21 +156,68 @@ class ClientConnection(WSListener):
     # What comes in.
 
     def _take(self, payload: bytes, kind: WSMsgType) -> None:
+        """Handle something at once, or later where what the client sent has kept the event loop busy for a while."""
+        if self.permissions.private:
+            self._handle(payload, kind)
+        elif self._inbox:
+            self._inbox.append((payload, kind))
+        elif self._worked >= SLICE or self.usage.is_over_share(self._heard):
+            self._inbox.append((payload, kind))
+            self._set_reading()
+            self._server.queue.add(self)
+        else:
+            self._server.queue.note_activity(self._heard)
+            self._worked += self._charged(payload, kind, self._heard)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything the client sent waits to be handled."""
+        return bool(self._inbox)
+
+    def work(self) -> None:
+        """Handle what waits in the inbox, for a while."""
+        now, worked = self._server.clock.monotonic(), 0.0
+        while self._inbox and worked < SLICE:
+            spent = self._charged(*self._inbox.popleft(), now)
+            now, worked = now + spent, worked + spent
+        if not self._inbox:
+            self._set_reading()
+
+    def _charged(self, payload: bytes, kind: WSMsgType, began: float) -> float:
+        """Handle something, and charge the client for the time it took; the seconds."""
+        self._handle(payload, kind)
+        now = self._server.clock.monotonic()
+        self.usage.charge(now - began, now)
+        return now - began
+
+    def _handle(self, payload: bytes, kind: WSMsgType) -> None:
+        if kind == WSMsgType.CLOSE:
+            code: Any = int.from_bytes(payload)  # a client may have codes of its own, which WSCloseCode does not name
+            self.transport.send_close(code, b"")
+            self.disconnect()
+            return
         self._throttle(len(payload))
         if kind == WSMsgType.BINARY and self.speaks_hark:
             self._obey(payload)
         else:
             self._server.received(self, payload)
 
+    def _set_reading(self) -> None:
+        """Read from the client, unless it is over its rate or something of it waits to be handled."""
+        if self.is_open:
+            reading: Any = self.transport.underlying_transport
+            wanted = not self._is_throttled and not self._inbox
+            if wanted != reading.is_reading():
+                reading.resume_reading() if wanted else reading.pause_reading()
+
     def _throttle(self, size: int) -> None:
         """Pause reading while the client is over its rate: nothing is lost, it only waits."""
         pause = self._excess(1, size, self._heard)
-        if pause and self.is_open:
-            reading: Any = self.transport.underlying_transport
-            if reading.is_reading():
-                self._server.log.warning("bus: %s exceeds its rate and is read more slowly", self)
-                reading.pause_reading()
-                self._server.clock.after(pause, self._resume_reading)
+        if pause and self.is_open and not self._is_throttled:
+            self._server.log.warning("bus: %s exceeds its rate and is read more slowly", self)
+            self._is_throttled = True
+            self._set_reading()
+            self._server.clock.after(pause, self._resume_reading)
 
     def _excess(self, count: int, size: int, now: float) -> float:
         """The seconds after which the client is within its rates again, having sent so many Messages and bytes."""
@@ -167,9 +228,9 @@ class ClientConnection(WSListener):
         pause = self._excess(0, 0, self._server.clock.monotonic())
         if pause > _SHORT:  # other connections of the client have sent something meanwhile
             self._server.clock.after(pause, self._resume_reading)
-        elif self.is_open:
-            reading: Any = self.transport.underlying_transport
-            reading.resume_reading()
+        else:
+            self._is_throttled = False
+            self._set_reading()
 
     def _obey(self, frame: bytes) -> None:
         try:
@@ -221,6 +282,11 @@ class ClientConnection(WSListener):
     def send(self, message: Message) -> None:
         """See `ClientLink`."""
         self._send(text_frame(encode_for_clients(message)))
+        self._server.flush_soon()
+
+    def send_foreign(self, message: Message, topic: str, data: object) -> None:
+        """See `ClientLink`."""
+        self._send(text_frame(encode_foreign(message, topic, data)))
         self._server.flush_soon()
 
     def emit(self, message: Message) -> None:
@@ -306,5 +372,6 @@ class ClientConnection(WSListener):
     def _end(self) -> bool:
         was_open, self.is_open = self.is_open, False
         self._out.clear()
+        self._inbox.clear()
         self._server.exchange.leave(self)
         return was_open

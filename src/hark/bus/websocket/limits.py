@@ -36,6 +36,11 @@ class ServerLimits(msgspec.Struct, frozen=True):
     limit."""
     byte_burst: int = 67_108_864
     """Bytes that may come at once before that."""
+    work_rate: float = 0.25
+    """Seconds of the event loop that handling what a client sends may take, a second, over time. What the client sends
+    beyond that is handled while no other client waits, and more slowly otherwise. 0 for no limit."""
+    work_burst: float = 0.05
+    """Seconds that it may take at once before that."""
     registrations: int = 5_000
     """Intents and entities that a client may have registered; further ones are dropped."""
     registration_bytes: int = 8_388_608
@@ -57,13 +62,12 @@ class TokenBucket:
 
     __slots__ = ("_at", "_burst", "_left", "_rate")
 
-    def __init__(self, rate: float, burst: int, now: float) -> None:
+    def __init__(self, rate: float, burst: float, now: float) -> None:
         self._rate = rate
-        self._burst = float(burst)
-        self._left = self._burst
+        self._burst = self._left = float(burst)
         self._at = now
 
-    def take(self, count: int, now: float) -> float:
+    def take(self, count: float, now: float) -> float:
         """Take some; the seconds after which there are any again, 0 when there are."""
         if not self._rate:
             return 0.0
@@ -85,6 +89,16 @@ class ClientUsage:
         self.bytes = TokenBucket(limits.byte_rate, limits.byte_burst, now)
         self.registrations = 0
         self.registration_bytes = 0
+        self._work = TokenBucket(limits.work_rate, limits.work_burst, now)
+        self._over_share_until = now
+
+    def charge(self, seconds: float, now: float) -> None:
+        """Count the time that handling something of the client took."""
+        self._over_share_until = now + self._work.take(seconds, now)
+
+    def is_over_share(self, now: float) -> bool:
+        """Whether handling what the client sent has taken more than its share of the event loop."""
+        return now < self._over_share_until
 
 
 class ThrottledLog:

@@ -21,6 +21,7 @@ from hark.bus.local import rejection_of
 from hark.bus.protocols import Bus, Subscription
 from hark.bus.websocket.auth import LOCAL_CLIENT, AcceptedClient, Credential, Endpoint, EndpointError, HandshakeRefused
 from hark.bus.websocket.connection import ClientConnection
+from hark.bus.websocket.fair_queue import FairQueue
 from hark.bus.websocket.limits import ClientUsage, ServerLimits, ThrottledLog
 from hark.bus.websocket.protocol import FENCE, MAX_FENCE, MAX_MESSAGE_HEADER, PRIVATE_HEADER, SUBPROTOCOL, text_frame
 from hark.bus.websocket.skills import OF_SKILLS, SkillOwners
@@ -75,6 +76,8 @@ class WebSocketServer:
         self.clock = clock
         self.log = ThrottledLog(log, clock)
         self.exchange: Exchange[ClientConnection, bytes] = Exchange()
+        self.queue = FairQueue(clock, self.flush)
+        """What clients sent and what has to wait for others."""
         self.waiting = 0
         """Bytes that clients had not read when they were last sent something."""
         self.translators = translators

@@ -14,6 +14,9 @@ class ClientLink(Protocol):
     def send(self, message: Message) -> None:
         """Send the client a Message that is not on the bus."""
 
+    def send_foreign(self, message: Message, topic: str, data: object) -> None:
+        """The same, under a topic and with a payload that need not be those of a Message."""
+
     def emit(self, message: Message) -> None:
         """Emit a Message on the bus in the client's name; it is checked like those that the client sends."""
 

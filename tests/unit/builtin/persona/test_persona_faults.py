@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from persona_talk import PIPELINE, talking
 
 from hark.builtin.persona import Persona
 from hark.testing import Assistant
-from hark.testing.model_server import ModelServer, Reply
+from hark.testing.model_server import ModelReply, ModelServer
+from persona_talk import PIPELINE, talking
 
 BUSY = "My language model is too busy at the moment."
 CUT = "My language model broke off."
+PROXY = "The network does not let me reach my language model."
 SERVER = "My language model has a problem."
 GARBAGE = "I could not read what my language model sent."
 
@@ -44,7 +45,9 @@ async def _answers(assistant: Assistant, text: str = "tell me something") -> lis
         pytest.param(lambda m: m.fails(403), "My language model does not accept my key.", "key", 1, id="403"),
         pytest.param(lambda m: m.fails(404), "My language model is not there.", "not_found", 1, id="404"),
         pytest.param(lambda m: m.fails(400), "My language model refused that.", "refused", 1, id="400"),
-        pytest.param(lambda m: m.fails(407), "The network does not let me reach my language model.", "proxy", 1, id="407"),
+        pytest.param(
+            lambda m: m.fails(407), "The network does not let me reach my language model.", "proxy", 1, id="407"
+        ),
         pytest.param(lambda m: m.fails(429, retry_after="60"), BUSY, "busy", 1, id="429 with a long retry-after"),
         pytest.param(lambda m: [m.fails(429, retry_after="1") for _ in range(2)], BUSY, "busy", 2, id="429 twice"),
         pytest.param(lambda m: [m.fails(503) for _ in range(2)], SERVER, "server", 2, id="5xx"),
@@ -89,7 +92,7 @@ async def test_an_endless_answer_is_cut_off_and_the_connection_closed() -> None:
 
 async def test_a_stream_that_keeps_sending_nothing_ends_too() -> None:
     async with talking(answer_timeout=0.2) as (assistant, model):
-        model.replies(Reply(fault="keep alive"))
+        model.replies(ModelReply(fault="keep alive"))
         assert await _answers(assistant) == ["That was too long; I stopped there."]
 
 

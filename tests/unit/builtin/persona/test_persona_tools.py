@@ -7,12 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from persona_talk import talking
-
 from hark.builtin.persona import Persona
 from hark.builtin.persona.tools import ToolDefinition, ToolError
 from hark.plugins import Session, Turn
-from hark.testing.model_server import Reply
+from hark.testing.model_server import ModelReply
+from persona_talk import talking
 
 
 class Lamps:
@@ -45,7 +44,9 @@ def _persona() -> tuple[Persona, Lamps]:
 async def test_the_result_of_a_tool_goes_back_to_the_model_and_its_answer_is_said() -> None:
     persona, lamps = _persona()
     async with talking(persona=persona) as (assistant, model):
-        model.replies(Reply(["One moment. "], tools=[("switch", {"lamp": "desk"})]), Reply(["The lamp is on."]))
+        model.replies(
+            ModelReply(["One moment. "], tools=[("switch", {"lamp": "desk"})]), ModelReply(["The lamp is on."])
+        )
         assert await assistant.hears("make it bright") == ["One moment.", "The lamp is on."]
         assert lamps.calls == [("switch", {"lamp": "desk"}, "default")]
         first, second = model.requests
@@ -60,7 +61,7 @@ async def test_the_result_of_a_tool_goes_back_to_the_model_and_its_answer_is_sai
 async def test_the_next_turn_remembers_the_tools_that_were_called() -> None:
     persona, _ = _persona()
     async with talking(persona=persona) as (assistant, model):
-        model.replies(Reply(tools=[("switch", {})]), Reply(["On."]))
+        model.replies(ModelReply(tools=[("switch", {})]), ModelReply(["On."]))
         await assistant.hears("make it bright")
         await assistant.hears("thank you so much")
         roles = [said["role"] for said in model.requests[-1]["messages"]]
@@ -71,7 +72,7 @@ async def test_a_model_is_told_what_was_wrong_with_its_call() -> None:
     persona, lamps = _persona()
     async with talking(persona=persona) as (assistant, model):
         wrong = [("switch", "{"), ("switch", "[1]"), ("open_door", {}), ("switch", {"lamp": "broken"})]
-        model.replies(Reply(tools=wrong), Reply(["Sorry."]))
+        model.replies(ModelReply(tools=wrong), ModelReply(["Sorry."]))
         assert await assistant.hears("make it bright") == ["Sorry."]
         results = [said["content"] for said in model.requests[-1]["messages"] if said["role"] == "tool"]
         assert results == [
@@ -86,8 +87,8 @@ async def test_a_model_is_told_what_was_wrong_with_its_call() -> None:
 async def test_a_model_that_goes_on_wanting_tools_has_to_answer_in_the_end() -> None:
     persona, lamps = _persona()
     async with talking(persona=persona, tools={"rounds": 2}) as (assistant, model):
-        again = Reply(tools=[("switch", {})])
-        model.replies(again, again, Reply(["Enough."]))
+        again = ModelReply(tools=[("switch", {})])
+        model.replies(again, again, ModelReply(["Enough."]))
         assert await assistant.hears("make it bright") == ["Enough."]
         assert ["tools" in request for request in model.requests] == [True, True, False]
         assert len(lamps.calls) == 2
@@ -96,7 +97,7 @@ async def test_a_model_that_goes_on_wanting_tools_has_to_answer_in_the_end() -> 
 async def test_a_model_that_wants_tools_it_was_not_offered_ends_the_turn_too() -> None:
     persona, lamps = _persona()
     async with talking(persona=persona, tools={"rounds": 1}) as (assistant, model):
-        model.replies(*[Reply(tools=[("switch", {})])] * 3)
+        model.replies(*[ModelReply(tools=[("switch", {})])] * 3)
         assert await assistant.hears("make it bright") == ["My language model had no answer."]
         assert len(lamps.calls) == 1
 
@@ -104,7 +105,7 @@ async def test_a_model_that_wants_tools_it_was_not_offered_ends_the_turn_too() -
 async def test_long_results_are_cut_and_calls_are_counted() -> None:
     persona, lamps = _persona()
     async with talking(persona=persona, tools={"characters": 10, "calls": 1}) as (assistant, model):
-        model.replies(Reply(tools=[("switch", {"answer": "x" * 50}), ("switch", {})]), Reply(["Yes."]))
+        model.replies(ModelReply(tools=[("switch", {"answer": "x" * 50}), ("switch", {})]), ModelReply(["Yes."]))
         await assistant.hears("make it bright")
         results = [said["content"] for said in model.requests[-1]["messages"] if said["role"] == "tool"]
         assert results == ["x" * 10 + " [40 more characters are left out]", "Error: too many tools at once"]
@@ -114,7 +115,7 @@ async def test_long_results_are_cut_and_calls_are_counted() -> None:
 async def test_a_tool_that_takes_too_long_is_given_up() -> None:
     persona, _ = _persona()
     async with talking(persona=persona, tools={"seconds": 20.0}) as (assistant, model):
-        model.replies(Reply(tools=[("switch", {"lamp": "slow"})]), Reply(["It took too long."]))
+        model.replies(ModelReply(tools=[("switch", {"lamp": "slow"})]), ModelReply(["It took too long."]))
         turn = assistant.say("make it bright")
         await model.asked()
         while not turn.over.is_set():
@@ -126,7 +127,7 @@ async def test_a_tool_that_takes_too_long_is_given_up() -> None:
 async def test_stopping_the_turn_stops_the_tool() -> None:
     persona, lamps = _persona()
     async with talking(persona=persona) as (assistant, model):
-        model.replies(Reply(tools=[("switch", {"lamp": "slow"})]))
+        model.replies(ModelReply(tools=[("switch", {"lamp": "slow"})]))
         turn = assistant.say("make it bright")
         await lamps.called.wait()
         await assistant.hears("stop")

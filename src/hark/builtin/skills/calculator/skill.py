@@ -22,7 +22,7 @@ _USUAL_TIP: Final = 20
 _LARGEST_BILL: Final = 10**9
 
 
-def _wanted(skill: CalculatorSkill, utterances: Sequence[str], lang: str, session: Session) -> bool:
+async def _wanted(skill: CalculatorSkill, utterances: Sequence[str], lang: str, session: Session) -> bool:
     return any(skill.answer(one, lang, session) for one in utterances)
 
 

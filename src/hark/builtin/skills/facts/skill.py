@@ -24,7 +24,7 @@ def _known(_skill: FactsSkill, question: str, lang: str, _session: Session) -> b
     return topic_of(question, lang) is not None
 
 
-def _was_unreachable(skill: FactsSkill, utterances: Sequence[str], _lang: str, session: Session) -> bool:
+async def _was_unreachable(skill: FactsSkill, utterances: Sequence[str], _lang: str, session: Session) -> bool:
     return skill.failed.get(session.session_id) in utterances
 
 
@@ -115,7 +115,7 @@ class FactsSkill(Skill):
                 del self.failed[next(iter(self.failed))]
             self.failed[session.session_id] = question
             return None
-        return None if text is None else Answer(text, _SURE)
+        return None if text is None else Answer(text, _SURE, "Wikipedia")
 
     @fallback(_PRIORITY, when=_was_unreachable)
     def could_not_ask(self, turn: Turn) -> None:

@@ -20,7 +20,7 @@ _Forms = tuple[tuple[str, ...], ...]
 """Alternatives, each of parts that all have to be said."""
 
 
-def _wanted(_skill: LimitsSkill, utterances: Sequence[str], lang: str, _session: Session) -> bool:
+async def _wanted(_skill: LimitsSkill, utterances: Sequence[str], lang: str, _session: Session) -> bool:
     return any(subject_of(text, lang) is not None for text in utterances)
 
 

@@ -14,7 +14,7 @@ from hark.testing.model_server import ModelServer
 PIPELINE = ["stop", "converse", "template", "keyword", "common_query", "persona", "persona_fallback", "fallback"]
 
 
-def settings(model: ModelServer, **persona: Any) -> dict[str, Any]:
+def settings(model: ModelServer, /, **persona: Any) -> dict[str, Any]:
     """Settings with a persona that asks `model`."""
     table = {"endpoint": model.url, "personas": {"hark": {}, "alice": {"prompt": "You are Alice."}}} | persona
     return {"assistant": {"pipeline": PIPELINE}, "plugins": {"persona": table}}

@@ -1,0 +1,168 @@
+"""The intents of skills as tools of a model: described from what skills register, called as turns of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from hark.intents import TemplateError, expand
+from hark.intents.locale import nearest
+from hark.plugins import Message, Session
+from hark.spec import DEFAULT_SESSION_ID, topics
+
+FOLLOWED: Final = (
+    topics.REGISTER_TEMPLATE,
+    topics.REGISTER_KEYWORD,
+    topics.ENTITY_REGISTER,
+    topics.INTENT_DEREGISTER,
+    topics.SKILL_DEREGISTER,
+    topics.INTENT_ENABLE,
+    topics.INTENT_DISABLE,
+)
+"""The topics by which it is known what skills there are."""
+
+_SLOT: Final = re.compile(r"\{(?:\w+:)?(\w+)\}")
+_MOST_REGISTERED: Final = 2_000
+_MOST_VALUES: Final = 20
+"""Values of a slot that are listed."""
+_MOST_SENTENCES: Final = 200
+"""Sentences of a template among which one is chosen."""
+
+
+@dataclass(frozen=True)
+class IntentTool:
+    """An intent in one language."""
+
+    skill_id: str
+    intent_name: str
+    payload: Mapping[str, Any]
+    values: Mapping[str, Sequence[str]]
+    """What the slots may hold, as far as the skill says so."""
+
+    @property
+    def topic(self) -> str:
+        return f"{self.skill_id}:{self.intent_name}"
+
+    @property
+    def dangerous(self) -> bool:
+        """Whether its author marked it so."""
+        return self.payload.get("dangerous") is True
+
+    def description(self) -> str:
+        """The docstring of the handler, and what the user would say."""
+        said = self.payload.get("description")
+        examples = list(islice(self._sentences(), 2))
+        shown = "Like saying: " + ", ".join(f'"{example}"' for example in examples) if examples else ""
+        about = said if isinstance(said, str) else ""
+        return f"{about} {shown}".strip() or f"{self.skill_id} {self.intent_name}"
+
+    def parameters(self) -> dict[str, Any]:
+        """The JSON Schema of its slots."""
+        required = list(self._names("required_slots"))
+        properties: dict[str, Any] = {}
+        for slot in self._slots():
+            properties[slot] = {"type": "string"}
+            known = self.values.get(slot, ())
+            if 0 < len(known) <= _MOST_VALUES:
+                properties[slot]["description"] = f"for example: {', '.join(known)}"
+        for vocabulary in _vocabularies(self.payload.get("required")):
+            required.append(vocabulary["name"])
+        schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+        needed = [slot for slot in dict.fromkeys(required) if slot in properties]
+        return {**schema, "required": needed} if needed else schema
+
+    def said_with(self, slots: Mapping[str, str]) -> str:
+        """What the user would have said: a sentence of the intent with these slots; else its name."""
+        for sentence in self._sentences():
+            if set(_SLOT.findall(sentence)) == slots.keys():
+                return _SLOT.sub(lambda found: slots[found[1]], sentence)
+        words = re.sub(r"[._-]+", " ", self.intent_name)
+        return " ".join([words, *slots.values()])
+
+    def _slots(self) -> list[str]:
+        found = [slot for sample in self._names("samples") for slot in _SLOT.findall(sample)]
+        for key in ("required", "optional"):
+            found += [one["name"] for one in _vocabularies(self.payload.get(key))]
+        for group in self.payload.get("one_of") or ():
+            found += [one["name"] for one in _vocabularies(group)]
+        return list(dict.fromkeys(found))
+
+    def _sentences(self) -> Iterator[str]:
+        for sample in self._names("samples"):
+            try:
+                yield from islice(expand(sample), _MOST_SENTENCES)
+            except (TemplateError, ValueError):  # it refers to words that are not known here
+                continue
+
+    def _names(self, key: str) -> Sequence[str]:
+        found = self.payload.get(key)
+        return [one for one in found if isinstance(one, str)] if isinstance(found, (tuple, list)) else ()
+
+
+def _vocabularies(found: Any) -> list[Mapping[str, Any]]:
+    """The vocabularies of a keyword intent, as far as they are what they should be."""
+    if not isinstance(found, (tuple, list)):
+        return []
+    return [one for one in found if isinstance(one, Mapping) and isinstance(one.get("name"), str)]
+
+
+class IntentTools:
+    """Follows what skills register."""
+
+    def __init__(self) -> None:
+        self._registered: dict[tuple[str, str, str], dict[str, Mapping[str, Any]]] = {}
+        """By session, skill and intent: the registration in each language."""
+        self._values: dict[tuple[str, str, str], Sequence[str]] = {}
+        """By skill, entity and language."""
+        self._disabled: set[tuple[str, str, str]] = set()
+
+    def follow(self, message: Message) -> None:
+        """Take in a registration."""
+        data, scope = message.data, message.session_id
+        skill_id, name, lang = data.get("skill_id"), data.get("intent_name"), data.get("lang")
+        if not isinstance(skill_id, str):
+            return
+        if message.type == topics.SKILL_DEREGISTER:
+            self._registered = {key: one for key, one in self._registered.items() if key[:2] != (scope, skill_id)}
+            return
+        if message.type == topics.ENTITY_REGISTER:
+            entity, samples = data.get("entity_name"), data.get("samples")
+            if isinstance(entity, str) and isinstance(samples, tuple) and len(self._values) < _MOST_REGISTERED:
+                self._values[skill_id, entity, str(lang)] = [one for one in samples if isinstance(one, str)]
+            return
+        if not isinstance(name, str):
+            return
+        key = (scope, skill_id, name)
+        if message.type == topics.INTENT_DISABLE:
+            self._disabled.add(key)
+        elif message.type == topics.INTENT_ENABLE:
+            self._disabled.discard(key)
+        elif message.type == topics.INTENT_DEREGISTER:
+            langs = self._registered.get(key, {})
+            langs.pop(str(lang), None) if lang is not None else langs.clear()
+            if not langs:
+                self._registered.pop(key, None)
+        elif isinstance(lang, str) and (key in self._registered or len(self._registered) < _MOST_REGISTERED):
+            self._registered.setdefault(key, {})[lang] = data
+
+    def offered(self, session: Session, lang: str) -> Iterator[IntentTool]:
+        """The intents that can be called in a session, in the language nearest to `lang`."""
+        scopes = dict.fromkeys((DEFAULT_SESSION_ID, session.session_id))
+        skills, intents = session.blacklisted_skills or (), session.blacklisted_intents or ()
+        for (scope, skill_id, name), langs in self._registered.items():
+            if scope not in scopes or skill_id in skills or f"{skill_id}:{name}" in intents:
+                continue
+            if any((one, skill_id, name) in self._disabled for one in scopes):
+                continue
+            chosen = next(iter((*nearest(lang, langs), *langs)), None)
+            if chosen is None or langs[chosen].get("requires_context"):
+                continue  # what only makes sense after something else was said is no tool
+            values = {
+                entity: samples
+                for (owner, entity, tag), samples in self._values.items()
+                if (owner, tag) == (skill_id, chosen)
+            }
+            yield IntentTool(skill_id, name, langs[chosen], values)

@@ -1,0 +1,88 @@
+"""What clients sent and what has to wait: clients take turns on the event loop, a little at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from hark.model import Clock
+
+if TYPE_CHECKING:
+    from hark.bus.websocket.connection import ClientConnection
+
+SLICE: Final = 0.002
+"""Seconds of work for one client before others have a turn."""
+_RECENT: Final = 0.1
+"""Seconds for which a client that sent something counts as one that may wait for an answer."""
+_REST: Final = 3
+"""How many times as long as their work took clients over their share wait, while others are served."""
+
+
+class FairQueue:
+    """Handles what connections have in their inbox, for `SLICE` seconds each in turn.
+
+    Connections of clients that are within their share of the event loop (`ServerLimits.work_rate`) have a turn in every
+    round of the loop. Those of all others together have a quarter of its time while any other client is active, and all
+    of it otherwise. `flush` is called after each turn, to send what came of it.
+    """
+
+    def __init__(self, clock: Clock, flush: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._clock = clock
+        self._flush = flush
+        self._prompt: deque[ClientConnection] = deque()
+        self._late: deque[ClientConnection] = deque()
+        self._serves_prompt = False
+        self._serves_late = False
+        self._active = -_RECENT
+        """When a client within its share last sent something."""
+
+    def note_activity(self, now: float) -> None:
+        """A client within its share sent something."""
+        self._active = now
+
+    def add(self, connection: ClientConnection) -> None:
+        """Give a connection a turn, and further ones while it has something in its inbox."""
+        if connection.usage.is_over_share(self._clock.monotonic()):
+            self._late.append(connection)
+            if not self._serves_late:
+                self._serves_late = True
+                self._loop.call_soon(self._serve_late)
+        else:
+            self._prompt.append(connection)
+            if not self._serves_prompt:
+                self._serves_prompt = True
+                self._loop.call_soon(self._serve_prompt)
+
+    def _serve_prompt(self) -> None:
+        self._serves_prompt = False
+        connection = self._prompt.popleft()
+        try:
+            self._serve(connection)
+        finally:
+            if self._prompt and not self._serves_prompt:
+                self._serves_prompt = True
+                self._loop.call_soon(self._serve_prompt)
+
+    def _serve_late(self) -> None:
+        connection = self._late.popleft()
+        began = self._clock.monotonic()
+        try:
+            self._serve(connection)
+        finally:
+            self._serves_late = bool(self._late)
+            now = self._clock.monotonic()
+            if self._late and now - self._active < _RECENT:
+                self._clock.after((now - began) * _REST, self._serve_late)
+            elif self._late:
+                self._loop.call_soon(self._serve_late)
+
+    def _serve(self, connection: ClientConnection) -> None:
+        try:
+            connection.work()
+        finally:
+            self._flush()
+            if connection.has_work:
+                self.add(connection)

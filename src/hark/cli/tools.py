@@ -1,0 +1,122 @@
+"""`hark tools`: the tools of a running assistant, and calling one."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any, Final
+
+from hark.cli.common import FAILED, OK, settings_path
+from hark.cli.options import add_settings_file, add_state
+from hark.errors import UserError
+
+ABOUT: Final = """\
+Lists the tools that toolboxes and MCP servers offer to personas, as a running assistant has them, or calls one. The
+assistant is asked over its bus: "hark run" has to run, or --bus names the bus. A tool is named by its name alone, or by
+its toolbox and its name where two toolboxes have one of the same name.
+
+examples:
+  hark tools
+  hark tools list --json
+  hark tools call add a=2 b=3
+  hark tools call everything/echo message="hello there"
+"""
+_WINDOW: Final = 120.0
+"""Seconds in which a tool has to answer; its own limit is shorter."""
+_REACH: Final = 3.0
+"""Seconds in which a bus has to answer."""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("action", nargs="?", choices=("list", "call"), default="list", metavar="ACTION",
+                         help="list (the default) or call")  # fmt: skip
+    command.add_argument("name", nargs="?", metavar="NAME", help="for call: the tool, or TOOLBOX/TOOL")
+    command.add_argument("arguments", nargs="*", metavar="KEY=VALUE", help="for call: arguments; values as in JSON")
+    command.add_argument("--json", action="store_true", help="print what the bus says as JSON")
+    command.add_argument("--bus", metavar="URL", help="the bus: ws://... or nats://...; else the one in the settings")
+    add_settings_file(command)
+    add_state(command)
+
+
+def tools(options: argparse.Namespace) -> int:
+    import asyncio
+
+    import msgspec
+
+    from hark.spec import topics
+
+    if options.action == "list":
+        answer = asyncio.run(_ask(options, topics.TOOLS_LIST, {}))
+        if options.json:
+            print(msgspec.json.format(msgspec.json.encode(answer["tools"])).decode())
+        else:
+            _print_list(answer["tools"])
+        return OK
+    if options.name is None:
+        raise UserError("name a tool: hark tools call NAME KEY=VALUE; hark tools lists them")
+    given = _arguments(options.arguments)
+    box, slash, name = options.name.rpartition("/")
+    if slash:
+        data: dict[str, Any] = {"toolbox_id": box, "name": name, "kwargs": given}
+        topic = topics.PERSONA_TOOLS_CALL
+    else:
+        data, topic = {"name": name, "args": given}, topics.TOOLS_INVOKE
+    answer = asyncio.run(_ask(options, topic, data))
+    if "error" in answer:
+        raise UserError(str(answer["error"]))
+    result = answer.get("result")
+    if isinstance(result, str) and not options.json:
+        print(result)
+    else:
+        print(msgspec.json.format(msgspec.json.encode(result)).decode())
+    return OK if "result" in answer else FAILED
+
+
+def _print_list(found: Any) -> None:
+    boxes: dict[str, list[Mapping[str, Any]]] = {}
+    for tool in found:
+        boxes.setdefault(tool["toolbox_id"], []).append(tool)
+    if not boxes:
+        print("No toolbox is loaded. docs/tools.md shows how to write one, and how to add MCP servers.")
+    for box, members in boxes.items():
+        print(f"{box}:")
+        for tool in members:
+            taken = ", ".join(tool["argument_schema"].get("properties", {}))
+            lines = str(tool["description"]).strip().splitlines() or [""]
+            mark = "  [asks first]" if tool.get("dangerous") else ""
+            print(f"  {tool['name']}({taken})  {lines[0]}{mark}")
+
+
+async def _ask(options: argparse.Namespace, topic: str, data: Mapping[str, Any]) -> Any:
+    from hark.app.bus_address import BusAddress
+    from hark.app.settings import read_settings
+    from hark.bus import ask
+    from hark.model import Message, SystemClock
+
+    path, named = settings_path(options)
+    address = BusAddress.of(read_settings(path, named=named), options.bus)
+    clock = SystemClock()
+    bus = await address.connect(clock, patience=_REACH, private=False)
+    try:
+        answer = await ask(bus, clock, Message(topic, data), window=_WINDOW if "name" in data else 15.0)
+    except TimeoutError:
+        what = f"no toolbox {data['toolbox_id']!r} answered" if "toolbox_id" in data else "no assistant answered"
+        raise UserError(f"{address}: {what}") from None
+    finally:
+        await bus.close()
+    return answer.data
+
+
+def _arguments(pairs: list[str]) -> dict[str, Any]:
+    import json
+
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        key, sign, value = pair.partition("=")
+        if not sign or not key:
+            raise UserError(f"{pair!r} is not KEY=VALUE")
+        try:
+            found[key] = json.loads(value)
+        except ValueError:
+            found[key] = value
+    return found

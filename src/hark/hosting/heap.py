@@ -1,0 +1,71 @@
+"""Memory that is free, given back to the operating system."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+_EVERY: Final = 5.0
+"""Seconds between two looks at the memory of the process."""
+_GROWTH: Final = 4 * 2**20
+"""Bytes that the process has to have grown by before anything is given back."""
+_STATM: Final = Path("/proc/self/statm")
+
+
+def resident_bytes() -> int:
+    """The memory of this process that is in use; 0 where the system does not tell."""
+    try:
+        return int(_STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def system_trim() -> Callable[[], object] | None:
+    """The function of the C library that gives free memory back, if it has one: that of GNU has."""
+    import ctypes  # here: a process that does not grow can do without its 2 MB
+
+    try:
+        trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError):
+        return None
+    return lambda: trim(0)
+
+
+class HeapTrimmer:
+    """Gives free memory back after the process has grown.
+
+    The allocator of GNU keeps what was freed between two blocks in use, in one heap for each of some threads: after a
+    few thousand utterances at once, and Messages of megabytes, a process had twice the memory it needed, for good.
+    """
+
+    def __init__(
+        self,
+        resident: Callable[[], int] = resident_bytes,
+        find_trim: Callable[[], Callable[[], object] | None] = system_trim,
+    ) -> None:
+        self._resident = resident
+        self._find_trim = find_trim
+        self._trim: Callable[[], object] | None = None
+        self._next: float | None = None
+        self._least = 0
+        self._is_possible = True
+
+    def check(self, now: float) -> None:
+        """Look at the memory if it is time to, and give back what is free if it has grown. Takes milliseconds then."""
+        if not self._is_possible or (self._next is not None and now < self._next):
+            return
+        is_first, self._next = self._next is None, now + _EVERY
+        size = self._resident()
+        if is_first:
+            self._least, self._is_possible = size, size > 0
+        elif size - self._least > _GROWTH:
+            self._trim = self._trim or self._find_trim()
+            if self._trim is None:
+                self._is_possible = False
+                return
+            self._trim()
+            self._least = self._resident()
+        else:
+            self._least = min(self._least, size)

@@ -1,0 +1,148 @@
+"""MCP servers as toolboxes, tried with a server of the official library."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hark.builtin.mcp import McpServers
+from hark.model import Message, SystemClock
+from hark.spec import topics
+from hark.testing import Assistant
+
+SERVER = Path(__file__).parent / "small_mcp_server.py"
+STDIO = {"command": sys.executable, "args": [str(SERVER)]}
+
+
+@asynccontextmanager
+async def connected(**server: Any) -> AsyncIterator[Assistant]:
+    """An assistant with one MCP server, in real time: the server is a process."""
+    settings = {"plugins": {"mcp": {"servers": {"small": {**STDIO, **server}}}}}
+    async with Assistant(McpServers(), settings=settings, clock=SystemClock()) as assistant:
+        if "url" not in server and server.get("command") is None:
+            await eventually(lambda: names(assistant))
+        yield assistant
+
+
+async def eventually(holds: Callable[[], Awaitable[object]], seconds: float = 30.0) -> None:
+    """Wait until something holds: another process brings it about, in its own time."""
+    async with asyncio.timeout(seconds):
+        for _ in range(10_000):
+            if await holds():
+                return
+            await asyncio.sleep(0.02)
+
+
+async def ask(assistant: Assistant, topic: str, **data: Any) -> Any:
+    before = len(assistant.of(f"{topic}.response"))
+    assistant.bus.emit(Message(topic, data))
+
+    async def answered() -> bool:
+        return len(assistant.of(f"{topic}.response")) > before
+
+    await eventually(answered)
+    return assistant.of(f"{topic}.response")[-1].data
+
+
+async def invoke(assistant: Assistant, name: str, /, **args: Any) -> Any:
+    return await ask(assistant, topics.TOOLS_INVOKE, name=name, args=args)
+
+
+async def names(assistant: Assistant) -> set[str]:
+    return {one["name"] for one in (await ask(assistant, topics.TOOLS_LIST))["tools"]}
+
+
+async def test_the_tools_of_a_server_are_a_toolbox() -> None:
+    async with connected() as assistant:
+        found = (await ask(assistant, topics.PERSONA_TOOLS_DISCOVER))["tools"]
+        assert {one["toolbox_id"] for one in found} == {"small"}
+        assert {"add", "greet", "fail", "wait", "erase"} <= {one["name"] for one in found}
+        assert [one["name"] for one in found if one.get("dangerous")] == ["erase"]
+        assert (await invoke(assistant, "add", a=2, b=3))["result"] == {"result": 5}
+        assert (await invoke(assistant, "greet", name="Ann"))["result"] == "Hello, Ann!"
+        assert (await invoke(assistant, "fail"))["error"] == "McpError: Error executing tool fail"
+        wrong = (await invoke(assistant, "add", a="two", b=3))["error"]
+        assert wrong == "the arguments do not fit: a: 'two' is not of type 'integer'"
+
+
+async def test_a_server_sees_nothing_of_our_environment_that_it_was_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARK_SECRET", "42")
+    async with connected(env={"GIVEN": "1"}) as assistant:
+        seen = (await invoke(assistant, "secrets"))["result"]["result"]
+        assert "GIVEN" in seen
+        assert "HARK_SECRET" not in seen
+
+
+async def test_a_call_that_takes_too_long_is_given_up() -> None:
+    async with connected(timeout=0.5) as assistant:
+        assert "no answer within 0.5 s" in (await invoke(assistant, "wait"))["error"]
+        assert (await invoke(assistant, "add", a=1, b=1))["result"] == {"result": 2}
+
+
+async def test_only_allowed_tools_are_there() -> None:
+    async with connected(only=["add", "gr*"], never=["grow"], dangerous=["add"]) as assistant:
+        assert await names(assistant) == {"add", "greet"}
+        assert (await ask(assistant, topics.TOOLS_GET, name="add"))["dangerous"] is True
+        assert (await invoke(assistant, "fail"))["error"] == "Unknown tool: 'fail'"
+
+
+async def test_a_changed_list_is_followed() -> None:
+    async with connected() as assistant:
+        changes = len(assistant.of(topics.TOOLS_CHANGED))
+        assert (await invoke(assistant, "grow"))["result"]
+
+        async def has_grown() -> bool:
+            return "new" in await names(assistant)
+
+        await eventually(has_grown)
+        assert len(assistant.of(topics.TOOLS_CHANGED)) > changes
+
+
+async def test_a_server_that_died_is_started_again() -> None:
+    async with connected(timeout=5) as assistant:
+        assert "error" in await invoke(assistant, "die")
+
+        async def is_back() -> bool:
+            return (await invoke(assistant, "add", a=1, b=2)).get("result") == {"result": 3}
+
+        await eventually(is_back)
+
+
+@pytest.mark.parametrize(("transport", "path"), [("http", "mcp"), ("sse", "sse")])
+async def test_a_server_is_reached_by_its_url(transport: str, path: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(SERVER), transport, str(port), stderr=asyncio.subprocess.DEVNULL
+    )
+    try:
+        url = f"http://127.0.0.1:{port}/{path}"
+        async with connected(command="", args=[], url=url, transport=transport) as assistant:
+            await eventually(lambda: names(assistant))
+            assert (await invoke(assistant, "add", a=2, b=3))["result"] == {"result": 5}
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def test_a_server_that_cannot_be_reached_is_named() -> None:
+    async with connected(command="/nowhere/server") as assistant:
+        (entry,) = assistant.runtime.plugin_set.toolboxes  # type: ignore[union-attr]
+        assert "small: " in entry.plugin.problem()
+        assert "/nowhere/server" in entry.plugin.problem()
+
+
+@pytest.mark.parametrize("wrong", [{"command": ""}, {"url": "http://x"}, {"command": "", "url": "ftp://x"}])
+async def test_settings_that_name_no_server_are_refused(wrong: dict[str, Any]) -> None:
+    async with connected(**wrong) as assistant:
+        (refusal,) = assistant.runtime.refusals
+        assert "the MCP server 'small'" in refusal.reason
+        assert refusal.remedy == "correct [plugins.mcp.servers.small]"

@@ -1,0 +1,106 @@
+"""How command lines are read: what is accepted where, and what mistakes are answered with."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hark.cli.main import main
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_a_misspelt_command_or_option_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 'did you mean "doctor"?' in refused(capsys, "docter")
+    assert 'did you mean "--workers"?' in refused(capsys, "run", "--wokers", "2")
+    assert 'did you mean "revoke"?' in refused(capsys, "token", "revok")
+    assert "there are: text, json" in refused(capsys, "why", "--format", "yaml")
+
+
+def test_help_is_a_command_as_well(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["help", "token", "add"], ["token", "add", "--help"]):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 0
+        assert capsys.readouterr().out.startswith("usage: hark token add")
+
+
+@pytest.mark.parametrize("words", [["-q", "token", "list"], ["token", "-q", "list"], ["token", "list", "-q", "-v"]])
+def test_verbosity_can_stand_anywhere(words: list[str], tmp_path: Path) -> None:
+    assert main([*words, "--state", str(tmp_path)]) == 0
+
+
+def test_descriptions_are_wrapped_and_examples_are_not(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    about, _, rest = capsys.readouterr().out.partition("\nexamples:\n")
+    assert max(map(len, about.splitlines())) <= 60
+    assert "  hark run --service understand --service act --bus ws://127.0.0.1:8181/core\n" in rest
+
+
+def test_settings_in_effect_say_where_they_come_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "hark.toml"
+    file.write_text('[assistant]\nlang = "de-DE"\n\n[plugins."clock.skill"]\nx = 1\n')
+    assert main(["settings", "show", "--settings", str(file), "--format", "json"]) == 0
+    values = {(one["table"], one["key"]): one for one in json.loads(capsys.readouterr().out)}
+    assert (values["assistant", "lang"]["value"], values["assistant", "lang"]["line"]) == ("de-DE", 2)
+    assert values["bus", "port"]["line"] is None
+    assert values['plugins."clock.skill"', "x"]["line"] == 5
+
+
+def test_settings_are_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "hark.toml"
+    file.write_text('[deny]\nskills = ["clok.skill"]\n')
+    assert main(["settings", "check", "--no-plugins", "--settings", str(file)]) == 1
+    assert "did you mean 'clock.skill'?" in capsys.readouterr().out
+    file.write_text('[deny]\nskills = ["a-skill-of-another-machine"]\n')
+    assert main(["settings", "check", "--no-plugins", "--settings", str(file)]) == 0
+
+
+def test_settings_of_engines_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings", "--no-plugins"]) == 0
+    text = capsys.readouterr().out
+    assert "#[engine.faster-whisper]\n" in text
+    assert "#[engine.hibari]\n" in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("hark tok", ["token"]),
+        ("hark token r", ["revoke"]),
+        ("hark run --wor", ["--worker", "--workers"]),
+        ("hark why --format j", ["json"]),
+        ("hark -v doctor --al", ["--alone"]),
+    ],
+)
+def test_bash_completes_commands_options_and_values(
+    typed: str, completed: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["completion", "bash"]) == 0
+    script = tmp_path / "hark"
+    script.write_text(capsys.readouterr().out)
+    words = typed.split(" ")
+    ask = f"source {script}; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _hark; echo ${{COMPREPLY[@]}}"
+    done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True)
+    assert (done.stdout.split(), done.stderr) == (completed, "")
+
+
+def test_every_option_is_completed_in_zsh_and_fish(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "zsh"]) == 0
+    assert capsys.readouterr().out.startswith("#compdef hark\n")
+    assert main(["completion", "fish"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any("__fish_seen_subcommand_from run'" in line and "-l voice" in line for line in lines)
+    assert any("from token; and __fish_seen_subcommand_from add'" in line and "-l emit" in line for line in lines)

@@ -1,0 +1,69 @@
+"""Free memory is given back."""
+
+from __future__ import annotations
+
+import pytest
+
+from hark.hosting.heap import HeapTrimmer, resident_bytes, system_trim
+
+MB = 2**20
+
+
+class Memory:
+    def __init__(self) -> None:
+        self.size = 40 * MB
+        self.trimmed: list[int] = []
+
+    def resident(self) -> int:
+        return self.size
+
+    def trim(self) -> None:
+        self.trimmed.append(self.size)
+        self.size -= 10 * MB
+
+
+def test_memory_is_given_back_once_the_process_has_grown() -> None:
+    memory = Memory()
+    heap = HeapTrimmer(memory.resident, lambda: memory.trim)
+    heap.check(0.0)
+    heap.check(10.0)
+    assert memory.trimmed == [], "it has not grown"
+    memory.size = 60 * MB
+    heap.check(11.0)
+    assert memory.trimmed == [], "it is too early to look again"
+    heap.check(20.0)
+    assert memory.trimmed == [60 * MB]
+    heap.check(30.0)
+    assert memory.trimmed == [60 * MB], "the 50 MB that are left are in use"
+    memory.size = 55 * MB
+    heap.check(40.0)
+    assert memory.trimmed == [60 * MB, 55 * MB]
+
+
+def test_a_process_that_does_not_grow_does_not_ask_for_the_function() -> None:
+    def fail() -> None:
+        pytest.fail("it was asked for")
+
+    heap = HeapTrimmer(lambda: 40 * MB, fail)
+    for now in range(0, 100, 10):
+        heap.check(float(now))
+
+
+def test_a_system_without_the_means_is_left_alone() -> None:
+    asked: list[int] = []
+
+    def resident() -> int:
+        asked.append(1)
+        return len(asked) * 100 * MB
+
+    heap = HeapTrimmer(resident, lambda: None)
+    for now in range(0, 100, 10):
+        heap.check(float(now))
+    assert len(asked) == 2
+
+
+def test_the_memory_of_this_process_can_be_read_and_given_back() -> None:
+    assert resident_bytes() > 5 * MB
+    trim = system_trim()
+    assert trim is not None
+    trim()
