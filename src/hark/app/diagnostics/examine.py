@@ -154,6 +154,15 @@ def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
             if isinstance(entry.plugin, TemplateMatcher)
             for one in entry.plugin.overlaps()
         ],
+        thefts=[
+            f"{one.thief} gets {one.stolen} of {one.asked} sentences of {one.owner} ({one.lang}), such as {one.sentence!r}"
+            for entry in runtime.pipeline
+            if isinstance(entry.plugin, TemplateMatcher)
+            for one in entry.plugin.thefts()
+        ],
+        sentence_model="; ".join(
+            entry.plugin.sentence_model() for entry in runtime.pipeline if isinstance(entry.plugin, TemplateMatcher)
+        ),
         missing=missing_in(runtime.refusals),
         ovos=[*_ovos_plugins(runtime)],
         advice=[*advice(runtime), *unused_entries(settings)] if runtime.is_whole else [],
@@ -285,6 +294,8 @@ def join(
         skills=_once(one.skills for one in found),
         toolboxes=_once(one.toolboxes for one in found),
         overlaps=_once(one.overlaps for one in found),
+        thefts=_once(one.thefts for one in found),
+        sentence_model=next((one.sentence_model for one in found if one.sentence_model), ""),
         missing=_once(one.missing for one in found),
         ovos=_joined_ovos(one.ovos for one in found),
         engines=_once(one.engines for one in found),

@@ -91,6 +91,14 @@ def _problems(report: DoctorReport) -> Iterator[str]:
         yield "Sentences that two skills claim:"
         for line in report.overlaps:
             yield f"  {line}"
+    if report.thefts:
+        yield ""
+        yield "Intents that get sentences of others:"
+        for line in report.thefts:
+            yield f"  {line}"
+    if report.sentence_model:
+        yield ""
+        yield f"Sentence model: {report.sentence_model}"
     if report.advice:
         yield ""
         yield "Settings to check:"

@@ -103,6 +103,10 @@ class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
     missing: list[MissingPlugin]
     overlaps: list[str] = []
     """Sentences that two skills claim, and which one gets them. It may be intended, so it is not a fault."""
+    thefts: list[str] = []
+    """Intents that get sentences which are registered for others, measured. It is no fault either."""
+    sentence_model: str = ""
+    """Whether the sentence model is there and asked."""
     engines: list[EngineReport] = []
     """Engines in order of preference for each kind; none in an assistant without voice."""
     services: list[ServiceReport] = []
