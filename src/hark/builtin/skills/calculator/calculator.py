@@ -123,7 +123,8 @@ class Reader:
         """ "Multiply 6 by 9" with its sign between the numbers."""
         sign = self._verbs.get(words[0]) if words else None
         by = next((place for place, word in enumerate(words) if word in self._by), 0)
-        return words if sign is None or by < 2 else [*words[1:by], sign, *words[by + 1 :]]
+        is_sign = tuple(words[: by + 1]) in self._signs  # "divide that by"
+        return words if sign is None or by < 2 or is_sign else [*words[1:by], sign, *words[by + 1 :]]
 
     def quantity(self, text: str) -> Quantity | None:
         """An amount with its unit; "five feet eleven inches" is one too, in feet."""
