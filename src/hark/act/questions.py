@@ -12,7 +12,7 @@ from hark.model import Clock, Message, ResponseMode, Session
 from hark.model.session_merge import three_way_merge
 from hark.plugins import Turn
 from hark.spec import topics
-from hark.spec.names import DESTINATION, RESPONSE_ID
+from hark.spec.names import RESPONSE_ID
 
 Key = tuple[str, str]
 """A skill and a session: the one that asked last in a session gets the answer."""
@@ -147,7 +147,7 @@ class Questions:
         data: dict[str, object] = {"topic": turn.message.type, "waits": waits}
         if withdrawn is not None:
             data["withdrawn"] = withdrawn
-        self._bus.emit(turn.derive(topics.HANDLER_WAITING, data).carrying(**{DESTINATION: None}))
+        self._bus.emit(turn.message.signal(topics.HANDLER_WAITING, data).carrying(turn.session))
 
 
 class QuestionCancelled(Exception):
