@@ -19,8 +19,8 @@ CARD = (
 )  # fmt: skip
 TRIP = (
     "book a flight to rome", "find me a plane to oslo", "i have to fly to madrid", "get me tickets to berlin",
-    "which airlines go to paris", "reserve a seat to vienna", "how much is a flight to lisbon",
-    "i want to go to athens", "look for flights on monday", "when does the plane to prague leave",
+    "which airlines go to paris", "reserve a seat to vienna", "what is a flight to lisbon", "i want to go to athens",
+    "look for flights on monday", "when does the plane to prague leave",
 )  # fmt: skip
 
 
