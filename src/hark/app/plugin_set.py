@@ -18,7 +18,6 @@ from hark.bus import Bus
 from hark.hosting import CallLimits, Loaded, PluginFile, PluginHost, Refusal, Registry, Runner, discover
 from hark.hosting.discovery import GROUPS
 from hark.plugins import AudioTap, PipelinePlugin, Plugin, Toolbox, Transformer
-from hark.plugins.engines import Unavailable
 from hark.plugins.handlers import handlers_of
 from hark.spec import TRANSFORMER_TYPES, TransformerType
 
@@ -149,8 +148,8 @@ class PluginSet:
         del self._hosts[id(plugin)]
         await host.close()
         registry.remove(entry.id)
-        if isinstance(outcome.error, Unavailable):
-            return Refusal(registry.kind, entry.id, str(outcome.error), outcome.error.remedy, entry.origin)
+        if (missing := outcome.unavailable) is not None:
+            return Refusal(registry.kind, entry.id, str(missing), missing.remedy, entry.origin)
         return Refusal(registry.kind, entry.id, f"it did not start: {outcome.failure}", "", entry.origin)
 
     async def stop(self, entry: Loaded[Any]) -> None:
