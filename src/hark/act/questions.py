@@ -50,6 +50,8 @@ class Questions:
         """Ask and wait; None when nothing was said within `timeout` seconds. `Turn.listen` promises the rest."""
         if not 0 < timeout < float("inf"):
             raise ValueError(f"a question waits for a number of seconds above 0, not for {timeout!r}")
+        if not isinstance(question, str):
+            raise TypeError(f"a question is text, not {type(question).__name__}")
         if asyncio.get_running_loop() is not self._loop:
             raise RuntimeError("only an async def handler can ask, on the event loop that called it")
         self._ends_of_turns()  # before the answer comes, whose end marker may follow it at once

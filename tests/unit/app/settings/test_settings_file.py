@@ -60,7 +60,7 @@ MISTAKES = {
     '[assistant]\nlangs = ["de", "no!"]': '2: [assistant] langs: "no!" is not a language tag such as "en-US"; '
     "the default is []",
     "[assistant]\npipeline = 'a'": '2: [assistant] pipeline: "a" is not a list of ids such as ["one", "another"]; '
-    'the default is ["stop", "interrupt", "converse", "several", "correction...',
+    'the default is ["stop", "interrupt", "converse", "several", "correction"...',
     "[transformers]\ntts = [1]": "2: [transformers] tts: 1 is not an id in quotes; remove the key to leave it unset",
     "[transformer.speech.a]\nessential = true": "1: [transformer.speech]: there is no such chain; "
     "the chains are: audio, utterance, metadata, intent, dialog, tts",

@@ -153,7 +153,8 @@ async def test_a_script_holds_with_a_voice_that_speaks_in_pieces(script: str) ->
 
 async def test_another_language_is_spoken_after_pressing_a_button() -> None:
     heard = FakeSTT()
-    script = "user: say no more\nhark: fine\nlanguage: de-DE\nuser: say no more\nhark says nothing\n"
+    script = "user: say no more\nhark: fine\nlanguage: de-DE\nuser: say no more\n"
+    script += "hark: * nicht verstanden\n"
     await aloud(f"{script}happens: ovos.intent.unmatched\n", Fakes(heard, listen_back=False))
     assert [lang for _, lang in heard.heard] == ["en-US", "de-DE"]
 

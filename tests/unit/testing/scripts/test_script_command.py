@@ -162,7 +162,7 @@ def test_a_plugin_that_nobody_asked_for_may_be_missing(folder: Path, capsys: pyt
 def test_settings_are_those_of_the_script_else_those_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "mute.toml").write_text('[deny]\nskills = ["parrot.skill"]\n')
     write(folder / "a.talk")
-    (folder / "b.talk").write_text("settings: mute.toml\nuser: say a\nhark says nothing\n")
+    (folder / "b.talk").write_text("settings: mute.toml\nuser: say a\nhark: * did not *\n")
     (folder / "c.talk").write_text("settings: none\nuser: say a\nhark: a\n")
     assert main(["test", ".", "--settings", "mute.toml"]) == 1
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if ".talk  " in line] == [

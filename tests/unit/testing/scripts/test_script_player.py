@@ -33,7 +33,10 @@ async def test_the_rest_may_be_left_open() -> None:
 
 
 async def test_silence_where_something_is_written() -> None:
-    told = await differs("user: florble\nhark: yes?\n")
+    silent = {**CONVERSING, "plugins": {"remarks": {"not_understood": False}}}
+    with pytest.raises(AssertionError) as raised:
+        await play("language: en-US\nuser: florble\nhark: yes?\n", Drawer, settings=silent)
+    told = str(raised.value)
     assert told.startswith("script:3: Hark said nothing\n")
     assert "No plugin claimed this." in told
 
@@ -94,6 +97,7 @@ async def test_a_satellite_keeps_its_session() -> None:
         hark (kitchen): it was milk
         user: what was it
         happens: ovos.intent.unmatched
+        hark: * did not *
         """
     )
 
@@ -176,9 +180,9 @@ async def test_what_must_never_be() -> None:
 
 
 async def test_a_handler_that_fails_is_a_difference_unless_it_is_written() -> None:
-    told = await differs("user: fall over\n")
+    told = await differs("user: fall over\nhark: *\n")
     assert "after this line a handler failed: drawer.skill:fall: LookupError: no floor" in told
-    await converse("user: fall over\nhappens: ovos.intent.handler.error, exception = * floor *\n")
+    await converse("user: fall over\nhappens: ovos.intent.handler.error, exception = * floor *\nhark: *\n")
 
 
 async def test_a_restart_keeps_what_is_on_disk_and_in_the_session_and_nothing_else() -> None:
@@ -216,6 +220,7 @@ async def test_conversations_know_nothing_of_each_other() -> None:
 
 async def test_the_language_can_change() -> None:
     script = "language: en-US\nuser: say hi\nhark: hi\nlanguage: de-DE\nuser: say hi\nhappens: ovos.intent.unmatched\n"
+    script += "hark: * nicht verstanden\n"
     await play(f"{script}language (kitchen): en-US\nuser (kitchen): say hi\nhark (kitchen): hi\n")
 
 
@@ -243,5 +248,5 @@ async def test_settings_reach_the_assistant() -> None:
     settings = {**CONVERSING, "deny": {"skills": ["drawer.skill"]}}
     settings["assistant"] = {"pipeline": ["template"]}
     await play(
-        "user: talk a lot\nhark says nothing\nhappens: ovos.intent.unmatched\n", Drawer, Kettle, settings=settings
+        "user: talk a lot\nhark: * did not *\nhappens: ovos.intent.unmatched\n", Drawer, Kettle, settings=settings
     )
