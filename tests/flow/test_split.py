@@ -216,7 +216,8 @@ def test_a_process_that_hangs_is_restarted_and_the_culprit_named(split: Split) -
         pid = split.processes["act"]
         running.write("hang the process")
         eventually(lambda: split.processes.get("act", pid) != pid)
-        assert "stalling.skill" in running.line(), "the turn has ended with an error"
+        assert "the skill stalling" in running.line(), "the user is told"
+        assert running.line().startswith("(stalling.skill:hang: "), "the turn has ended with an error"
         assert split.answer("say still here") == "still here"
         end(running)
     assert re.search(r"^act: \S+ \S+ ERROR hark\.watchdog: the event loop was blocked", running.errors, re.MULTILINE)

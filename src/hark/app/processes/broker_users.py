@@ -24,7 +24,6 @@ _HANDLER_HOSTS: Final = ("understand", "act")
 _NEVER: Final = (
     "$SYS.>",
     "$JS.API.STREAM.DELETE.>",
-    "$JS.API.STREAM.PURGE.>",
     "$JS.API.STREAM.UPDATE.>",
     "$JS.API.STREAM.MSG.DELETE.>",
     "$JS.API.STREAM.RESTORE.>",
@@ -32,6 +31,9 @@ _NEVER: Final = (
     "$JS.API.CONSUMER.DELETE.>",
     "$JS.API.CONSUMER.PAUSE.>",
 )
+_PURGE: Final = "$JS.API.STREAM.PURGE."
+_KEPT: Final = ("{}-turns", "{}-ends", "KV_{}-lease", "KV_{}-session", "KV_{}-services")
+"""What the scheduler must not purge: everything but its schedules, of which it removes those that are over."""
 _ENDS: Final = (
     topics.UTTERANCE_HANDLED,
     topics.UTTERANCE_CANCELLED,
@@ -51,6 +53,8 @@ def denied(user: str, prefix: str = "hark.") -> tuple[list[str], list[str]]:
     others = [other for other in USERS if other != user]
     inboxes = [f"{inbox_prefix(other)}.>" for other in others]
     publish = [*_NEVER, *inboxes]
+    # The broker knows no exception from what it denies.
+    publish += [_PURGE + kept.format(name) for kept in _KEPT] if user == "schedule" else [f"{_PURGE}>"]
     for other in others:
         publish += [f"$KV.{name}-services.{other}", f"$KV.{name}-services.{other}.>"]
     if user != "understand":

@@ -32,6 +32,9 @@ FROM: Final = "from"
 EDGE: Final = "edge"
 """The process of the websocket server, which claims its place like a service."""
 
+_EXAMINATION: Final = 5.0
+"""Seconds a process may take to examine itself; it compares all sentences of all skills, perhaps on a busy machine."""
+
 _marks = count(1)
 
 
@@ -98,7 +101,7 @@ class TraceResponder:
 class TraceCollector:
     """The traces of turns, each joined from the slices that the processes have."""
 
-    def __init__(self, bus: Bus, members: Members, window: float = 1.0) -> None:
+    def __init__(self, bus: Bus, members: Members, window: float = 3.0) -> None:
         self._bus = bus
         self._members = members
         self._window = window
@@ -155,7 +158,7 @@ class ReportCollector:
         """Ask all of them; a process that does not answer is reported as missing."""
         present = await self._members.present()
         asked = [info.id for info in present if info.services != (EDGE,)]  # the edge has no plugins
-        answers = await ask_all(self._bus, asked, topics.EXAMINE_ASK, {}, topics.EXAMINE_TOLD)
+        answers = await ask_all(self._bus, asked, topics.EXAMINE_ASK, {}, topics.EXAMINE_TOLD, _EXAMINATION)
         alive = {str(answer.data.get(FROM)) for answer in answers} | {info.id for info in present} - set(asked)
         services: list[ServiceReport] = []
         for name in (*ALL_SERVICES, EDGE):

@@ -224,6 +224,7 @@ NOT_THEIRS = [
     ("hear", "$JS.ACK.hark-turns.named.1.1.1.1.0"),
     ("understand", "$JS.API.STREAM.DELETE.hark-turns"),
     ("supervisor", "$JS.API.STREAM.PURGE.hark-ends"),
+    ("schedule", "$JS.API.STREAM.PURGE.KV_hark-session"),
     ("act", "_INBOX.understand.x.1"),
 ]
 
