@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from itertools import count
@@ -48,6 +49,31 @@ os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.envir
 # with other ones: `make unit ARGS=--hypothesis-profile=default`.
 hypothesis.settings.register_profile("gate", derandomize=True)
 hypothesis.settings.load_profile("gate")
+
+_connect = socket.create_connection
+_asked_for: list[str] = []
+"""Hosts that a test tried to reach by HTTP, though they are not on this machine."""
+
+
+def _connect_here(address: tuple[str, int], *more: Any, **options: Any) -> socket.socket:
+    """A connection to this machine, and to no other: what is tested answers without the network."""
+    host = address[0]
+    if host != "localhost" and not host.startswith("127.") and host != "::1" and not host.endswith(".invalid"):
+        _asked_for.append(host)
+        raise OSError(f"tests do not reach {host}")
+    return _connect(address, *more, **options)
+
+
+socket.create_connection = _connect_here  # type: ignore[assignment]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Fail a test that tried to reach another machine, also where the code under test got over it."""
+    _asked_for.clear()
+    yield
+    assert not _asked_for, f"the test tried to reach {sorted(set(_asked_for))}"
+
 
 LIFECYCLE = frozenset(
     {

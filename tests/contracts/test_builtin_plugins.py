@@ -27,6 +27,7 @@ from hark.builtin import (
     Several,
     ShoppingSkill,
     SmallTalkSkill,
+    SourcesSkill,
     SpellingSkill,
     Stop,
     TemplateMatcher,
@@ -65,6 +66,7 @@ test_facts = contract(FactsSkill)
 test_limits = contract(LimitsSkill)
 test_repeat = contract(RepeatSkill)
 test_smalltalk = contract(SmallTalkSkill)
+test_sources = contract(SourcesSkill)
 test_spelling = contract(SpellingSkill)
 test_volume = contract(VolumeSkill)
 test_weather = contract(WeatherSkill)
@@ -94,6 +96,7 @@ def test_nobody_is_left_out() -> None:
         LimitsSkill,
         RepeatSkill,
         SmallTalkSkill,
+        SourcesSkill,
         SpellingSkill,
         VolumeSkill,
         WeatherSkill,

@@ -9,7 +9,8 @@ import pytest
 from flow.dev_rig import WEATHER
 from flow.hark_process import World, eventually
 
-HOW = "how is the weather"
+SKY = WEATHER.replace("weather", "sky")  # there is a builtin weather skill
+HOW = "how is the sky"
 
 COUNTING = """
 from hark.skills import Skill, intent
@@ -31,24 +32,24 @@ class Counting(Skill):
 def world(tmp_path: Path) -> World:
     """A home directory of its own."""
     made = World(tmp_path)
-    made.write_settings('[assistant]\nfiles = ["weather.py"]\n')
-    (made.settings.parent / "weather.py").write_text(WEATHER)
+    made.write_settings('[assistant]\nfiles = ["sky.py"]\n')
+    (made.settings.parent / "sky.py").write_text(SKY)
     return made
 
 
 def test_lines_from_a_pipe_are_answered_by_what_was_saved_last(world: World) -> None:
-    file = world.settings.parent / "weather.py"
+    file = world.settings.parent / "sky.py"
     with world.running("run", "--dev") as hark:
         assert hark.say(HOW) == "Sunny."
-        file.write_text(WEATHER.replace("Sunny", "Rainy"))
+        file.write_text(SKY.replace("Sunny", "Rainy"))
         assert eventually(lambda: hark.say(HOW) == "Rainy.")
-        file.write_text(WEATHER.replace("class", "clas"))
+        file.write_text(SKY.replace("class", "clas"))
         assert hark.say(HOW) == "Rainy."
-        file.write_text(WEATHER.replace("Sunny", "Foggy"))
+        file.write_text(SKY.replace("Sunny", "Foggy"))
         assert eventually(lambda: hark.say(HOW) == "Foggy.")
         status, errors = hark.end()
     assert status == 0
-    assert errors.count("hark: reloaded weather.skill (1 intent) in ") == 2
+    assert errors.count("hark: reloaded sky.skill (1 intent) in ") == 2
 
 
 def test_what_is_kept_on_disk_survives_the_edit_of_an_installed_plugin(world: World) -> None:
@@ -71,15 +72,15 @@ def test_what_is_kept_on_disk_survives_the_edit_of_an_installed_plugin(world: Wo
 
 
 def test_a_person_at_a_terminal_reads_what_came_of_a_save(world: World) -> None:
-    file = world.settings.parent / "weather.py"
+    file = world.settings.parent / "sky.py"
     with world.at_terminal("run", "--dev") as hark:
         hark.until("> ")
-        file.write_text(WEATHER.replace("def now(self, turn)", "def now(self, turn"))
+        file.write_text(SKY.replace("def now(self, turn)", "def now(self, turn"))
         told = hark.until("the old version stays in service")
-        assert "weather.skill not reloaded: importing it failed: SyntaxError" in told
+        assert "sky.skill not reloaded: importing it failed: SyntaxError" in told
         assert f"{file}:8" in told.replace("\r\n", "")
-        file.write_text(WEATHER.replace("Sunny", "Rainy"))
-        hark.until("reloaded weather.skill (1 intent) in ")
+        file.write_text(SKY.replace("Sunny", "Rainy"))
+        hark.until("reloaded sky.skill (1 intent) in ")
         hark.write(HOW)
         hark.until("Rainy.")
 

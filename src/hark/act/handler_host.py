@@ -23,7 +23,7 @@ from hark.plugins import Plugin, Turn
 from hark.plugins.handlers import converses, fallbacks_of, handlers_of
 from hark.plugins.schedules import ScheduledTurn, scheduled_of
 from hark.spec import dispatch_topic, topics
-from hark.spec.names import TOOL_TURN, TRACE_KEEP
+from hark.spec.names import SCHEDULER, SKILL_ID, TOOL_TURN, TRACE_KEEP
 from hark.trace import TraceStore
 
 log = logging.getLogger("hark.act")
@@ -226,8 +226,8 @@ class HandlerHost:
 
     async def _call_scheduled(self, entry: Loaded[Any], name: str, fire: Message) -> None:
         """The scheduler fired an event of a plugin. It may do so twice for one occurrence."""
-        said = fire.context.get("scheduler")
-        if not isinstance(said, Frozen):
+        said = fire.context.get(SCHEDULER)
+        if not isinstance(said, Frozen) or said.get(SKILL_ID, entry.id) != entry.id:
             log.warning("%s was not emitted by the scheduler; %s is not called", fire.type, entry.id)
             return
         occurrence = entry.id, said.get("id"), said.get("due")
@@ -251,7 +251,7 @@ class HandlerHost:
 
     def _tell_scheduled(self, fire: Message, *, runs: bool) -> None:
         """Whatever decides what a stop is about may be in another process."""
-        said = fire.context["scheduler"]
+        said = fire.context[SCHEDULER]
         data = {"call": f"{fire.type} {said.get('id')} {said.get('due')}", "runs": runs}
         self._bus.emit(Message(topics.SCHEDULED_CALL, data, session=fire.session))
 

@@ -12,7 +12,7 @@ from hark.model import Clock, Message, ResponseMode, Session
 from hark.model.session_merge import three_way_merge
 from hark.plugins import Turn
 from hark.spec import topics
-from hark.spec.names import DESTINATION, RESPONSE_ID
+from hark.spec.names import RESPONSE_ID
 
 Key = tuple[str, str]
 """A skill and a session: the one that asked last in a session gets the answer."""
@@ -50,6 +50,8 @@ class Questions:
         """Ask and wait; None when nothing was said within `timeout` seconds. `Turn.listen` promises the rest."""
         if not 0 < timeout < float("inf"):
             raise ValueError(f"a question waits for a number of seconds above 0, not for {timeout!r}")
+        if not isinstance(question, str):
+            raise TypeError(f"a question is text, not {type(question).__name__}")
         if asyncio.get_running_loop() is not self._loop:
             raise RuntimeError("only an async def handler can ask, on the event loop that called it")
         self._ends_of_turns()  # before the answer comes, whose end marker may follow it at once
@@ -145,7 +147,7 @@ class Questions:
         data: dict[str, object] = {"topic": turn.message.type, "waits": waits}
         if withdrawn is not None:
             data["withdrawn"] = withdrawn
-        self._bus.emit(turn.derive(topics.HANDLER_WAITING, data).carrying(**{DESTINATION: None}))
+        self._bus.emit(turn.message.signal(topics.HANDLER_WAITING, data).carrying(turn.session))
 
 
 class QuestionCancelled(Exception):

@@ -18,7 +18,6 @@ from hark.bus import Bus
 from hark.hosting import CallLimits, Loaded, PluginFile, PluginHost, Refusal, Registry, Runner, discover
 from hark.hosting.discovery import GROUPS
 from hark.plugins import AudioTap, PipelinePlugin, Plugin, Toolbox, Transformer
-from hark.plugins.engines import Unavailable
 from hark.plugins.handlers import handlers_of
 from hark.spec import TRANSFORMER_TYPES, TransformerType
 
@@ -149,8 +148,8 @@ class PluginSet:
         del self._hosts[id(plugin)]
         await host.close()
         registry.remove(entry.id)
-        if isinstance(outcome.error, Unavailable):
-            return Refusal(registry.kind, entry.id, str(outcome.error), outcome.error.remedy, entry.origin)
+        if (missing := outcome.unavailable) is not None:
+            return Refusal(registry.kind, entry.id, str(missing), missing.remedy, entry.origin)
         return Refusal(registry.kind, entry.id, f"it did not start: {outcome.failure}", "", entry.origin)
 
     async def stop(self, entry: Loaded[Any]) -> None:
@@ -201,12 +200,27 @@ def plugins(
     def is_hosted(offered: type[Plugin]) -> bool:
         return kind_of(offered) in kinds
 
+    unknown = dict.fromkeys(wanted)
+
+    def known(plugin: Plugin | Refusal) -> Plugin | Refusal:
+        plugin_id = plugin.name if isinstance(plugin, Refusal) else str(getattr(plugin, "id", ""))
+        for name in (plugin_id, f"{kind_of(plugin)}.{plugin_id}"):
+            unknown.pop(name, None)
+        return plugin
+
     for made in filter(is_hosted, builtin_plugins(wanted)):
-        yield made()
+        yield known(made())
     for path in files:
-        yield from PluginFile(path).make(is_hosted)
-    if installed and any(map(_may_offer, sys.path)):
-        yield from discover(tuple(group for group in GROUPS if group in set(map(group_of, kinds))))
+        yield from map(known, PluginFile(path).make(is_hosted))
+    if not installed:
+        return
+    if any(map(_may_offer, sys.path)):
+        yield from map(known, discover(tuple(group for group in GROUPS if group in set(map(group_of, kinds)))))
+    if unknown:
+        # Only here: it is for names that nothing of Hark has.
+        from hark.bridges import opm
+
+        yield from (plugin for plugin in opm.plugins(tuple(unknown)) if kind_of(plugin) in kinds)
 
 
 def builtin_plugins(wanted: Collection[str]) -> Iterator[type[Plugin]]:
@@ -220,14 +234,17 @@ def builtin_plugins(wanted: Collection[str]) -> Iterator[type[Plugin]]:
         yield from (one.load() for one in SHIPPED if one.name in wanted)
 
 
-def wanted_by(settings: Settings) -> frozenset[str]:
-    """The optional plugins that the settings name: pipeline plugins by id, transformers by chain and id."""
+def wanted_by(settings: Settings) -> tuple[str, ...]:
+    """The optional plugins that the settings name: pipeline plugins by id, transformers by chain and id.
+
+    What [transformers] enable names and Hark does not have is there as it is written: a plugin of OVOS, perhaps.
+    """
     options, chains = settings.understanding(), settings.transformers
     pipeline = (options.entry(name).plugin for name in options.pipeline)
-    enabled = (one.name for name in chains.enable for one in named(name))
+    enabled = (found for name in chains.enable for found in [one.name for one in named(name)] or [name])
     ordered = (f"{kind}.{name}" for kind in TRANSFORMER_TYPES for name in chains.order(kind) or ())
     toolboxes = ("mcp",) if settings.plugins.get("mcp", {}).get("servers") else ()
-    return frozenset((*pipeline, *enabled, *ordered, *toolboxes))
+    return tuple(dict.fromkeys((*pipeline, *enabled, *ordered, *toolboxes)))
 
 
 def plugin_files(settings: Settings, settings_file: Path) -> list[Path]:

@@ -24,6 +24,9 @@ CANCEL_PHRASES: Final[Mapping[str, tuple[str, ...]]] = {
     "pt": ("deixa para lá", "deixa pra lá", "esquece isso", "esquece o que eu disse", "ignora isso", "cancela isso"),
 }
 
+_ALONE: Final[Mapping[str, tuple[str, ...]]] = {"en": ("forget it", "forget about it", "forget that", "leave it")}
+"""Phrases that cancel when nothing else is said: "remind me, or I forget it" ends with one of them."""
+
 
 class Cancel(UtteranceTransformer):
     """Cancels an utterance that ends with "never mind", or is just that; an open question is withdrawn with it.
@@ -49,7 +52,9 @@ class Cancel(UtteranceTransformer):
         self._of_language = {lang: _by_length((*phrases, *own), lang) for lang, phrases in CANCEL_PHRASES.items()}
         self._of_any = _by_length((*everything, *own))
         self._own = _by_length(own)
-        self._ends = frozenset(phrase[-1] for known in self._of_any.values() for phrase in known)
+        self._alone = {lang: frozenset(tuple(words(one, lang)) for one in phrases) for lang, phrases in _ALONE.items()}
+        self._alone[""] = alone = frozenset[tuple[str, ...]]().union(*self._alone.values())
+        self._ends = frozenset(phrase[-1] for known in (*self._of_any.values(), alone) for phrase in known)
 
     def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
         if utterances and self._takes_back(utterances[0], ctx.lang):
@@ -59,12 +64,15 @@ class Cancel(UtteranceTransformer):
         return utterances
 
     def _takes_back(self, utterance: str, lang: str | None) -> bool:
-        phrases = self._of_any if lang is None else self._of_language.get(lang.partition("-")[0].lower(), self._own)
+        code = "" if lang is None else lang.partition("-")[0].lower()
+        phrases = self._of_any if lang is None else self._of_language.get(code, self._own)
         # Most utterances end in a word that no phrase ends in: that much can be seen without reading all of it.
         last = utterance.rsplit(None, 1)[-1:]
         if last and "'" not in last[0] and last[0].isascii() and not self._ends.intersection(words(last[0])):
             return False
         said = words(utterance, lang or "")
+        if tuple(said) in self._alone.get(code, ()):
+            return True
         return any(tuple(said[-length:]) in known for length, known in phrases.items())
 
 

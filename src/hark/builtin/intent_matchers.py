@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, ClassVar, Final, Literal
 
@@ -13,7 +15,9 @@ from hark.builtin.candidates import denied
 from hark.intents import LOOSE, NORMAL, STRICT, Found, Overlap, Rejected, TemplatePool, explain, lookup, overlaps
 from hark.intents.keyword import DEFAULT_FLOOR, KeywordPool, lookup_keywords
 from hark.intents.pool import Pool
-from hark.plugins import Declined, Match, Message, PipelinePlugin, Round, Session
+from hark.intents.sentence_model import LANGUAGE, MissingModel, SentenceModel, SentenceVectors, missing_model
+from hark.intents.template import ALONE, Theft, thefts
+from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session
 from hark.spec import topics
 
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -135,21 +139,42 @@ class TemplateMatcher(RegisteredMatcher):
         floor: Share = NORMAL
         """The score, 0 to 1, that an intent has to reach; 1 is a sentence as written. A pipeline entry may say
         otherwise."""
+        sentence_model: bool = False
+        """Whether a sentence model is asked about English utterances that the words alone leave unsure; it needs the
+        extra sentence-model."""
 
     settings: Settings
 
     def __init__(self) -> None:
         self._pool = TemplatePool()
         self._overlaps: list[Overlap] | None = None
+        self._thefts: list[Theft] | None = None
+        self._vectors: SentenceVectors | None = None
         super().__init__(self._pool)
 
+    async def start(self) -> None:
+        if self.settings.sentence_model:
+            try:
+                model = await asyncio.to_thread(SentenceModel)
+            except MissingModel as error:
+                self.host.log.warning("[plugins.template] sentence_model: %s; matching goes on without it", error)
+            else:
+                self._vectors = SentenceVectors(model, self._folder())
+        await super().start()
+
+    def _folder(self) -> Path | None:
+        try:
+            return self.host.data_dir / "sentences"
+        except RuntimeError:  # this assistant keeps nothing on disk
+            return None
+
     def _registration(self, message: Message) -> None:
-        self._overlaps = None
+        self._overlaps = self._thefts = None
         super()._registration(message)
 
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
-    ) -> Match | Declined:
+    ) -> Match | Declined | Later:
         """The first candidate that fits something the session can reach.
 
         Any candidate that fits as written comes before one that is like something.
@@ -157,16 +182,39 @@ class TemplateMatcher(RegisteredMatcher):
         floor = self.floor(round)
         session = _with_denials(session, round)
         reason = ""
+        is_asked = self._vectors is not None and floor < STRICT and lang.partition("-")[0].lower() == LANGUAGE
+        alone = ALONE if is_asked else 0.0
         for least in (STRICT, floor) if len(utterances) > 1 and floor < STRICT else (floor,):
             reason = ""
             for utterance in utterances:
-                found = lookup(self._pool, utterance, lang, session, self.host.clock.wall, least)
+                found = lookup(self._pool, utterance, lang, session, self.host.clock.wall, least, alone=alone)
                 if isinstance(found, Found):
-                    intent = found.intent
-                    note = "" if found.score == 1.0 else f"score {found.score:.2f}, {least:.2f} needed"
-                    return Match(intent.skill_id, intent.intent_name, intent.lang, utterance, found.slots, note=note)
+                    return _match(found, utterance, least)
+                reason = reason or found
+        if is_asked:
+            return Later(lambda: asyncio.to_thread(self._by_meaning, utterances, lang, session, floor))
+        return Declined(reason)
+
+    def _by_meaning(self, utterances: Sequence[str], lang: str, session: Session, floor: float) -> Match | Declined:
+        reason = ""
+        with self._writing:  # registrations wait: this is no longer the thread of the bus
+            for utterance in utterances:
+                now = self.host.clock.wall
+                found = lookup(self._pool, utterance, lang, session, now, floor, alone=ALONE, vectors=self._vectors)
+                if isinstance(found, Found):
+                    return _match(found, utterance, floor)
                 reason = reason or found
         return Declined(reason)
+
+    def sentence_model(self) -> str:
+        """Whether the sentence model is there and asked, in one line."""
+        if self._vectors is not None:
+            return f"asked about utterances in {LANGUAGE} that the words leave unsure"
+        lacking = missing_model()
+        if self.settings.sentence_model:
+            return f"not there: {lacking}" if lacking else "not there: see the log"
+        there = "not installed" if lacking else "installed"
+        return f"{there}, and not asked; [plugins.template] sentence_model = true asks it"
 
     def explain(self, utterance: str, lang: str, session: Session) -> list[str]:
         """What came of comparing a sentence with all intents, as lines of text."""
@@ -177,6 +225,18 @@ class TemplateMatcher(RegisteredMatcher):
         if self._overlaps is None:
             self._overlaps = overlaps(self._pool)
         return self._overlaps
+
+    def thefts(self) -> list[Theft]:
+        """Intents that get sentences of other intents; looked for once after a registration as well."""
+        if self._thefts is None:
+            self._thefts = thefts(self._pool, self.host.clock.wall)
+        return self._thefts
+
+
+def _match(found: Found, utterance: str, floor: float) -> Match:
+    intent = found.intent
+    note = "" if found.score == 1.0 else f"score {found.score:.2f}, {floor:.2f} needed"
+    return Match(intent.skill_id, intent.intent_name, intent.lang, utterance, found.slots, note=note)
 
 
 class KeywordMatcher(RegisteredMatcher):

@@ -14,7 +14,7 @@ from hark.cli.options import add_format, add_lang, add_settings
 from hark.cli.startup import load_settings
 from hark.hosting import Loaded, Refusal, Runner
 from hark.model import SystemClock
-from hark.plugins.engines import EngineKind, Microphone, Player, Unavailable
+from hark.plugins.engines import EngineKind, Microphone, Player
 
 ABOUT: Final = """\
 Lists the microphones and loudspeakers that the engines of [voice] find on this machine, and what prevents them from
@@ -56,8 +56,8 @@ def _found(one: ChosenEngine | Refusal, runner: Runner) -> Iterator[tuple[str, b
     if not isinstance(engine, Microphone | Player):
         return
     told = runner.attempt(Loaded(engine, engine.devices))
-    if isinstance(told.error, Unavailable):
-        yield f"{engine.id}: {told.error}" + (f"; remedy: {told.error.remedy}" if told.error.remedy else ""), False
+    if (missing := told.unavailable) is not None:
+        yield f"{engine.id}: {missing}" + (f"; remedy: {missing.remedy}" if missing.remedy else ""), False
     elif told.error is not None:
         yield f"{engine.id}: {told.failure}", False
     elif not told.value:

@@ -40,7 +40,9 @@ def explain(options: argparse.Namespace) -> int:
 
     path, named = settings_path(options)
     settings = read_settings(path, named=named)
-    lang = options.lang or settings.understanding().lang
+    if options.lang is not None:
+        settings = settings.speaking(options.lang)  # else its sentences are not loaded
+    lang = settings.understanding().lang
 
     async def look() -> list[str]:
         loaded = plugins(installed=options.plugins, files=plugin_files(settings, path), wanted=wanted_by(settings))

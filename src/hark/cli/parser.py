@@ -34,6 +34,8 @@ _COMMANDS: Final = {
     "explain": "compare a sentence with all intents",
     "doctor": "report what is loaded, and what is not and why",
     "transformers": "list the transformers of each chain, or try one",
+    "skills": "install and remove skills: packages of Hark, and of OVOS as they are",
+    "migrate": "move over from OVOS: what becomes of each skill, plugin and setting",
     "tools": "list the tools of personas, or call one",
     "session": "show or reset the session of the device",
     "forget": "delete what is kept of what people said",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hark import __version__, hints
@@ -24,7 +25,7 @@ from hark.cli.conversation import TerminalConversation
 from hark.cli.startup import load_settings, mute_handler_log, mute_refusal_log, report_problems
 from hark.cli.terminal import DescriptorReader, LineReader, Screen, Terminal
 from hark.hosting import Refusal
-from hark.model import SystemClock
+from hark.model import Clock, SystemClock
 from hark.plugins import Plugin
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
             settings_file=str(path),
             voice=None if attending is None else attending.config,
         )
-        async with assistant, development(assistant.runtime):
+        async with assistant, development(assistant.runtime), _ovos_skills(settings, state.directory, clock):
             starting = None
             report_problems(assistant.runtime, path)
             if attending is not None:
@@ -89,6 +90,24 @@ async def _live(options: argparse.Namespace, settings: Settings, state: State) -
             await conversation.run(stop, patient=not terminal.is_interactive)
             if options.stay:
                 await stop.wait()
+
+
+@asynccontextmanager
+async def _ovos_skills(settings: Settings, state: Path, clock: Clock) -> AsyncIterator[None]:
+    """Skills of OVOS that `hark skills` installed, in processes of their own, while the assistant runs."""
+    if not (settings.bus.serve and (state / "skills" / "packages.json").exists()):
+        yield
+        return
+    # Only here: an assistant without such skills does not pay for it.
+    from hark.app.processes.skill_processes import SkillProcesses
+    from hark.app.skill_packages import SkillPackages
+
+    processes = SkillProcesses(SkillPackages(state), settings.bus, clock)
+    processes.start()
+    try:
+        yield
+    finally:
+        await processes.stop()
 
 
 def _attending(settings: Settings, options: argparse.Namespace) -> VoiceTerminal | None:

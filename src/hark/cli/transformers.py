@@ -77,7 +77,7 @@ def _list(options: argparse.Namespace) -> int:
             )
         for one in chain.refused:
             print(f"  !  {one.id:<18}      {one.about}" + (f"; {one.missing}" if one.missing else ""))
-    print('\nThose with "-" come with Hark and are off: [transformers] enable = ["ID", ...] turns them on.')
+    print('\nThose with "-" are off: [transformers] enable = ["ID", ...] turns them on.')
     return OK
 
 

@@ -13,7 +13,7 @@ from hark.hear.options import HearOptions
 from hark.hosting import Engines, Job, Late, Loaded, Outcome, Refusal, Runner
 from hark.model.audio import level
 from hark.plugins import Plugin
-from hark.plugins.engines import Unavailable, VADEngine, VoiceDetector, WakeDetector, WakeWord, WakeWordEngine
+from hark.plugins.engines import VADEngine, VoiceDetector, WakeDetector, WakeWord, WakeWordEngine
 
 log = logging.getLogger("hark.hear")
 
@@ -222,8 +222,8 @@ class Detectors:
                 self._words.append(_Detector(entry.plugin, detector.hears, detector.reset, word))
                 return
             reason = outcome.failure or "its detector() returned no WakeDetector"
-            if isinstance(outcome.error, Unavailable):
-                reason, remedy = str(outcome.error), outcome.error.remedy
+            if (missing := outcome.unavailable) is not None:
+                reason, remedy = str(missing), missing.remedy
         self.refusals.append(Refusal("wake word", word.name, reason, remedy))
         log.error("%s", self.refusals[-1])
 

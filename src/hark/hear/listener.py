@@ -133,6 +133,10 @@ class Listener:
         """Wait until everything that was recorded has its outcome."""
         await self._queue.idle()
 
+    async def tapped(self) -> None:
+        """Wait until every audio tap has heard the sound there was. Only recorded sound can wait for them."""
+        await self._taps.idle()
+
     async def finished(self) -> None:
         """Wait until the sound has ended and everything in it has its outcome, or the listener is closed."""
         await self._finished.wait()
@@ -205,7 +209,7 @@ class Listener:
             return
         self._taps.feed(block, is_recording=self._capture is not None)
         if self._pacing is not None:
-            await self._taps.idle()
+            await self.tapped()
         detection = await self._detectors.detect(block, wake_words=self._capture is None)
         self._echo.add(block, detection.voice)
         match self._state:

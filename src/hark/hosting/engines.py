@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, cast
 
 import msgspec
 
@@ -13,7 +13,7 @@ from hark.hosting.loaded import Loaded
 from hark.hosting.plugin_host import PluginHost
 from hark.hosting.registry import CallLimits, Refusal, Registry
 from hark.hosting.runner import Outcome, Runner
-from hark.plugins.engines import Engine, EngineKind, Unavailable
+from hark.plugins.engines import Engine, EngineKind
 
 log = logging.getLogger("hark.hosting")
 
@@ -67,12 +67,12 @@ class Engines(Generic[E]):
         return None
 
     def _refusal(self, entry: Loaded[E], outcome: Outcome) -> Refusal:
-        error = outcome.error
-        if isinstance(error, Unavailable):
-            return Refusal(self.registry.kind, entry.id, str(error), error.remedy)
-        remedy = ""
-        if isinstance(error, ImportError):
-            remedy = f"install the package that provides {error.name!r}, perhaps with: {hints.install_extra(entry.id)}"
+        if (missing := outcome.unavailable) is not None:
+            return Refusal(self.registry.kind, entry.id, str(missing), missing.remedy)
+        remedy, error = "", outcome.error
+        if issubclass(type(error), ImportError):  # not isinstance, as in `Outcome`
+            module = cast("ImportError", error).name
+            remedy = f"install the package that provides {module!r}, perhaps with: {hints.install_extra(entry.id)}"
         return Refusal(self.registry.kind, entry.id, outcome.failure, remedy, entry.origin)
 
     def usable(self, lang: str | None = None) -> Iterator[Loaded[E]]:

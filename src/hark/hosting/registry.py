@@ -228,7 +228,9 @@ def wants_round(match: Callable[..., Any]) -> bool:
 
 def settings_for(plugin: Plugin, table: dict[str, Any]) -> Any:
     """The plugin's `Settings` filled from its table in the settings file; raises `InvalidPlugin` naming the key."""
-    shape = type(plugin).Settings
+    shape: Any = type(plugin).Settings
+    if shape is dict:  # a bridge to a plugin whose settings Hark does not know
+        return dict(table)
     if not (isinstance(shape, type) and is_dataclass(shape) and shape.__dataclass_params__.frozen):  # type: ignore[attr-defined]
         raise InvalidPlugin(
             "its Settings is not a frozen dataclass", "write @dataclass(frozen=True) above class Settings"

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from types import CoroutineType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -52,6 +52,11 @@ class Outcome(msgspec.Struct):
     def late(self) -> bool:
         """Whether the plugin overran its limit."""
         return type(self.error) is Late  # not isinstance: a plugin's object may override __class__
+
+    @property
+    def unavailable(self) -> Unavailable | None:
+        """The error where the plugin said that it cannot work here."""
+        return cast("Unavailable", self.error) if issubclass(type(self.error), Unavailable) else None
 
     @property
     def failure(self) -> str:
@@ -160,7 +165,7 @@ class Runner:
 
     def count_failure(self, entry: Loaded[Any], outcome: Outcome) -> None:
         """Log and count a call that failed. A success is counted by the caller, which checks the value first."""
-        if isinstance(outcome.error, Unavailable):
+        if outcome.unavailable is not None:
             log.info("%s is not available: %s", entry.id, outcome.error)  # its refusal is what the user reads
         elif outcome.error is not None:
             self.record_failure(entry, outcome.failure, late=outcome.late)

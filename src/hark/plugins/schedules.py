@@ -15,7 +15,7 @@ from hark.model import Frozen, Message, Session
 from hark.plugins.plugin import Host, Plugin
 from hark.plugins.turn import Turn, TurnHost
 from hark.spec import topics
-from hark.spec.names import CANCEL_KEYS, PIPELINE_ID, STAMP_KEYS, UTTERANCE_ID
+from hark.spec.names import CANCEL_KEYS, PIPELINE_ID, SCHEDULER, STAMP_KEYS, UTTERANCE_ID
 
 F = TypeVar("F", bound=Callable[..., Any])
 Seconds = float | timedelta
@@ -26,7 +26,7 @@ _ASK: Final = "hark_schedule"
 """Context key by which an answer is known."""
 _WINDOW: Final = 5.0
 """Seconds in which the scheduler has to answer."""
-_STALE: Final = (UTTERANCE_ID, PIPELINE_ID, *CANCEL_KEYS, *STAMP_KEYS.values(), "scheduler", "hark_ask", _ASK)
+_STALE: Final = (UTTERANCE_ID, PIPELINE_ID, *CANCEL_KEYS, *STAMP_KEYS.values(), SCHEDULER, "hark_ask", _ASK)
 """Context keys of the turn in which a call was asked for: the call is no part of that turn."""
 _STATE: Final = ("intent_context", "active_handlers", "converse_handlers", "response_mode")
 """Session fields that say how the conversation was then."""
@@ -97,7 +97,7 @@ class ScheduledTurn(Turn):
     """
 
     def __init__(self, fire: Message, stage: TurnHost, plugin: Plugin, name: str) -> None:
-        said = dict(fire.context.get("scheduler", {}))
+        said = dict(fire.context.get(SCHEDULER, {}))
         self.id: str = said.get("id", "")
         """The id of the schedule."""
         self.due = _moment(said.get("due"), stage)

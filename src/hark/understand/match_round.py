@@ -191,6 +191,8 @@ class MatchRound:
                 config = Frozen(entry.config, floor=1.0) if strict else entry.config
                 arguments = *arguments, Round(name, config, message, _no_poll, turn.denials.deployed)
             outcome = self._runner.call_now(loaded, *arguments)
+            if type(outcome.value) is Later:
+                continue  # a preview does not wait
             match: Match | None = outcome.value if self._judge(outcome, turn)[0] == "claimed" else None
             if match is not None:
                 return match

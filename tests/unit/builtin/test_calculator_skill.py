@@ -184,7 +184,8 @@ def test_every_language_has_words_for_all_units_and_signs(lang: str) -> None:
     assert forms.keys() == UNITS.keys()
     assert all(len(words) >= 2 for words in forms.values())
     assert groups(CalculatorSkill.locale, "operator", lang).keys() == SIGNS.keys()
-    assert {"opener", "into", "one", "both", "dropped"} == read_table(NAMES / lang / "around.txt").keys()
+    around = {"opener", "into", "one", "both", "dropped", "multiply", "divide", "by"}
+    assert around == read_table(NAMES / lang / "around.txt").keys()
 
 
 @pytest.mark.parametrize("lang", LANGS)

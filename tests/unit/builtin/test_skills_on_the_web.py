@@ -62,7 +62,7 @@ async def test_units_are_those_of_the_home(services: LocalServices) -> None:
 async def test_another_place_and_another_day_follow(services: LocalServices) -> None:
     async with assistant(services) as hark:
         assert "in Paris" in (await hark.hears("what is the weather in paris"))[0]
-        assert (await hark.hears("and tomorrow"))[0].startswith("Tomorrow: overcast")
+        assert (await hark.hears("and tomorrow"))[0].startswith("Tomorrow in Paris: overcast")
         assert await hark.hears("what is the weather in atlantis") == ["I do not know a place called atlantis."]
 
 
@@ -159,3 +159,10 @@ async def test_weather_and_facts_in_every_language(lang: str, services: LocalSer
     head = f"language: {lang}\ntimezone: America/New_York\nnow: 2026-11-17 20:05\n\n"
     settings = {"assistant": {"lang": lang}, "home": HOME, "plugins": services.settings()}
     await play(head + SCRIPTS[lang] + "\n", settings=settings)
+
+
+async def test_a_follow_up_keeps_the_day_and_the_place(services: LocalServices) -> None:
+    async with assistant(services) as hark:
+        assert "in Paris" in (await hark.hears("what is the weather in paris"))[0]
+        assert (await hark.hears("and tomorrow"))[0].startswith("Tomorrow in Paris")
+        assert (await hark.hears("and in lisbon"))[0].startswith("Tomorrow in Lisbon")

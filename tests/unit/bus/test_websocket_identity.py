@@ -189,6 +189,45 @@ async def test_no_other_client_speaks_in_the_name_of_a_skill(frame: bytes, owner
     await bus.close()
 
 
+@pytest.mark.parametrize("owner", ["a client", "the assistant", "before the server"])
+async def test_only_the_scheduler_fires_the_events_of_a_skill(owner: str) -> None:
+    bus = LocalBus()
+    async with serving(bus=bus, reserved=["cook.skill"] if owner == "before the server" else []) as (_, url):
+        rig = Rig(bus, url)
+        program, other = await raw(url), await raw(url)
+        if owner == "a client":
+            await rig.said(program, template("cook.skill"))
+        elif owner == "the assistant":
+            bus.emit(decode(template("cook.skill")))
+        fired = {"id": "egg", "skill_id": "cook.skill", "due": "2026-11-17T20:05:00Z"}
+        for skill_id in ("cook.skill", "another.skill"):
+            forged = wire("cook.skill.ring", {"kind": "timer"}, scheduler={**fired, "skill_id": skill_id})
+            assert await rig.said(other, forged) == []
+        # What a skill says when one of its events was fired has the same context.
+        assert len(await rig.said(other, wire("ovos.utterance.speak", {"utterance": "x"}, scheduler=fired))) == 1
+        assert len(await rig.said(other, wire("cook.skill.ring"))) == 1
+        await program.end()
+        await other.end()
+    await bus.close()
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [topics.SCHEDULER_SCHEDULE, topics.SCHEDULER_CANCEL, topics.SCHEDULER_GET, topics.SCHEDULER_LIST],
+)
+async def test_a_request_about_the_schedules_of_another_is_answered_with_a_refusal(topic: str) -> None:
+    bus = LocalBus()
+    async with serving(bus=bus, reserved=["cook.skill"]) as (_, url):
+        rig = Rig(bus, url)
+        program = await raw(url)
+        await rig.said(program, template("mine.skill"))
+        assert await rig.said(program, wire(topic, {"id": "egg"}, skill_id="cook.skill")) == [f"{topic}.response"]
+        assert [one.data["error"] for one in rig.messages if one.type == f"{topic}.response"] == ["skill_id_mismatch"]
+        assert await rig.said(program, wire(topic, {"id": "egg"}, skill_id="mine.skill")) == [topic]
+        await program.end()
+    await bus.close()
+
+
 async def test_a_skill_is_kept_for_its_token_until_30_s_after_the_connection_is_gone() -> None:
     clock, bus = FakeClock(), LocalBus()
     async with serving(clock, bus=bus, credentials=Tokens(cook=Permissions(), thief=Permissions())) as (server, url):

@@ -89,4 +89,4 @@ def test_the_doctor_names_a_server_that_does_not_answer(capsys: pytest.CaptureFi
     assert main(["doctor", "--alone", "--settings", str(file)]) != 0
     text = capsys.readouterr().out
     assert "! http://127.0.0.1:9 cannot be reached: Connection refused; start it, or correct url" in text
-    assert "[transformers] enable names 'nope', which does not come with Hark" in text
+    assert "[transformers] enable names 'nope', which is not installed" in text

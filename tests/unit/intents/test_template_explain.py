@@ -6,7 +6,7 @@ import pytest
 from pools import HERE, NOW, ask, entity, register
 
 from hark.intents import TemplatePool, explain, overlaps
-from hark.intents.template import Explanation, Knowledge, Overlap
+from hark.intents.template import Explanation, Knowledge, Overlap, Theft, thefts
 from hark.model import Session
 
 
@@ -86,3 +86,10 @@ def test_a_session_has_overlaps_of_its_own(pool: TemplatePool) -> None:
     register(pool, "sat.skill:joke", "tell me a joke", scope="sat-3")
     assert overlaps(pool) == []
     assert [overlap.loser for overlap in overlaps(pool, "sat-3")] == ["sat.skill:joke"]
+
+
+def test_an_intent_that_gets_sentences_of_another_is_found_with_their_number(pool: TemplatePool) -> None:
+    assert thefts(pool, lambda: NOW) == []
+    register(pool, "late.skill:clock", "tell me the time", "which hour has come")
+    (one,) = thefts(pool, lambda: NOW)
+    assert one == Theft("clock.skill:time", "late.skill:clock", "en-US", "tell me the time", 1, 2)

@@ -12,6 +12,7 @@ from hark.app.diagnostics.report import (
     DoctorReport,
     EngineReport,
     MissingPlugin,
+    OvosPluginReport,
     PipelineReport,
     PluginReport,
     ServiceReport,
@@ -21,6 +22,7 @@ from hark.app.runtime import Runtime
 from hark.app.services import Hear, Speak
 from hark.app.settings import Settings
 from hark.app.settings.check import nearest
+from hark.bridges import opm
 from hark.builtin import TemplateMatcher
 from hark.builtin.transformers import SHIPPED, named
 from hark.hosting import Engines, Loaded, Refusal, Runner, sendable_text
@@ -67,7 +69,7 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
                 yield f"[transformer.{kind}.{name}] is essential and not loaded: every {what} is cancelled"
             elif name not in loaded and name not in found.refused:
                 yield f"[transformer.{kind}.{name}] names what is not loaded{_meant(name, loaded)}"
-    yield from _enable_advice(settings)
+    yield from _enable_advice(settings, found)
     yield from _deny_advice(settings, found)
     wanted = {name for kind in ENGINE_KINDS for name in getattr(settings.voice, kind)}
     for name in settings.engine:
@@ -79,12 +81,13 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
                 yield f"[{table}] names {name!r}, which is not loaded{_meant(name, found.all_ids)}"
 
 
-def _enable_advice(settings: Settings) -> Iterator[str]:
+def _enable_advice(settings: Settings, found: Inventory) -> Iterator[str]:
+    of_others = {name for kind, ids in found.transformers.items() for one in ids for name in (one, f"{kind}.{one}")}
     for name in settings.transformers.enable:
         shipped = named(name)
-        if not shipped:
+        if not shipped and name not in of_others and name.rpartition(".")[2] not in found.refused:
             known = {one.id for one in SHIPPED}
-            yield f"[transformers] enable names {name!r}, which does not come with Hark{_meant(name, known)}"
+            yield f"[transformers] enable names {name!r}, which is not installed{_meant(name, known)}"
         for one in shipped:
             order = None if one.kind == "audio_tap" else settings.transformers.order(one.kind)
             if order is not None and one.id not in order:
@@ -151,9 +154,46 @@ def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
             if isinstance(entry.plugin, TemplateMatcher)
             for one in entry.plugin.overlaps()
         ],
+        thefts=[
+            f"{one.thief} gets {one.stolen} of {one.asked} sentences of {one.owner} ({one.lang}), "
+            f"such as {one.sentence!r}"
+            for entry in runtime.pipeline
+            if isinstance(entry.plugin, TemplateMatcher)
+            for one in entry.plugin.thefts()
+        ],
+        sentence_model="; ".join(
+            entry.plugin.sentence_model() for entry in runtime.pipeline if isinstance(entry.plugin, TemplateMatcher)
+        ),
         missing=missing_in(runtime.refusals),
+        ovos=[*_ovos_plugins(runtime)],
         advice=[*advice(runtime), *unused_entries(settings)] if runtime.is_whole else [],
     )
+
+
+def _ovos_plugins(runtime: Runtime) -> Iterator[OvosPluginReport]:
+    """Installed plugins of OVOS: loaded, refused, or how to turn them on."""
+    refused = {refusal.name for refusal in runtime.refusals}
+    loaded: set[tuple[str, str]] = {
+        (kind, entry.id) for kind, registry in runtime.transformers.items() for entry in registry
+    }
+    loaded |= {("pipeline", entry.id) for entry in runtime.pipeline}
+    for one in opm.found():
+        engine_kind = one.kind.removesuffix("_engine")
+        if (one.kind, one.id) in loaded:
+            state = "loaded"
+        elif one.id in refused:
+            state = "not loaded, see below"
+        elif one.missing:
+            state = f"off; it needs {one.missing}"
+        elif one.is_transformer:
+            state = f'off; [transformers] enable = ["{one.id}"] turns it on'
+        elif one.kind == "pipeline":
+            state = f'off; an entry [pipeline.NAME] plugin = "{one.id}" of the pipeline asks it'
+        elif one.id in getattr(runtime.settings.voice, engine_kind):
+            state = "named in [voice]"
+        else:
+            state = f'off; [voice] {engine_kind} = ["{one.id}"] uses it'
+        yield OvosPluginReport(kind=engine_kind, id=one.id, package=f"{one.package} {one.version}", state=state)
 
 
 def engines_in(engines: Engines[Any], runner: Runner) -> list[EngineReport]:
@@ -255,7 +295,10 @@ def join(
         skills=_once(one.skills for one in found),
         toolboxes=_once(one.toolboxes for one in found),
         overlaps=_once(one.overlaps for one in found),
+        thefts=_once(one.thefts for one in found),
+        sentence_model=next((one.sentence_model for one in found if one.sentence_model), ""),
         missing=_once(one.missing for one in found),
+        ovos=_joined_ovos(one.ovos for one in found),
         engines=_once(one.engines for one in found),
         services=services,
         advice=[],
@@ -274,6 +317,15 @@ def _once(lists: Iterable[Sequence[T]]) -> list[T]:
     for one_list in lists:
         items += [item for item in one_list if item not in items]
     return items
+
+
+def _joined_ovos(lists: Iterable[Sequence[OvosPluginReport]]) -> list[OvosPluginReport]:
+    """Each plugin once: a process that loaded one knows more about it than the others."""
+    known: dict[tuple[str, str], OvosPluginReport] = {}
+    for one in concatenated.from_iterable(lists):
+        if one.state == "loaded" or (one.kind, one.id) not in known:
+            known[one.kind, one.id] = one
+    return list(known.values())
 
 
 def _inventory(report: DoctorReport) -> Inventory:

@@ -45,7 +45,16 @@ def _lines(report: DoctorReport) -> Iterator[str]:
         yield "Engines, in order of preference for each kind:"
     for engine in report.engines:
         yield from _member(f"{engine.kind:<11} {engine.member.id:<16} {engine.about}", engine.member)
+    yield from _ovos_plugins(report)
     yield from _problems(report)
+
+
+def _ovos_plugins(report: DoctorReport) -> Iterator[str]:
+    if report.ovos:
+        yield ""
+        yield "Plugins of OVOS that are installed:"
+    for plugin in report.ovos:
+        yield f"  {plugin.kind:<11} {plugin.id:<36} {plugin.package}: {plugin.state}"
 
 
 def _chains(report: DoctorReport) -> Iterator[str]:
@@ -82,6 +91,14 @@ def _problems(report: DoctorReport) -> Iterator[str]:
         yield "Sentences that two skills claim:"
         for line in report.overlaps:
             yield f"  {line}"
+    if report.thefts:
+        yield ""
+        yield "Intents that get sentences of others:"
+        for line in report.thefts:
+            yield f"  {line}"
+    if report.sentence_model:
+        yield ""
+        yield f"Sentence model: {report.sentence_model}"
     if report.advice:
         yield ""
         yield "Settings to check:"

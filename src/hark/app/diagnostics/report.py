@@ -65,6 +65,16 @@ class MissingPlugin(msgspec.Struct, frozen=True, kw_only=True):
     where: str
 
 
+class OvosPluginReport(msgspec.Struct, frozen=True, kw_only=True):
+    """An installed plugin of OVOS's plugin manager."""
+
+    kind: str
+    id: str
+    package: str
+    state: str
+    """"loaded", or what keeps it from being loaded."""
+
+
 class ServiceReport(msgspec.Struct, frozen=True, kw_only=True):
     """A service that has a process to itself."""
 
@@ -93,10 +103,16 @@ class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
     missing: list[MissingPlugin]
     overlaps: list[str] = []
     """Sentences that two skills claim, and which one gets them. It may be intended, so it is not a fault."""
+    thefts: list[str] = []
+    """Intents that get sentences which are registered for others, measured. It is no fault either."""
+    sentence_model: str = ""
+    """Whether the sentence model is there and asked."""
     engines: list[EngineReport] = []
     """Engines in order of preference for each kind; none in an assistant without voice."""
     services: list[ServiceReport] = []
     """Where each service is, when they are not all in one process."""
+    ovos: list[OvosPluginReport] = []
+    """Installed plugins of OVOS, whether they are used or not."""
     advice: list[str]
     """Settings that have no effect or are probably mistakes."""
 

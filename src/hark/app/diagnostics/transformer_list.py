@@ -9,6 +9,7 @@ import msgspec
 from hark.app.plugin_set import plugin_files, plugins, wanted_by
 from hark.app.runtime import Runtime
 from hark.app.settings import Settings
+from hark.bridges import opm
 from hark.builtin.transformers import SHIPPED
 from hark.bus import LocalBus
 from hark.model import SystemClock
@@ -45,13 +46,14 @@ async def listed(settings: Settings, settings_file: Path, *, installed: bool) ->
     bus = LocalBus()
     await bus.open()
     try:
-        return _chains(Runtime(settings, bus, SystemClock(), made), settings)
+        return _chains(Runtime(settings, bus, SystemClock(), made), settings, installed)
     finally:
         await bus.close()
 
 
-def _chains(runtime: Runtime, settings: Settings) -> list[ListedChain]:
+def _chains(runtime: Runtime, settings: Settings, installed: bool) -> list[ListedChain]:
     chains = [_taps(runtime)]
+    of_ovos = list(opm.found(TRANSFORMER_TYPES)) if installed else []
     for kind in TRANSFORMER_TYPES:
         chain, shipped = runtime.chains[kind], {one.id: one for one in SHIPPED if one.kind == kind}
         running = [entry for entry in chain.deployed() if entry.id in chain.registry]
@@ -65,6 +67,11 @@ def _chains(runtime: Runtime, settings: Settings) -> list[ListedChain]:
             )
             for one in shipped.values()
             if one.id not in chain.registry
+        ]
+        off += [
+            ListedTransformer(id=one.id, about=f"of OVOS: {one.package} {one.version}", missing=one.missing)
+            for one in of_ovos
+            if one.kind == kind and one.id not in chain.registry
         ]
         order = settings.transformers.order(kind)
         chains.append(

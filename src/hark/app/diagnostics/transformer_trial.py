@@ -81,7 +81,7 @@ async def try_transformer(
 
 
 def _found(trial: Trial, settings: Settings, settings_file: Path, installed: bool) -> Transformer:
-    wanted = {*wanted_by(settings), *(one.name for one in SHIPPED if (one.kind, one.id) == (trial.kind, trial.id))}
+    wanted = (*wanted_by(settings), f"{trial.kind}.{trial.id}")
     made = plugins(installed=installed, files=plugin_files(settings, settings_file), wanted=wanted)
     known: list[str] = []
     for plugin in made:

@@ -75,6 +75,12 @@ class EngineFactory:
             if offer.name == engine_id:
                 made = load(offer)
                 return made if isinstance(made, Engine | Refusal) else _unknown(kind, engine_id)
+        if self._installed:
+            from hark.bridges.opm.engines import engine  # only for names that Hark does not know
+
+            bridged = engine(kind, engine_id)
+            if bridged is not None:
+                return bridged
         known = ", ".join(sorted(one for of, one in ENGINES if of == kind))
         return _unknown(kind, engine_id, f"[voice] {kind} can name: {known}; others can be installed")
 

@@ -41,6 +41,10 @@ class _Words(NamedTuple):
     """Words that every correction has one of: most utterances have none."""
 
 
+CORRECTED: Final = "correction.value"
+"""The slot by which a handler sees that it is called in place of its call before."""
+
+
 class Correction(PipelinePlugin):
     """Claims for the last intent of the session with the corrected words in the place of the wrong ones.
 
@@ -83,7 +87,7 @@ class Correction(PipelinePlugin):
                 is_one = True
                 found = round.would_match(text)
                 if found is not None and found.topic == last.topic and slot in ("", *found.slots):
-                    return found.replace(note="corrected")
+                    return found.replace(slots={**found.slots, CORRECTED: "yes"}, note="corrected")
             meant = _after(said, known.meant)
             command = round.would_match(" ".join(utterance.split()[meant:]), strict=True) if meant else None
             if command is not None:

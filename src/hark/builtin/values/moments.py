@@ -151,8 +151,10 @@ def _read(said: str, here: Here, bare: bool) -> Moment | None:
         left, right = " ".join(words[:cut]), " ".join(words[cut:])
         for one, other in ((left, right), (right, left)):
             at = clock(one, language, part)
-            which = day(other, language, tag, today) if at is not None and (beside or not at.bare) else None
-            if at is not None and which is not None:
+            if at is None or (at.bare and not beside and part is None):
+                continue
+            which = day(other, language, tag, today)
+            if which is not None:
                 return _together(which, at, part, here)
     return None
 

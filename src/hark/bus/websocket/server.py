@@ -24,11 +24,11 @@ from hark.bus.websocket.connection import ClientConnection
 from hark.bus.websocket.fair_queue import FairQueue
 from hark.bus.websocket.limits import ClientUsage, ServerLimits, ThrottledLog
 from hark.bus.websocket.protocol import FENCE, MAX_FENCE, MAX_MESSAGE_HEADER, PRIVATE_HEADER, SUBPROTOCOL, text_frame
-from hark.bus.websocket.skills import OF_SKILLS, SkillOwners
+from hark.bus.websocket.skills import OF_SCHEDULES, OF_SKILLS, SkillOwners
 from hark.bus.websocket.translation import TranslatorFactory
 from hark.model import Clock, MalformedMessage, Message, decode, encode_for_clients
 from hark.spec import DEFAULT_SESSION_ID, topics
-from hark.spec.names import CLIENT, UTTERANCE_ID
+from hark.spec.names import CLIENT, SCHEDULER, UTTERANCE_ID
 
 log = logging.getLogger("hark.bus.websocket")
 
@@ -217,6 +217,8 @@ class WebSocketServer:
             refusal = connection.permissions.refusal(message)
         if message.type in OF_SKILLS:
             refusal = refusal or self._skills.refusal(connection, message, len(raw))
+        elif SCHEDULER in message.context or message.type in OF_SCHEDULES:
+            refusal = refusal or self._schedule_refusal(connection, message)
         if refusal is not None:
             self.log.warning("bus: dropped a Message of %s: %s (%s)", connection, refusal, message.type[:200])
             return
@@ -239,6 +241,14 @@ class WebSocketServer:
             self.log.warning("bus: dropped a Message from %s: %s", connection, str(error)[:200])
         finally:
             self._incoming = None
+
+    def _schedule_refusal(self, connection: ClientConnection, message: Message) -> str | None:
+        """See `SkillOwners.schedule_refusal`; a request that is refused is answered."""
+        refusal = self._skills.schedule_refusal(connection, message)
+        if refusal is not None and message.type in OF_SCHEDULES:
+            answer = {"ok": False, "error": "skill_id_mismatch", "reason": refusal}
+            self._bus.emit(message.response(answer))
+        return refusal
 
     def _from_program(self, connection: ClientConnection, message: Message) -> Message | None:
         """A Message of a client that is not Hark's own, as it goes on; None where it ends a handler, which is all."""

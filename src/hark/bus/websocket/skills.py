@@ -53,6 +53,10 @@ _ANSWER: Final = frozenset(
 _LEGACY_DONE: Final = frozenset({topics.LEGACY_HANDLER_COMPLETE, topics.LEGACY_HANDLER_ERROR})
 ENDS_HANDLERS: Final = _LEGACY_DONE | {topics.HANDLER_DONE}
 """The topics by which a program says that a handler has ended; they are not relayed (ruling R18)."""
+OF_SCHEDULES: Final = frozenset(
+    {topics.SCHEDULER_SCHEDULE, topics.SCHEDULER_CANCEL, topics.SCHEDULER_GET, topics.SCHEDULER_LIST}
+)
+"""The requests about the schedules of the skill that the context names."""
 OF_SKILLS: Final = _REGISTER | _CHANGE | _ANSWER | ENDS_HANDLERS
 """The topics of Messages in the name of a skill, or about its registration."""
 _SEEN: Final = _REGISTER | {topics.SKILL_DEREGISTER, topics.SKILL_DETACHED, topics.READY, topics.SKILL_ASK}
@@ -115,6 +119,23 @@ class SkillOwners:
         if message.type in _CHANGE or message.type == topics.HANDLER_DONE:
             return "its skill was not registered on this connection"
         return "it is in the name of a skill that is not this client's" if skill is not None else None
+
+    def schedule_refusal(self, connection: ClientConnection, message: Message) -> str | None:
+        """Why a Message about schedules is dropped: a request about those of another's skill, or an event of such a
+        skill that claims to be fired by the scheduler; None when it may pass.
+        """
+        if connection.permissions.private:
+            return None
+        if message.type in OF_SCHEDULES:
+            skill_id = message.context.get(SKILL_ID)
+            named = [skill_id] if isinstance(skill_id, str) else []
+        else:
+            parts = message.type.split(".")
+            named = [".".join(parts[:count]) for count in range(1, len(parts))]
+        skills = [self._skills[one] for one in named if one in self._skills]
+        if all(skill.connection is connection for skill in skills):
+            return None
+        return "it is about the schedules of a skill that is not this client's"
 
     def seen(self, message: Message) -> None:
         """Take note of what is said on the bus, by the assistant itself or by clients of another server."""

@@ -133,8 +133,8 @@ class Claim:
     def unexplained(self, strictly: bool) -> str:
         """Why the sentence does not explain what was said, though it fits; empty if it does.
 
-        Strange words are accepted where the sentence itself says as much: "play {song}" with an unknown song. With
-        `strictly` they are not.
+        Strange words are accepted where the sentence itself says more: "play {song} in the kitchen" with an unknown
+        song. With `strictly` they are not.
         """
         if self.wrong:
             return f"{self.intent.label} fits but its slot {self.wrong!r} takes a number"
@@ -144,7 +144,7 @@ class Claim:
             little = fillers(self.intent.lang)
             telling = sum([not word.startswith("{") and word not in little for word in self.match.sentence])
             strange = sum([word not in little for word in self._strange_words()])
-            if telling >= max(1, strange):
+            if telling > max(1, strange):
                 return ""
         return f"{self.intent.label} fits but {' '.join(self._strange_words())!r} is none of its values"
 

@@ -1,4 +1,4 @@
-"""Explaining to users why an utterance found its intent, or none; and sentences that two skills both match."""
+"""Explaining to users why an utterance found its intent, or none; and intents that get each other's sentences."""
 
 from __future__ import annotations
 
@@ -128,6 +128,10 @@ _ANYTHING: Final = "\0"
 """Stands for the value of a slot: no sentence has it as a word."""
 
 
+_UNKNOWN: Final = "xylograph"
+"""Stands for the value of a slot that has no known ones."""
+
+
 class Overlap(NamedTuple):
     """A sentence of one skill that fits a sentence of another."""
 
@@ -163,3 +167,44 @@ def overlaps(pool: TemplatePool, session_id: str = DEFAULT_SESSION_ID) -> list[O
                 if match.intent.skill_id != winner.skill_id and labels not in found:
                     found[labels] = Overlap(" ".join(sentence), intent.lang, winner.label, match.intent.label)
     return list(found.values())
+
+
+class Theft(NamedTuple):
+    """Sentences of one intent that another intent gets."""
+
+    thief: str
+    owner: str
+    lang: str
+    sentence: str
+    """The first of them."""
+    stolen: int
+    asked: int
+    """How many of the owner's sentences were asked."""
+
+
+def thefts(pool: TemplatePool, now: Now, session_id: str = DEFAULT_SESSION_ID, most: int = 12) -> list[Theft]:
+    """Every pair of intents of which one gets sentences that are registered for the other, as the engine ships.
+
+    At most `most` sentences of each intent are asked, spread over all of them. A slot is filled with one of its known
+    values, or with a word that nobody knows. Intents that wait for a context are not asked: their sentences may belong
+    to another intent at other times.
+    """
+    session = Session(session_id)
+    found: dict[tuple[str, str, str], list[str]] = {}
+    asked: dict[tuple[str, str], int] = {}
+    for intent in pool.intents(session_id):
+        query = TemplateQuery.of(pool, "", intent.lang, session, now)
+        if query.bars(intent):
+            continue
+        values = {name: min(lists[0], default="") for name, lists in query.known(intent).items() if lists}
+        samples = intent.samples[:: max(1, len(intent.samples) // most)][:most]
+        asked[intent.label, intent.lang] = len(samples)
+        for sample in samples:
+            text = " ".join(values.get(term[1:-1]) or _UNKNOWN if is_slot(term) else term for term in sample)
+            answer = lookup(pool, text, intent.lang, session, now)
+            if isinstance(answer, Found) and answer.intent.label != intent.label:
+                found.setdefault((answer.intent.label, intent.label, intent.lang), []).append(text)
+    return [
+        Theft(thief, owner, lang, texts[0], len(texts), asked[owner, lang])
+        for (thief, owner, lang), texts in found.items()
+    ]

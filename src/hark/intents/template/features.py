@@ -149,6 +149,18 @@ _ASKING: Final = {
 ASKING: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _ASKING.items()}
 """Words that a question begins with."""
 
+_STATING: Final = {
+    "en": "he she they we it the his her their our there",
+    "de": "er sie wir ihr es der die das sein seine ihre unser unsere da",
+    "es": "él ella ellos ellas nosotros el la los las su sus nuestro nuestra hay había",
+    "fr": "il elle ils elles on nous le la les son sa ses leur notre nos",
+    "it": "lui lei loro noi il lo la i gli le suo sua nostro nostra",
+    "pt": "ele ela eles elas nós o a os as seu sua nosso nossa havia",
+    "nl": "hij zij ze we wij het de zijn haar hun ons onze er",
+}
+STATING: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _STATING.items()}
+"""Words that a sentence begins with which tells something; commands rarely do."""
+
 NO_FILLERS: Final[frozenset[str]] = frozenset()
 
 
@@ -171,6 +183,11 @@ def polar(lang: str) -> frozenset[str]:
 def asking(lang: str) -> frozenset[str]:
     """The words of a language that a question begins with."""
     return ASKING.get(lang.partition("-")[0].lower(), NO_FILLERS)
+
+
+def stating(lang: str) -> frozenset[str]:
+    """The words of a language that a statement begins with."""
+    return STATING.get(lang.partition("-")[0].lower(), NO_FILLERS)
 
 
 def fillers(lang: str) -> frozenset[str]:

@@ -6,14 +6,18 @@ from operator import itemgetter
 from typing import Final
 
 from hark.intents.pool import Now
+from hark.intents.sentence_model import SentenceVectors
 from hark.intents.template.claims import NORMAL, STRICT, Claim, best_first, complete
 from hark.intents.template.exact import ExactMatch, by_rank
+from hark.intents.template.meaning import find_by_meaning
 from hark.intents.template.pool import TemplatePool
 from hark.intents.template.query import Found, TemplateQuery
 from hark.intents.template.similar import candidates, find_similar, rescored, resolve
 from hark.model import Session
 
 LOOSE: Final = 0.43
+ALONE: Final = 0.75
+"""The score by words that is not doubted where a sentence model can be asked."""
 
 _SWALLOWED: Final = 3
 _FOREIGN: Final = 2
@@ -21,7 +25,15 @@ _MORE_SIMILAR: Final = 2.0
 
 
 def lookup(
-    pool: TemplatePool, utterance: str, lang: str, session: Session, now: Now, floor: float = NORMAL
+    pool: TemplatePool,
+    utterance: str,
+    lang: str,
+    session: Session,
+    now: Now,
+    floor: float = NORMAL,
+    *,
+    alone: float = 0.0,
+    vectors: SentenceVectors | None = None,
 ) -> Found | str:
     """The best intent of the session's effective pool, or the reason there is none.
 
@@ -29,6 +41,8 @@ def lookup(
     its slots. Otherwise the intent whose sentences are most similar to the utterance. Either has to score at least
     `floor`; with `STRICT`, every sentence as written counts that explains everything, and nothing else. Each intent is
     looked up in the requested language, or in another of the same primary language if it is not registered in that one.
+
+    What is similar has to score `alone`, if that is more. With `vectors`, a sentence model is asked about the rest.
     """
     query = TemplateQuery.of(pool, utterance, lang, session, now)
     if not query.tags:
@@ -41,7 +55,9 @@ def lookup(
         return found
     if why.refused:
         return why.refused  # an utterance that fits as written is not guessed at when its intent is refused
-    similar = find_similar(query, floor) if floor < STRICT else _unknown(query)
+    similar = find_similar(query, max(floor, alone)) if floor < STRICT else _unknown(query)
+    if type(similar) is not Found and vectors is not None and floor < STRICT:
+        similar = find_by_meaning(query, vectors, floor)
     if type(similar) is Found:
         return similar
     return why.denied or why.shut or _denied_instead(query, floor) or why.unexplained or similar

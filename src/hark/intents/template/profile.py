@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from hark.intents.grammar import is_slot
 from hark.intents.patterns import is_always
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.features import STEM, asking, content_stems, features, is_light
+from hark.intents.template.features import STEM, asking, content_stems, features, is_light, stating
 
 if TYPE_CHECKING:
     from hark.intents.template.tagger import Tagger
@@ -36,6 +36,8 @@ BROAD: Final = 30
 _A_LINE: Final = 4
 _USUAL: Final = 2
 """How many different words a template is worth, and the number of templates that say nothing about variety."""
+_A_CHOICE: Final = 2.5
+"""How many different words a template is worth at most where templates have choices."""
 _NARROW: Final = 1.5
 _WARY: Final = 0.4
 
@@ -59,6 +61,7 @@ class Profile:
         "open",
         "scale",
         "slots",
+        "states",
         "tagger",
     )
 
@@ -84,7 +87,12 @@ class Profile:
             for term in sentence
             if not is_slot(term) and not is_light(term, intent.lang)
         }
-        variety = max(1, len(known), _A_LINE * (len(intent.patterns) - _USUAL))
+        lines = len(intent.patterns)
+        if len(taken) > lines:
+            # A line with choices is one way to say it, whatever the choices: "you are (great|awesome|clever)".
+            variety = max(1.0, min(len(known), _A_CHOICE * lines))
+        else:
+            variety = max(1.0, len(known), _A_LINE * (lines - _USUAL))
         self.caution = CAUTION * max(1.0, BROAD / variety) ** _NARROW
         """The exponent of the share of what was said that it explains: an intent whose sentences have few different
         words is not meant when others are said."""
@@ -96,6 +104,9 @@ class Profile:
         questions = asking(intent.lang)
         self.asks = any(sentence[0] in questions for sentence in taken)
         """Whether some of its sentences are questions."""
+        statements = stating(intent.lang)
+        self.states = any(sentence[0] in statements for sentence in taken)
+        """Whether some of its sentences begin as statements do."""
         self.is_broad = self.caution < _WARY
         """Whether it is said in many ways."""
         self._square, self._cohesion, self._rows = traits.square, traits.cohesion, len(taken)

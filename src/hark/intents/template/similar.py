@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from hark.intents.numerals import can_be_number
 from hark.intents.patterns import Span
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.features import STEM, asking, content_stems, denying, is_light, polar
+from hark.intents.template.features import STEM, asking, content_stems, denying, is_light, polar, stating
 from hark.intents.template.pool import TemplateIndex
 from hark.intents.template.profile import Profile
 from hark.intents.template.query import Found, TemplateQuery
@@ -171,13 +171,25 @@ class _Account:
         self.explained += is_explained
 
 
+def is_turned(candidate: Candidate, said: list[str]) -> bool:
+    """Whether a word that denies, or how the utterance begins, tells that the intent is not meant.
+
+    That is, a word that turns the meaning round is not its own, or the utterance begins as statements do and none of
+    its sentences does.
+    """
+    profile = candidate.profile
+    lang = profile.intent.lang
+    return _Account(candidate, said, None).denied or (not profile.states and said[0] in stating(lang))
+
+
 def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None = None) -> Candidate:
     """The candidate, its score lowered by words of the utterance that its intent does not explain.
 
     One common word is never enough. The fewer of the telling words are the intent's own, the lower the score, and the
     more so the fewer different words its sentences have. What its slots have `taken` is explained; until that is known,
     unknown words and known values are expected of an intent with slots. A word that denies, and the word that a
-    question begins with, have to be the intent's own: "is the light off" switches nothing off.
+    question begins with, have to be the intent's own: "is the light off" switches nothing off. What begins as a
+    statement ("the weather turned") has to be explained whole, unless the intent has sentences that begin so.
     """
     profile = candidate.profile
     account = _Account(candidate, said, taken)
@@ -187,6 +199,8 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
     if not telling:
         explained, telling = own, len(said)
     left = explained / telling
+    if left < 1.0 and not profile.states and said[0] in stating(profile.intent.lang):
+        return candidate.lowered(0.0)
     if not profile.is_broad:
         asks = not profile.asks and said[0] in asking(profile.intent.lang)
         if asks or explained * 2 <= telling:

@@ -132,6 +132,10 @@ class SimilarityIndex:
         """An intent's profile, if it is in this index."""
         return self._profiles.get(intent)
 
+    def profiles(self) -> Iterable[Profile]:
+        """All of them, in the order of registration."""
+        return self._profiles.values()
+
     def slot_words(self, profile: Profile) -> dict[str, SlotWords]:
         """The known words of an intent's slots."""
         skill_id, slots = profile.intent.skill_id, self._slots

@@ -16,7 +16,7 @@ from hark.builtin import MATCHERS
 from hark.bus import LocalBus
 from hark.model import Audio, Clock, Message, SystemClock
 from hark.model.resample import resample_mono
-from hark.plugins import PipelinePlugin, Plugin
+from hark.plugins import AudioTap, PipelinePlugin, Plugin
 from hark.plugins.engines import SAMPLE_RATE, Engine, EngineKind
 from hark.speak import SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID
@@ -28,6 +28,8 @@ from hark.trace import render
 _PATIENCE = 60.0
 _SILENCE = bytes(2 * SAMPLE_RATE)
 """One second, which ends a command."""
+_STEP = 2 * SAMPLE_RATE // 10
+"""Bytes of sound that audio taps hear before there is more."""
 
 
 class TalkingHouse:
@@ -78,6 +80,7 @@ class TalkingHouse:
             serves=lambda session_id: session_id == DEFAULT_SESSION_ID,
             voice=config.listening(config.hear_options(settings), **listening),
         )
+        self._has_taps = any(isinstance(plugin, AudioTap) for plugin in plugins)
         self.following = VoiceFollower(self.bus, remarks=makes_remarks(self.runtime))
 
     @property
@@ -114,10 +117,8 @@ class TalkingHouse:
     async def takes_in(self, *sounds: Audio | Scene) -> None:
         """As `hears`, without waiting for the turns."""
         for sound in sounds:
-            self.microphone.give(
-                sound.samples if isinstance(sound, Scene) else resample_mono(sound, SAMPLE_RATE).samples
-            )
-        self.microphone.give(_SILENCE)
+            await self._give(sound.samples if isinstance(sound, Scene) else resample_mono(sound, SAMPLE_RATE).samples)
+        await self._give(_SILENCE)
         async with asyncio.timeout(_PATIENCE):
             await self.microphone.heard()
 
@@ -131,6 +132,17 @@ class TalkingHouse:
         if trace is None:
             raise LookupError("there is no trace")
         return render(trace.record())
+
+    async def _give(self, samples: bytes) -> None:
+        """Give some sound; where there are audio taps, as slowly as they hear it."""
+        if not self._has_taps:
+            self.microphone.give(samples)
+            return
+        async with asyncio.timeout(_PATIENCE):
+            for at in range(0, len(samples), _STEP):
+                self.microphone.give(samples[at : at + _STEP])
+                await self.microphone.heard()
+                await self.runtime.listener.tapped()
 
     def _rendered(self, spoken: SpokenResponse) -> None:
         self.shown.append(spoken.text)

@@ -190,3 +190,32 @@ async def test_sentences_that_two_skills_both_claim_are_reported_and_no_reason_t
     assert report.overlaps == [line]
     assert line in render(report)
     assert report.healthy
+
+
+async def test_doctor_lists_intents_that_get_sentences_of_others() -> None:
+    class Clock(Skill):
+        id = "clock.skill"
+
+        @intent("what time is it", "tell me the time")
+        def time(self, turn: Turn) -> None: ...
+
+    class Late(Skill):
+        id = "late.skill"
+
+        @intent("tell me the time", "which hour has come")
+        def hour(self, turn: Turn) -> None: ...
+
+    report = await report_on(TemplateMatcher(), Clock(), Late(), assistant={"pipeline": ["template"]})
+    line = "clock.skill:time gets 1 of 2 sentences of late.skill:hour (en-US), such as 'tell me the time'"
+    assert report.thefts == [line]
+    assert line in render(report)
+    assert report.healthy
+
+
+async def test_doctor_says_whether_the_sentence_model_is_asked() -> None:
+    off = await report_on(TemplateMatcher(), assistant={"pipeline": ["template"]})
+    assert "Sentence model: installed, and not asked" in render(off)
+    on = await report_on(
+        TemplateMatcher(), assistant={"pipeline": ["template"]}, plugins={"template": {"sentence_model": True}}
+    )
+    assert "Sentence model: asked about utterances in en" in render(on)

@@ -39,6 +39,7 @@ SIGNS: Final[Mapping[str, str]] = {
 """What the headings of `operator.voc` mean."""
 
 _DISCOUNT: Final = "percent_off"
+_VERBS: Final = {"*": "multiply", "/": "divide"}
 _NAMES: Final = Path(__file__).parent / "names"
 _BARE: Final = frozenset("+-*/^()%r")
 _LONGEST: Final = 200
@@ -96,10 +97,12 @@ class Reader:
         self._openers = Phrases(around, "opener")
         self._into = Phrases(around, "into")
         self._dropped = Phrases(around, "dropped")
+        self._verbs = {verb: sign for sign in ("*", "/") for verb in around.get(_VERBS[sign], ())}
+        self._by = around.get("by", ())
 
     def sum(self, text: str) -> list[Token] | None:
         """The numbers and signs of a sum with one sign at least; None when there are other words in it."""
-        tagged = self._signs.tag(self._opened(self._bare(_words(text))))
+        tagged = self._signs.tag(self._between(self._opened(self._bare(_words(text)))))
         if all(sign is None for _, sign in tagged):
             return None  # most of what people say
         found: list[Token] = []
@@ -115,6 +118,13 @@ class Reader:
             else:
                 found += _parts(SIGNS.get(sign, sign))
         return found if self._flush(said, found) and len(found) > 1 else None
+
+    def _between(self, words: list[str]) -> list[str]:
+        """ "Multiply 6 by 9" with its sign between the numbers."""
+        sign = self._verbs.get(words[0]) if words else None
+        by = next((place for place, word in enumerate(words) if word in self._by), 0)
+        is_sign = tuple(words[: by + 1]) in self._signs  # "divide that by"
+        return words if sign is None or by < 2 or is_sign else [*words[1:by], sign, *words[by + 1 :]]
 
     def quantity(self, text: str) -> Quantity | None:
         """An amount with its unit; "five feet eleven inches" is one too, in feet."""

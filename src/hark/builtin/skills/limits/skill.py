@@ -16,6 +16,9 @@ _PRIORITY: Final = 96
 """After every fallback that may help: a skill for lights or music never has to fight this one."""
 _SUBJECTS: Final = ("calls", "home", "music", "messages", "news", "orders", "calendar", "phone", "navigation")
 
+_Forms = tuple[tuple[str, ...], ...]
+"""Alternatives, each of parts that all have to be said."""
+
 
 async def _wanted(_skill: LimitsSkill, utterances: Sequence[str], lang: str, _session: Session) -> bool:
     return any(subject_of(text, lang) is not None for text in utterances)
@@ -24,17 +27,22 @@ async def _wanted(_skill: LimitsSkill, utterances: Sequence[str], lang: str, _se
 def subject_of(text: str, lang: str) -> str | None:
     """What kind of request this is, of those that nothing here can do; None for everything else."""
     said = f"^ {plain(text)} "
-    return next((subject for subject, phrases in _phrases(lang) if _has(said, phrases)), None)
+    talk, asks, subjects = _phrases(lang)
+    if _has(said, talk) and not _has(said, asks):
+        return None  # "the lights went out" is no request
+    return next((subject for subject, phrases in subjects if _has(said, phrases)), None)
 
 
-def _has(said: str, phrases: Sequence[tuple[str, ...]]) -> bool:
+def _has(said: str, phrases: _Forms) -> bool:
     return any(all(part in said for part in phrase) for phrase in phrases)
 
 
 @lru_cache(maxsize=8)
-def _phrases(lang: str) -> tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]:
+def _phrases(lang: str) -> tuple[_Forms, _Forms, tuple[tuple[str, _Forms], ...]]:
+    """How talk begins, how requests begin that look like talk, and the subjects."""
     words = table(_NAMES, "subjects", lang)
-    return tuple((subject, tuple(_alternatives(words.get(subject, ())))) for subject in _SUBJECTS)
+    talk, asks, *subjects = (tuple(_alternatives(words.get(key, ()))) for key in ("talk", "asks", *_SUBJECTS))
+    return talk, asks, tuple(zip(_SUBJECTS, subjects, strict=True))
 
 
 def _alternatives(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:

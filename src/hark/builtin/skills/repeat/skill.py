@@ -43,6 +43,11 @@ class RepeatSkill(Skill):
         for text in last.texts:
             await turn.speak(text, lang=last.lang)
 
+    @intent(file="missed")
+    async def missed(self, turn: Turn) -> None:
+        """Say it again to a user who did not hear or understand it."""
+        await self.again(turn)
+
     def _said(self, message: Message) -> None:
         text = message.data.get("utterance")
         if not isinstance(text, str) or not text or message.context.get("skill_id") == self.id:

@@ -114,6 +114,22 @@ class ShoppingSkill(Skill):
         if missing or not named:
             self._say_of(turn, "not_there", missing or [turn.slots["items"]], key)
 
+    @intent(file="bought")
+    def bought(self, turn: Turn) -> None:
+        """Take off the shopping list what the user has bought."""
+        self.remove(turn)
+
+    @intent(file="count")
+    def count(self, turn: Turn) -> None:
+        """Say how many things are on a list."""
+        key = self._named(turn)
+        items = self._all().get(key, ())
+        turn.remember("talked_about", key, turns=_FOLLOWED)
+        if items:
+            turn.say("count_one" if len(items) == 1 else "count", count=len(items), list=_spoken(key, turn.lang))
+        else:
+            turn.say("empty", list=_spoken(key, turn.lang))
+
     @intent(file="read")
     def read(self, turn: Turn) -> None:
         """Say what is on a list."""

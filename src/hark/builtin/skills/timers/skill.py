@@ -42,6 +42,12 @@ _PAUSED: Final = datetime(9000, 1, 1, tzinfo=UTC)
 _FARTHEST: Final = timedelta(days=3_650)
 _ANSWERED: Final = 60.0
 """Seconds after the end of a ring in which it can be snoozed."""
+_FOLLOWED: Final = 3
+"""Turns for which "make it ten minutes" is about what was set."""
+_CORRECTED: Final = "correction.value"
+"""The slot of an intent that runs again in place of the one before."""
+_SET: Final = "set"
+"""The name under which a session remembers the id of what was set."""
 
 
 def _reported(method: Callable[[Any, Turn], Awaitable[None]]) -> Callable[[Any, Turn], Awaitable[None]]:
@@ -78,6 +84,9 @@ class TimersSkill(Skill):
     @_reported
     async def set_timer(self, turn: Turn) -> None:
         """Start a timer, or ask for how long."""
+        await self._start(turn, await self._corrected(turn, "timer"))
+
+    async def _start(self, turn: Turn, number: str = "") -> None:
         length, _ = await self._duration(turn, turn.utterance)
         if length is None:
             answer = await turn.ask(turn.render("how_long"), retries=1, check=lambda said: self._has_length(turn, said))
@@ -91,12 +100,61 @@ class TimersSkill(Skill):
         name = self._name(turn)
         seconds = length.total_seconds()
         data = {"kind": "timer", "name": name, "seconds": seconds}
-        await self.schedules.add("ring", id=_new_id("timer"), after=length, data=data, turn=turn)
+        number = number or _new_id("timer")
+        turn.remember(_SET, number, turns=_FOLLOWED)
+        await self.schedules.add("ring", id=number, after=length, data=data, turn=turn)
         said = said_length(turn, seconds)
         if name:
             turn.say("timer_set_named", name=_capital(name), duration=said)
         else:
             turn.say("timer_set", duration=said)
+
+    @intent(file="another", requires=(_SET,))
+    @_reported
+    async def another(self, turn: Turn) -> None:
+        """One more timer."""
+        await self._start(turn)
+
+    @intent(file="more_time", requires=(_SET,))
+    @_reported
+    async def more_time(self, turn: Turn) -> None:
+        """Let the timer run longer that was set just now."""
+        timer = await self._just_set(turn, "timer")
+        if timer is None:
+            await self._none(turn, "timer")
+        else:
+            await self._lengthen(turn, timer)
+
+    @intent(file="change", requires=(_SET,))
+    @_reported
+    async def change(self, turn: Turn) -> None:
+        """Another length or time for what was set just now."""
+        one = await self._just_set(turn)
+        if one is None:
+            turn.say("kept")
+        elif one.data["kind"] == "timer":
+            length, _ = await self._duration(turn, turn.utterance)
+            if length is None:
+                turn.say("unclear")
+                return
+            data = {**one.data, "seconds": length.total_seconds()}
+            await self.schedules.add("ring", id=one.id, after=length, data=data, context=one.context)
+            turn.remember(_SET, one.id, turns=_FOLLOWED)
+            turn.say("timer_set", duration=said_length(turn, length.total_seconds()))
+        else:
+            await self._move(turn, one)
+
+    @intent(file="cancel_it", requires=(_SET,))
+    @_reported
+    async def cancel_it(self, turn: Turn) -> None:
+        """Cancel what was set just now."""
+        one = await self._just_set(turn)
+        if one is None:
+            turn.say("kept")
+            return
+        await self.schedules.cancel(one.id)
+        now = self._now(turn)
+        turn.say("cancelled", items=said_item(turn, "the", one.data, said_due(turn, one, now)))
 
     @intent(file="time_left")
     @_reported
@@ -124,15 +182,18 @@ class TimersSkill(Skill):
     @_reported
     async def add_time(self, turn: Turn) -> None:
         """Let a timer run longer."""
-        more, _ = await self._duration(turn, turn.utterance)
         timer = await self._one(turn, "timer")
-        if timer is None:
-            return
+        if timer is not None:
+            await self._lengthen(turn, timer)
+
+    async def _lengthen(self, turn: Turn, timer: ScheduledCall) -> None:
+        more, _ = await self._duration(turn, turn.utterance)
         if more is None:
             turn.say("unclear")
             return
         left = timedelta(seconds=self._left(timer)) + more
         await self._reschedule(timer, left)
+        turn.remember(_SET, timer.id, turns=_FOLLOWED)
         turn.say("added", left=said_length(turn, left.total_seconds()))
 
     @intent(file="pause")
@@ -180,10 +241,24 @@ class TimersSkill(Skill):
     @_reported
     async def set_alarm(self, turn: Turn) -> None:
         """Set an alarm, once or on days of the week, or ask when."""
-        when = await self._when(turn, turn.slots.get("when", ""), bare=True)
+        # "An alarm for nine" is the next nine there is; one who wants to be woken at nine is asleep before.
+        soonest = "alarm" in turn.utterance.casefold()
+        when = await self._when(turn, turn.slots.get("when", ""), bare=True, soonest=soonest)
         if when.at is None and when.daily is None:
             when = await self._ask_when(turn, "what_time", when, bare=True)
-        await self._set(turn, "alarm", "", when)
+        await self._set(turn, "alarm", "", when, await self._corrected(turn, "alarm"))
+
+    @intent(file="change_alarm")
+    @_reported
+    async def change_alarm(self, turn: Turn) -> None:
+        """Another time for an alarm."""
+        alarms = await self._items(turn, "alarm")
+        if not alarms:
+            turn.say("no_alarm")
+            return
+        alarm = alarms[0] if len(alarms) == 1 else await self._ask_which(turn, alarms)
+        if alarm is not None:
+            await self._move(turn, alarm)
 
     @intent(file="list_alarms")
     @_reported
@@ -216,7 +291,7 @@ class TimersSkill(Skill):
         if when.day is not None:
             now = self._now(turn)
             when = When(at=datetime.combine(when.day, datetime.min.time(), now.tzinfo).replace(hour=_MORNING))
-        await self._set(turn, "reminder", name, when)
+        await self._set(turn, "reminder", name, when, await self._corrected(turn, "reminder"))
 
     @intent(file="list_reminders")
     @_reported
@@ -238,7 +313,11 @@ class TimersSkill(Skill):
         """Let what rings ring again later."""
         ringing = await self._silence(turn.session.session_id)
         if not ringing:
-            turn.say("nothing_rings")
+            timer = await self._just_set(turn, "timer")
+            if timer is None:
+                turn.say("nothing_rings")
+            else:  # "five more minutes"
+                await self._lengthen(turn, timer)
             return
         length = (await self._duration(turn, turn.utterance))[0] or _SNOOZE
         for number, data in ringing.items():
@@ -352,7 +431,23 @@ class TimersSkill(Skill):
                 for one in items
                 if one.next is not None and one.next.astimezone(now.tzinfo).time() == at.time().replace(tzinfo=None)
             ]
+        if when.day is not None:
+            return [one for one in items if one.next is not None and one.next.astimezone(now.tzinfo).date() == when.day]
         return []
+
+    async def _just_set(self, turn: Turn, *kinds: ItemKind) -> ScheduledCall | None:
+        """What the conversation is about, if that is one of these kinds and still there."""
+        entry = turn.session.intent_context.get(f"{self.id}:{_SET}")
+        for kind in kinds or _ROUNDS:
+            for one in await self._items(turn, kind):
+                if entry is not None and one.id == entry.value:
+                    return one
+        return None
+
+    async def _corrected(self, turn: Turn, kind: ItemKind) -> str:
+        """The id of what was set just now, if the user corrects it: "no, I meant ten minutes" sets no second one."""
+        one = await self._just_set(turn, kind) if _CORRECTED in turn.slots else None
+        return "" if one is None else one.id
 
     async def _one(self, turn: Turn, kind: ItemKind) -> ScheduledCall | None:
         """The one that the user means; else the user is told, or asked."""
@@ -419,14 +514,30 @@ class TimersSkill(Skill):
 
     # Setting.
 
-    async def _set(self, turn: Turn, kind: ItemKind, name: str, when: When) -> None:
+    async def _move(self, turn: Turn, one: ScheduledCall) -> None:
+        """Let an alarm or a reminder ring at another time; one that has days keeps them, unless others are said."""
+        when = await self._when(turn, turn.slots.get("when", ""), bare=True)
+        days, now = tuple(one.data.get("days", ())), self._now(turn)
+        if when.at is None and when.daily is None:
+            turn.say("unclear")
+            return
+        if when.at is not None and not when.is_relative and days:
+            when = When(daily=when.at.time().replace(tzinfo=None), days=days)
+        elif when.at is not None and not when.is_relative and one.next is not None:
+            # "Change it to half past seven": on the same day, unless another one is said.
+            same = datetime.combine(one.next.astimezone(now.tzinfo).date(), when.at.time(), now.tzinfo)
+            when = when._replace(at=max(same, when.at))
+        await self._set(turn, one.data["kind"], one.data.get("name", ""), when, number=one.id)
+
+    async def _set(self, turn: Turn, kind: ItemKind, name: str, when: When, number: str = "") -> None:
         now = self._now(turn)
         data: dict[str, Any] = {"kind": kind, "name": name}
+        number = number or _new_id(kind)
         if when.daily is not None:
             data["days"] = list(when.days)
             due = await self.schedules.add(
                 "ring",
-                id=_new_id(kind),
+                id=number,
                 daily=when.daily,
                 days=when.days,
                 zone=zone_name(turn),
@@ -444,11 +555,12 @@ class TimersSkill(Skill):
             if when.is_relative:
                 data["relative"] = True
                 left = timedelta(seconds=round((when.at - now).total_seconds()))
-                await self.schedules.add("ring", id=_new_id(kind), after=left, data=data, turn=turn)
+                await self.schedules.add("ring", id=number, after=left, data=data, turn=turn)
                 said = turn.render("when_in", duration=said_length(turn, left.total_seconds()))
             else:
-                await self.schedules.add("ring", id=_new_id(kind), at=when.at, data=data, turn=turn)
+                await self.schedules.add("ring", id=number, at=when.at, data=data, turn=turn)
                 said = said_moment(turn, when.at, now)
+        turn.remember(_SET, number, turns=_FOLLOWED)
         if kind == "alarm":
             turn.say("alarm_set", when=said)
         else:
@@ -492,7 +604,12 @@ class TimersSkill(Skill):
     # Reading. On a thread: a long sentence has many parts to be tried, and the first one loads a language.
 
     async def _duration(self, turn: Turn, text: str) -> tuple[timedelta | None, str]:
-        return await asyncio.to_thread(find_duration, text, turn.lang, self._now(turn))
+        found = await asyncio.to_thread(find_duration, text, turn.lang, self._now(turn))
+        if found[0] is None:  # "five more minutes"
+            more = {phrase[0] for phrase in self._phrases(turn)("more")}
+            fewer = " ".join(word for word in text.split() if word.casefold() not in more)
+            found = await asyncio.to_thread(find_duration, fewer, turn.lang, self._now(turn))
+        return found
 
     def _has_length(self, turn: Turn, text: str) -> bool:
         return find_duration(text, turn.lang, self._now(turn))[0] is not None
@@ -527,21 +644,21 @@ class TimersSkill(Skill):
 
     def _bare(self, turn: Turn, text: str, name: str) -> str:
         """`text` without the words of a vocabulary around it."""
-        words = text.strip(" ,.!?").split()
+        rest = text.strip(" ,.!?").split()
         drop = sorted(self._phrases(turn)(name), key=len, reverse=True)
         trimmed = True
-        while trimmed and words:
+        while trimmed and rest:
             trimmed = False
-            folded = [word.casefold().strip(",") for word in words]
+            folded = [word.casefold().strip(",") for word in rest]
             for phrase in drop:
                 size = len(phrase)
                 if tuple(folded[:size]) == phrase:
-                    words, trimmed = words[size:], True
+                    rest, trimmed = rest[size:], True
                     break
                 if size == 1 and folded[0].startswith(f"{phrase[0]}'"):  # "d'appeler"
-                    words, trimmed = [words[0][len(phrase[0]) + 1 :], *words[1:]], True
+                    rest, trimmed = [rest[0][len(phrase[0]) + 1 :], *rest[1:]], True
                     break
-        return " ".join(words).rstrip(",.!?")
+        return " ".join(rest).rstrip(",.!?")
 
     def _phrases(self, turn: Turn) -> Callable[[str], frozenset[tuple[str, ...]]]:
         def phrases(name: str) -> frozenset[tuple[str, ...]]:

@@ -71,6 +71,8 @@ def find_when(
             return When(at=datetime.combine(second, first, zone), rest=" ".join(other))
     elif type(first) is date:
         second, _, other = _longest(rest, value("when"))
+        if second is None and bare:  # "six tomorrow"
+            second, _, other = _longest(rest, value("time"))
         if isinstance(second, time):
             first, rest = datetime.combine(first, second, zone), other
     left = " ".join(rest)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hark.builtin.skills.days import day_named, day_phrase
 from hark.builtin.skills.tables import plain, table
@@ -41,6 +41,16 @@ class _Asked:
     @property
     def weather(self) -> DayWeather | None:
         return self.forecast.on(self.day)
+
+
+class _Before(NamedTuple):
+    """What the question before was about, as far as it was said."""
+
+    place: str | None = None
+    day: date | None = None
+
+
+_NOTHING_BEFORE: Final = _Before()
 
 
 class WeatherSkill(Skill):
@@ -100,26 +110,35 @@ class WeatherSkill(Skill):
     def and_day(self, turn: Turn) -> None:
         """The same question about another day or another place."""
         entry = turn.session.intent_context.get(f"{self.id}:asked")
-        what = entry.value if entry is not None and entry.value else "weather"
-        self._answer(turn, what, getattr(self, f"_{what}"))
+        what, place, day = [*str(entry.value if entry else "").split("\n"), "", ""][:3]
+        before = _Before(place or None, date.fromisoformat(day) if day else None)
+        what = what or "weather"
+        self._answer(turn, what, getattr(self, f"_{what}"), before)
 
-    def _answer(self, turn: Turn, what: str, say: Callable[[Turn, _Asked], None]) -> None:
+    def _answer(
+        self, turn: Turn, what: str, say: Callable[[Turn, _Asked], None], before: _Before = _NOTHING_BEFORE
+    ) -> None:
         turn.remember("asked", what, turns=_FOLLOWED)
         try:
-            asked = self._asked(turn)
+            asked = self._asked(turn, before)
         except Unreachable as error:
             self.host.log.info("no forecast: %s", error)
             turn.say("unreachable")
             return
         if asked is None:
             return
+        name = "" if turn.home.place == asked.place.name else asked.place.name
+        turn.remember("asked", f"{what}\n{name}\n{asked.day}", turns=_FOLLOWED)
         if asked.weather is None:
             turn.say("too_far", day=day_phrase(asked.day, asked.today, turn.lang))
             return
         say(turn, asked)
 
-    def _asked(self, turn: Turn) -> _Asked | None:
-        """The forecast that is asked for; None when the user was told why there is none. Raises `Unreachable`."""
+    def _asked(self, turn: Turn, before: _Before) -> _Asked | None:
+        """The forecast that is asked for; None when the user was told why there is none. Raises `Unreachable`.
+
+        A question that goes on with another one is about its place, if it names none, and about its day.
+        """
         now = turn.home.local(self.host.clock.wall())
         day = day_named(turn.slots["day"], turn.lang, now) if "day" in turn.slots else now.date()
         name = turn.slots.get("place")
@@ -133,6 +152,10 @@ class WeatherSkill(Skill):
         if day is None:
             turn.say("unknown_day", day=turn.slots["day"])
             return None
+        if name is None:
+            name = before.place
+        elif before.day is not None and day == now.date():  # "and in paris"
+            day = before.day
         place = self._place(turn, name)
         if place is None:
             return None

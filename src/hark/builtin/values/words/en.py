@@ -104,6 +104,8 @@ _CALENDAR: Final = CalendarWords(
     year="years?",
     rewrites={
         r"\btonight\b": "today evening",
+        r"\b(tomorrow|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day) night\b": r"\1 evening",
+        r"\b(?:twelve|12) (?=noon\b|midnight\b)": "",
         r"\blast night\b": "yesterday evening",
         r"\bthis (?=morning\b|afternoon\b|evening\b)": "today ",
     },

