@@ -69,7 +69,7 @@ async def test_the_story_of_a_turn_is_told_in_one_piece_whatever_room_a_step_was
         started = {room: await deployment.start(room, plugins=plugins) for room in ("understand", "act", "speak")}  # type: ignore[arg-type]
         front = await deployment.front()
         await front.client.ask("say hello", deployment.aside.append)
-        await front.client.ask("what nobody understands", deployment.aside.append)
+        await deployment.meanwhile(front.client.ask("what nobody understands", deployment.aside.append))
         assert deployment.aside == ["HELLO"]
         last = await front.view.traces.find()
         assert last is not None

@@ -28,8 +28,9 @@ class TemplateKeywords(IntentTransformer):
     class Settings:
         """How sure it has to be."""
 
-        floor: Annotated[float, Meta(ge=0, le=1)] = 0.3
-        """How similar to a template the utterance has to be; 1 is a sentence as written."""
+        floor: Annotated[float, Meta(ge=0, le=1)] = 0.01
+        """How sure the templates have to be that the intent is meant; 1 is a sentence as written. Little is enough: the
+        matcher has decided on the intent, and what has nothing in common with a template scores 0."""
 
     settings: Settings
 
