@@ -39,7 +39,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_script_is_played_aloud(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "right.talk").write_text(SCRIPT.replace("{time}", "08:00"))
+    (tmp_path / "right.talk").write_text(SCRIPT.replace("{time}", "8:00 AM"))
     (tmp_path / "wrong.talk").write_text(SCRIPT.replace("{time}", "09:00"))
     options = ["--aloud", "--listen-back", "--settings", "hark.toml", "--format", "json", "--no-plugins"]
     assert main(["test", *options, "right.talk", "wrong.talk"]) == 1

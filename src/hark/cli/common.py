@@ -83,6 +83,8 @@ class LogThrottle(logging.Filter):
         """Of each kind: when its window began, how many passed in it, and how many did not."""
 
     def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "hark.processes":  # what a supervisor says of its own processes: few lines, and all count
+            return True
         now, kind = time.monotonic(), (record.name, record.msg)
         window = self._windows.get(kind)
         if window is None or now - window[0] >= self.EVERY:
