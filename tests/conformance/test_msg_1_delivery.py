@@ -129,7 +129,9 @@ def test_nobody_but_the_derivations_looks_at_the_pair() -> None:
     repeats = {"understand/remote_dispatches.py", "act/handler_host.py"}
     # Transformers a deployment asks to tell its devices apart: what they decide concerns the turn, not its way.
     # A plugin of OVOS gets the context as OVOS has it.
-    policies = {"bridges/opm/transformers.py"} | {f"builtin/transformers/{name}.py" for name in ("conditions", "metadata/rate_limit")}
+    policies = {"bridges/opm/transformers.py"} | {
+        f"builtin/transformers/{name}.py" for name in ("conditions", "metadata/rate_limit")
+    }
     # A word of a payload: where an answer is from, or what is translated.
     payloads = {"act/polls.py", "builtin/common_query/plugin.py", "builtin/persona/toolset.py"}
     payloads.add("builtin/transformers/translation.py")

@@ -136,7 +136,7 @@ def test_say_why_and_doctor_talk_to_all_processes_as_to_one(split: Split, tmp_pa
     with world.running(*split.command()) as running:
         assert running.say("say hello") == "hello"
         said = world.hark("say", "say", "good", "morning", "--why")
-        assert (said.returncode, said.stdout.splitlines()[0]) == (0, "good morning")
+        assert (said.returncode, said.stdout.splitlines()[0]) == (0, "good morning"), said.stdout + said.stderr
         stages = [line.split()[2] for line in said.stdout.splitlines()[2:-1]]
         # Speech may be heard before its handler is through: they are in processes of their own.
         assert (stages[-3], set(stages[-2:])) == ("intent", {"handler", "speak"})

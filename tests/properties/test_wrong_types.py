@@ -485,7 +485,13 @@ class Exposed:
 
 UNTRIED = frozenset(
     {
-        *(topics.HANDLER_ACTIVE, topics.PRESENCE, topics.QUESTION_WITHDRAWN, topics.SKILL_ATTACHED, topics.SKILL_DETACHED),
+        *(
+            topics.HANDLER_ACTIVE,
+            topics.PRESENCE,
+            topics.QUESTION_WITHDRAWN,
+            topics.SKILL_ATTACHED,
+            topics.SKILL_DETACHED,
+        ),
         *(topics.AUDIO_OUTPUT_STARTED, topics.AUDIO_OUTPUT_ENDED, topics.CONVERSE_PONG, topics.CLOCK_SYNCED),
         *(topics.SCHEDULER_SCHEDULE, topics.SCHEDULER_CANCEL, topics.SCHEDULER_GET, topics.SCHEDULER_LIST),
         *("hark.scheduled.call", "hark.session.changed"),

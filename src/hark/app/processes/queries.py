@@ -101,7 +101,7 @@ class TraceResponder:
 class TraceCollector:
     """The traces of turns, each joined from the slices that the processes have."""
 
-    def __init__(self, bus: Bus, members: Members, window: float = 3.0) -> None:
+    def __init__(self, bus: Bus, members: Members, window: float = 1.0) -> None:
         self._bus = bus
         self._members = members
         self._window = window
