@@ -138,6 +138,9 @@ async def test_a_tap_that_never_returns_delays_nothing_and_misses_sound_with_a_c
     stuck.id = "stuck"  # type: ignore[misc]
     try:
         async with Listening(bus, taps=loaded(stuck, ear, seconds=3600.0)) as stage:
+            await stage.hears(Scene().silence(0.1))
+            while not stuck.calls:  # its thread begins when the machine gets to it
+                await asyncio.to_thread(threading.Event().wait, 0.001)
             await stage.hears(Scene().silence(MOST_WAITING + 3).says("hey jarvis").silence(0.3).says("go").silence(1))
             assert stage.said() == ["go"], "although one tap hangs"
             assert len(stuck.calls) == 1

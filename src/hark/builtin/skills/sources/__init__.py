@@ -20,6 +20,7 @@ class SourcesSkill(Skill):
 
     id = "sources.skill"
     reads_late = True
+    quick = True  # what was noted is there before the next turn begins
 
     async def start(self) -> None:
         self._used: OrderedDict[str, tuple[str | None, list[str]]] = OrderedDict()

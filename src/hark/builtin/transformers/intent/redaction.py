@@ -18,6 +18,7 @@ _PATTERNS: Final[Mapping[str, str]] = {
     "phone": r"(?<![\w.])\+?\d(?:[ ()/-]{0,2}\d){6,14}(?![\w.])",
     "address": r"\b(?:\d{1,3}\.){3}\d{1,3}\b",
 }
+_MAY_BE_PERSONAL: Final = re.compile(r"[\d@]")
 Personal = Literal["email", "iban", "card", "phone", "address"]
 
 
@@ -73,9 +74,11 @@ class SlotRedaction(IntentTransformer):
         return f"[{name}]" if name.partition(".")[0] in self.settings.slots else self._redacted(text)
 
     def _redacted(self, text: str) -> str:
-        if not any(character.isdigit() or character == "@" for character in text) and not self.settings.patterns:
+        if not _MAY_BE_PERSONAL.search(text) and not self.settings.patterns:
             return text
         for name, pattern in self._patterns:
+            if name == "email" and "@" not in text:  # the pattern is slow on long text without one
+                continue
             text = pattern.sub(partial(_hidden, name), text)
         return text
 
