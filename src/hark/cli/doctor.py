@@ -13,7 +13,7 @@ from hark.app.control.client import NoAnswer, connect
 from hark.app.control.protocol import Examine, Examined
 from hark.app.diagnostics.render import render
 from hark.app.diagnostics.report import DoctorReport
-from hark.app.diagnostics.stored import session_advice
+from hark.app.state.session_file import session_advice
 from hark.cli.common import FAILED, OK, print_note, settings_path, state_path
 from hark.cli.options import add_bus, add_format, add_settings, add_state
 from hark.errors import UserError

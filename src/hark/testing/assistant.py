@@ -71,11 +71,6 @@ class Assistant:
         self.runtime: Runtime | SplitRuntime
 
     @property
-    def house(self) -> Runtime | SplitRuntime:
-        """The old name of `runtime`, for one release."""
-        return self.runtime
-
-    @property
     def bus(self) -> LocalBus:
         """The bus of the assistant."""
         return self.runtime.bus

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Final
 
 from hark.bridges.opm.catalogue import FoundKind, FoundPlugin, found
-from hark.bridges.opm.instance import accepts, make
+from hark.bridges.opm.instance import accepts, make, shut_down
 from hark.model.wav import MalformedWav, read_wav
 from hark.plugins import Audio
 from hark.plugins.engines import (
@@ -35,7 +35,7 @@ class OvosEngine(Engine):
     Settings = dict  # type: ignore[assignment]  # whatever the plugin understands
     settings: dict[str, Any]
 
-    _inner: Any
+    _inner: Any = None
 
     def load(self) -> None:
         self._inner = make(self.found, self.settings, lang=self.settings.get("lang", "en-us"))
@@ -43,11 +43,7 @@ class OvosEngine(Engine):
         self.langs = tuple(map(str, known)) if isinstance(known, set | list | tuple) and known else None
 
     def unload(self) -> None:
-        inner = getattr(self, "_inner", None)
-        for name in ("shutdown", "stop"):
-            if callable(getattr(inner, name, None)):
-                getattr(inner, name)()
-                break
+        shut_down(self._inner, "shutdown", "stop")
 
     def about(self) -> str:
         return f"{self.found.package} {self.found.version}"

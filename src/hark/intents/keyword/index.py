@@ -13,14 +13,14 @@ from hark.intents.keyword.definition import KeywordIntent, Vocabulary, read_keyw
 from hark.intents.pool import Pool
 from hark.spec import topics
 
-Span = tuple[int, int]
+PhraseSpan = tuple[int, int]
 """Minus the number of words, and the first of them: the smallest is the longest, then the leftmost."""
 
 
 class PhraseHits(NamedTuple):
     """The known phrases of one utterance, and the intents they may belong to."""
 
-    phrases: dict[str, list[Span]]
+    phrases: dict[str, list[PhraseSpan]]
     """Every known phrase that occurs, and where; phrases may overlap."""
     candidates: dict[KeywordIntent, None]
     """The intents of which an anchor occurs, each once."""
@@ -97,7 +97,7 @@ class PhraseIndex:
 
     def find(self, words: Sequence[str]) -> PhraseHits:
         """Find all known phrases in one pass over the words."""
-        found: dict[str, list[Span]] = {}
+        found: dict[str, list[PhraseSpan]] = {}
         candidates: dict[KeywordIntent, None] = dict.fromkeys(self._unanchored)
         known = self._root.words
         count = len(words)
