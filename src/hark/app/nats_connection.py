@@ -48,7 +48,7 @@ def options_of(table: NatsTable) -> NatsOptions:
 
 
 def _refuse_without_credentials(table: NatsTable) -> None:
-    """A broker that other machines can reach, and that accepts everybody, would let anybody speak in Hark's name."""
+    """A broker that other machines reach, and that accepts every client, would let each send in Hark's name."""
     if any((table.token, table.password, table.credentials, table.certificate)):
         return
     for server in table.servers:

@@ -104,7 +104,7 @@ class TraceCollector:
     def __init__(self, bus: Bus, members: Members, window: float = 1.0) -> None:
         self._bus = bus
         self._members = members
-        self._window = window
+        self.window = window
         """Seconds after which a process that has not answered is left out."""
 
     async def find(self, prefix: str = "") -> TraceRecord | None:
@@ -120,7 +120,7 @@ class TraceCollector:
 
     async def _ask(self, asked: Collection[str], wanted: str, *, exactly: bool) -> list[TraceRecord]:
         data: dict[str, object] = {"id": wanted, "exactly": exactly}
-        answers = await ask_all(self._bus, asked, topics.TRACE_ASK, data, topics.TRACE_TOLD, self._window)
+        answers = await ask_all(self._bus, asked, topics.TRACE_ASK, data, topics.TRACE_TOLD, self.window)
         return [record for answer in answers if (record := _record(answer)) is not None]
 
 

@@ -51,7 +51,7 @@ class OvosEngine(Engine):
 
 class OvosSTT(OvosEngine, STTEngine):
     def transcribe(self, audio: Audio, lang: str) -> Transcript:
-        data = _audio_data(audio)
+        data = audio_data(audio)
         inner = self._inner
         if callable(getattr(inner, "stream_start", None)):
             inner.stream_start(lang)
@@ -154,7 +154,7 @@ def engine_names(kind: EngineKind) -> Collection[str]:
     return [one.id for one in found((_CLASSES[kind][0],))] if kind in _CLASSES else ()
 
 
-def _audio_data(audio: Audio) -> Any:
+def audio_data(audio: Audio) -> Any:
     try:
         made: Any = import_module("ovos_plugin_manager.utils.audio").AudioData
     except (ImportError, AttributeError):  # older than that class

@@ -57,6 +57,14 @@ class PhraseIndex:
         """Whether it has no intent."""
         return not self._anchors
 
+    def __len__(self) -> int:
+        """The nodes of its tree of words, the root included."""
+        nodes, waiting = 0, [self._root]
+        while waiting:
+            nodes += 1
+            waiting.extend(waiting.pop().words.values())
+        return nodes
+
     def add(self, intent: KeywordIntent) -> None:
         """Add an intent."""
         for phrase in intent.places:
