@@ -173,7 +173,7 @@ async def test_the_doctor_tells_what_could_not_be_loaded(
     async with VoiceAssistant(Door(), engines=[one, good()]) as house:
         await house.hears(QUESTION)
         assert house.shown == ["It is open."]
-        [missing] = examine(house.runtime, "no file").missing
+        [missing] = (await examine(house.runtime, "no file")).missing
         assert missing.name == one.id
         told = {"missing": ("its model is not there", "download it"), "broken": ("the model is no model", "")}[how]
         assert told[0] in missing.reason
