@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: make run, make test. Both do all set-up first.
 .DEFAULT_GOAL := help
-.PHONY: help run install voice listen test test-313 check unit interop format bench bench-intents bench-bus bench-voice fuzz attacks soak lock sbom clean
+.PHONY: help run install uninstall voice listen test test-313 check unit interop format bench bench-intents bench-bus bench-voice fuzz attacks soak lock sbom clean
 VENV ?= .venv
 export PYTHON VENV EXTRAS
 
@@ -14,6 +14,9 @@ run: ## talk to the assistant; lines on standard input are answered one by one
 
 install: ## put the command "hark" on the PATH, with uv or pipx, or in a venv of its own; EXTRAS=voice,values for others
 	@scripts/setup install </dev/null
+
+uninstall: ## remove it from the PATH again; settings and data stay
+	@scripts/setup uninstall </dev/null
 
 voice: ## talk to it by microphone and loudspeaker
 	@scripts/setup voice </dev/null
