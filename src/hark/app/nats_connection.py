@@ -26,7 +26,9 @@ async def connected_to_nats(
         await bus.open()
     except NoBroker as error:
         await bus.close()
-        raise UserError(f"{error}; start the server, or correct servers in [nats]") from None
+        if isinstance(error.__cause__, ImportError):
+            raise UserError(str(error)) from None
+        raise UserError(f"{error}; start the server, or correct its address: --bus, or servers in [nats]") from None
     return bus
 
 
