@@ -26,7 +26,7 @@ listen: ## answer a recording, aloud: make listen FILE=question.wav; the answer 
 	@if [ -z "$(FILE)" ]; then echo 'usage: make listen FILE=question.wav' >&2; else \
 	  scripts/setup voice </dev/null && $(VENV)/bin/hark listen "$(FILE)" $(ARGS); fi
 
-test-313: ## all tests with another Python, in a venv of its own
+test-313: ## all tests with Python 3.13, in a venv of its own; PYTHON=/path/to/python3.13 where it is not on the PATH
 	$(MAKE) VENV=.venv-313 PYTHON=$(or $(PYTHON),python3.13) unit
 
 test: check unit ## everything that must hold: lint, types, layers, all tests
