@@ -17,8 +17,7 @@ from hark.app.settings import Settings, read_settings
 from hark.app.state.directory import Locked
 from hark.app.state.store import State
 from hark.app.text import counted
-from hark.cli.common import print_note, settings_path, state_path
-from hark.cli.options import LANGUAGES
+from hark.cli.common import note_language, print_note, settings_path, state_path
 from hark.hosting import Refusal
 from hark.model import SystemClock
 
@@ -74,9 +73,7 @@ def report_problems(runtime: Runtime, settings: Path) -> None:
         print_note(f"  the settings of plugins are in {settings}")
     for hint in advice(runtime):
         print_note(f"{settings}: {hint}")
-    lang = runtime.settings.assistant.lang
-    if all(lang.partition("-")[0].lower() != known.partition("-")[0] for known in LANGUAGES):
-        print_note(f"the skills of Hark do not speak {lang}; they speak {', '.join(LANGUAGES)}")
+    note_language(runtime.settings.assistant.lang)
 
 
 def mute_handler_log() -> None:

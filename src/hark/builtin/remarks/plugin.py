@@ -127,7 +127,7 @@ class Remarks(Plugin):
                 said = self._renderer.render(remark.dialog, remark.lang, remark.values)
                 message = cause.forward(topics.UTTERANCE_SPEAK, {"utterance": said.text, "lang": said.lang})
             except MissingResource as missing:
-                self.host.log.warning("nothing is said: %s", missing)
+                self.host.log.info("nothing is said: %s", missing)  # the start says which languages there are
         self.host.send(message)
 
 
