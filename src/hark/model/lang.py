@@ -14,13 +14,13 @@ _LONGEST: Final = 100
 
 
 @lru_cache(maxsize=1024)
-def _is_tag(text: str) -> bool:
+def has_form_of_tag(text: str) -> bool:
     return _TAG.fullmatch(text) is not None
 
 
 def is_tag(text: object) -> bool:
     """Whether `text` has the form of a BCP-47 tag; whether such a language exists is not checked."""
-    return isinstance(text, str) and len(text) <= _LONGEST and _is_tag(text)
+    return isinstance(text, str) and len(text) <= _LONGEST and has_form_of_tag(text)
 
 
 @lru_cache(maxsize=1024)

@@ -13,10 +13,10 @@ from hark.model import Frozen
 from hark.schedule.occurrences import (
     MICRO,
     MOST_LISTED,
+    DueTimes,
     Every,
     Local,
     Once,
-    Span,
     Timing,
     instant,
     instant_text,
@@ -152,7 +152,7 @@ class Schedule:
             by_time = timing.span(through, self.until, None, 0).total
         return by_time if self.left is None else min(by_time, self.left)
 
-    def missed_by(self, now: int) -> Span:
+    def missed_by(self, now: int) -> DueTimes:
         """The occurrences that were not fired within the grace."""
         return self.timing.span(self.state.through, self._bounded(now - self.grace - 1), self.left, MOST_LISTED)
 

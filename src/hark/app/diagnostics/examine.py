@@ -22,8 +22,9 @@ from hark.app.runtime import Runtime
 from hark.app.services import Hear, Speak
 from hark.app.settings import Settings
 from hark.app.settings.check import nearest
+from hark.app.text import counted
 from hark.bridges import opm
-from hark.builtin import TemplateMatcher
+from hark.builtin import DEFAULT_PLUGINS, TemplateMatcher
 from hark.builtin.transformers import SHIPPED, named
 from hark.hosting import Engines, Loaded, Refusal, Runner, sendable_text
 from hark.plugins.engines import ENGINE_KINDS
@@ -123,11 +124,17 @@ def _meant(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {meant!r}?" if meant else ""
 
 
-def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
-    """The report on a started runtime; where services are in other processes, on those that are here."""
+async def examine(runtime: Runtime, settings_file: str, *, compare: bool = True) -> DoctorReport:
+    """The report on a started runtime; where services are in other processes, on those that are here.
+
+    Unless `compare` is False the sentences of all intents are compared, off the event loop: it can take a second.
+    """
     settings, options = runtime.settings, runtime.settings.understanding()
     pipeline = [_pipeline_entry(runtime, name) for name in options.pipeline] if "understand" in runtime.services else []
     reached = {entry.plugin.id for entry in pipeline if entry.plugin is not None}
+    shared = (
+        await runtime.runner.off_loop(lambda: _shared_sentences(runtime)) if compare else _SharedSentences([], [], [])
+    )
     return DoctorReport(
         version=__version__,
         settings_file=settings_file,
@@ -148,19 +155,9 @@ def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
             for engines in service.engines.by_kind.values()
             for engine in engines_in(engines, runtime.runner)
         ],
-        overlaps=[
-            f"{one.sentence!r} ({one.lang}): {one.winner} gets it, {one.loser} claims it too"
-            for entry in runtime.pipeline
-            if isinstance(entry.plugin, TemplateMatcher)
-            for one in entry.plugin.overlaps()
-        ],
-        thefts=[
-            f"{one.thief} gets {one.stolen} of {one.asked} sentences of {one.owner} ({one.lang}), "
-            f"such as {one.sentence!r}"
-            for entry in runtime.pipeline
-            if isinstance(entry.plugin, TemplateMatcher)
-            for one in entry.plugin.thefts()
-        ],
+        overlaps=shared.overlaps,
+        thefts=shared.thefts,
+        own_overlaps=shared.own,
         sentence_model="; ".join(
             entry.plugin.sentence_model() for entry in runtime.pipeline if isinstance(entry.plugin, TemplateMatcher)
         ),
@@ -168,6 +165,31 @@ def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
         ovos=[*_ovos_plugins(runtime)],
         advice=[*advice(runtime), *unused_entries(settings)] if runtime.is_whole else [],
     )
+
+
+class _SharedSentences(NamedTuple):
+    """Sentences that intents of several skills claim, as lines of the report."""
+
+    overlaps: list[str]
+    own: list[str]
+    """The overlaps between two skills that come with Hark."""
+    thefts: list[str]
+
+
+def _shared_sentences(runtime: Runtime) -> _SharedSentences:
+    found = _SharedSentences([], [], [])
+    own = {plugin.id for plugin in DEFAULT_PLUGINS}
+    for matcher in [entry.plugin for entry in runtime.pipeline if isinstance(entry.plugin, TemplateMatcher)]:
+        for one in matcher.overlaps():
+            is_own = {label.partition(":")[0] for label in (one.winner, one.loser)} <= own
+            line = f"{one.sentence!r} ({one.lang}): {one.winner} gets it, {one.loser} claims it too"
+            (found.own if is_own else found.overlaps).append(line)
+        found.thefts.extend(
+            f"{one.thief} gets {one.stolen} of {counted(one.asked, 'sentence')} of {one.owner} ({one.lang}), "
+            f"such as {one.sentence!r}"
+            for one in matcher.thefts()
+        )
+    return found
 
 
 def _ovos_plugins(runtime: Runtime) -> Iterator[OvosPluginReport]:
@@ -251,7 +273,7 @@ def _member(entry: Loaded[Any], priority: int | None = None, suspended: str = ""
     elif suspended:
         notes.append(f"not called for a while: {suspended}")
     elif entry.failures:
-        notes.append(f"failed {entry.failures} times in a row")
+        notes.append(f"failed {counted(entry.failures, 'time')} in a row")
     if entry.demoted:
         notes.append(f"moved to a worker thread: {entry.demoted}")
     return PluginReport(
@@ -296,6 +318,7 @@ def join(
         toolboxes=_once(one.toolboxes for one in found),
         overlaps=_once(one.overlaps for one in found),
         thefts=_once(one.thefts for one in found),
+        own_overlaps=_once(one.own_overlaps for one in found),
         sentence_model=next((one.sentence_model for one in found if one.sentence_model), ""),
         missing=_once(one.missing for one in found),
         ovos=_joined_ovos(one.ovos for one in found),

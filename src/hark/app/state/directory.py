@@ -67,7 +67,7 @@ class Lock:
     """
 
     def __init__(self, directory: Path, parts: Collection[str] = ()) -> None:
-        """Take the lock; raises `Locked` when somebody else has it."""
+        """Take the lock; raises `Locked` when another process has it."""
         self._descriptors: list[int] = []
         try:
             self._descriptors.append(_take(directory, _LOCK, alone=not parts))

@@ -26,7 +26,7 @@ _LONGEST: Final = 12
 """An utterance with more words is about something else."""
 
 
-class _Words(NamedTuple):
+class StopWords(NamedTuple):
     """The phrases of one language."""
 
     stop: Phrases
@@ -39,7 +39,7 @@ class _Words(NamedTuple):
 
 def stop_request(utterance: str, lang: str, exact: bool = True) -> Kind | None:
     """What an utterance asks to stop, if anything. `exact`: only if nothing else was said, politeness aside."""
-    known = _known(lang)
+    known = stop_words(lang)
     if known is None:
         return None
     said = words(utterance, lang)
@@ -81,11 +81,11 @@ def _without(said: list[str], around: tuple[tuple[str, ...], ...]) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _known(lang: str) -> _Words | None:
+def stop_words(lang: str) -> StopWords | None:
     try:
         around = sorted(_locale().phrases("around", lang), key=len, reverse=True)
         edges = frozenset(word for phrase in around for word in (phrase[0], phrase[-1]))
-        return _Words(_locale().phrases("stop", lang), _locale().phrases("everything", lang), tuple(around), edges)
+        return StopWords(_locale().phrases("stop", lang), _locale().phrases("everything", lang), tuple(around), edges)
     except MissingResource:
         return None
 

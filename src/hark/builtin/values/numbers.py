@@ -98,7 +98,7 @@ def _longest(words: list[str], start: int, code: str, ordinals: bool) -> tuple[i
     best = start + 1, words[start]
     if not words[start].isalpha():
         return best
-    alone = _number(words[start], code, ordinals)
+    alone = number_of(words[start], code, ordinals)
     if alone is None:
         return best  # a number's first word is a number
     best = start + 1, alone
@@ -107,14 +107,14 @@ def _longest(words: list[str], start: int, code: str, ordinals: bool) -> tuple[i
     for end in range(start + 2, min(start + _WORDS_IN_A_NUMBER, len(words)) + 1):
         if not words[end - 1].isalpha():
             break
-        found = _number(" ".join(words[start:end]), code, ordinals)
+        found = number_of(" ".join(words[start:end]), code, ordinals)
         if found is not None:
             best = end, found
     return best
 
 
 @lru_cache(maxsize=8192)
-def _number(words: str, code: str, ordinals: bool) -> str | None:
+def number_of(words: str, code: str, ordinals: bool) -> str | None:
     """The figures for these words if they are one number."""
     parser = library()
     if parser is None:

@@ -164,7 +164,7 @@ _known_types: Final[set[str]] = set()
 
 
 def _is_news(remark: Remark) -> bool:
-    """Whether to log a remark: a type that nobody registered is told of once, since many templates have it."""
+    """Whether to log a remark: a type that is not registered is reported once, since many templates have it."""
     if remark.kind is not Odd.UNREGISTERED_TYPE:
         return True
     is_new = remark.reason not in _known_types

@@ -186,7 +186,7 @@ def thefts(pool: TemplatePool, now: Now, session_id: str = DEFAULT_SESSION_ID, m
     """Every pair of intents of which one gets sentences that are registered for the other, as the engine ships.
 
     At most `most` sentences of each intent are asked, spread over all of them. A slot is filled with one of its known
-    values, or with a word that nobody knows. Intents that wait for a context are not asked: their sentences may belong
+    values, or with an unknown word. Intents that wait for a context are not asked: their sentences may belong
     to another intent at other times.
     """
     session = Session(session_id)

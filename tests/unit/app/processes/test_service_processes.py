@@ -80,7 +80,7 @@ async def test_the_story_of_a_turn_is_told_in_one_piece_whatever_room_a_step_was
         assert story.outcome == "complete"
         assert [step.stage for step in story.steps] == ["utterance", "match", "handler", "dialog", "speak"]
         await deployment.die(started["speak"])
-        front.view.traces._window = 0.01  # of real time: it does not answer any more
+        front.view.traces.window = 0.01  # of real time: it does not answer any more
         partial = await front.view.traces.find(first.utterance_id)
         assert partial is not None
         assert [step.stage for step in partial.steps] == ["utterance", "match", "handler"]
@@ -214,7 +214,7 @@ async def test_a_turn_of_which_nothing_is_heard_after_the_bus_was_lost_is_given_
         front = await deployment.front()
         asking = asyncio.ensure_future(front.client.ask("hello", deployment.aside.append))
         await settle()
-        deployment.buses[-1]._received(encode(Message(topics.BUS_AGAIN)), "")  # as its carrier does when it reconnected
+        deployment.buses[-1].received(encode(Message(topics.BUS_AGAIN)), "")  # as its carrier does when it reconnected
         await deployment.clock.advance(9)
         assert not asking.done()
         await deployment.clock.advance(2)

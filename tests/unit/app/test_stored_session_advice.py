@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from hark.app.diagnostics.examine import Inventory, advise
-from hark.app.diagnostics.stored import session_advice
 from hark.app.settings import AssistantTable, Settings
+from hark.app.state.session_file import session_advice
 
 
 def test_leftovers_of_routing_in_the_stored_session_are_named(tmp_path: Path) -> None:
