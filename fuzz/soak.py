@@ -115,10 +115,12 @@ def attack(target: Target, seed: int, begin: float, end: float, into: Queue[list
 
 
 async def _attack(target: Target, dice: random.Random, begin: float, end: float) -> list[Attempt]:
-    kinds, made = attacks(), []
+    kinds, made, left = attacks(), [], list[str]()
     while time.monotonic() < end:
         await asyncio.sleep(max(0.0, QUIET - (time.monotonic() - begin) % SPELL))
-        name, began, broken = dice.choice(sorted(kinds)), time.monotonic(), ""
+        if not left:  # all of them in another order each time: every part of the soak has the same attacks
+            left = dice.sample(sorted(kinds), len(kinds))
+        name, began, broken = left.pop(), time.monotonic(), ""
         try:
             async with asyncio.timeout(60):
                 await kinds[name](target)

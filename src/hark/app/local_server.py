@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -48,7 +48,7 @@ class LocalServer:
         self._server: WebSocketServer | None = None
         self._responders: list[PingResponder | TraceResponder | ReportResponder] = []
 
-    def start(self, runtime: Runtime, examine: Callable[[], DoctorReport]) -> None:
+    def start(self, runtime: Runtime, examine: Callable[[], Awaitable[DoctorReport]]) -> None:
         """Start the server, if the settings do not turn it off."""
         if self._table.serve:
             self._starting = asyncio.get_running_loop().create_task(self._start(runtime, examine))
@@ -64,7 +64,7 @@ class LocalServer:
         if self._server is not None:
             await self._server.close()
 
-    async def _start(self, runtime: Runtime, examine: Callable[[], DoctorReport]) -> None:
+    async def _start(self, runtime: Runtime, examine: Callable[[], Awaitable[DoctorReport]]) -> None:
         try:
             # On a thread: it takes as long as some hundred turns.
             bus_server = await asyncio.to_thread(import_module, "hark.app.bus_server")
@@ -89,7 +89,7 @@ class LocalServer:
         asyncio.get_running_loop().set_exception_handler(self._server.handle_loop_error)
         self._answer_services(runtime, examine)
 
-    def _answer_services(self, runtime: Runtime, examine: Callable[[], DoctorReport]) -> None:
+    def _answer_services(self, runtime: Runtime, examine: Callable[[], Awaitable[DoctorReport]]) -> None:
         """Answer what `hark say`, `hark why` and `hark doctor` ask with --bus."""
         from hark.app.processes.claims import PingResponder, this_process
         from hark.app.processes.queries import ReportResponder, TraceResponder

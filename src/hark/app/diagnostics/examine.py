@@ -123,6 +123,14 @@ def _meant(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {meant!r}?" if meant else ""
 
 
+async def examine_beside_turns(runtime: Runtime, settings_file: str) -> DoctorReport:
+    """`examine` for an assistant that has turns meanwhile: what takes long is done a little at a time."""
+    for entry in runtime.pipeline:
+        if isinstance(entry.plugin, TemplateMatcher):
+            await entry.plugin.compare()
+    return examine(runtime, settings_file)
+
+
 def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
     """The report on a started runtime; where services are in other processes, on those that are here."""
     settings, options = runtime.settings, runtime.settings.understanding()

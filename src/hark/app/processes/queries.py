@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -127,7 +127,7 @@ class TraceCollector:
 class ReportResponder:
     """Answers for one process what is loaded in it."""
 
-    def __init__(self, bus: Bus, examine: Callable[[], DoctorReport], process_id: str) -> None:
+    def __init__(self, bus: Bus, examine: Callable[[], Awaitable[DoctorReport]], process_id: str) -> None:
         self._bus = bus
         self._examine = examine
         self._id = process_id
@@ -136,8 +136,8 @@ class ReportResponder:
     def close(self) -> None:
         self._subscription.close()
 
-    def _asked(self, question: Message) -> None:
-        report = msgspec.to_builtins(self._examine())
+    async def _asked(self, question: Message) -> None:
+        report = msgspec.to_builtins(await self._examine())
         self._bus.emit(question.reply(topics.EXAMINE_TOLD, {FROM: self._id, "report": report}))
 
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
 from hark.app.control.server import ControlSocket
-from hark.app.diagnostics.examine import examine
+from hark.app.diagnostics.examine import examine_beside_turns
 from hark.app.processes.claims import PingResponder, ProcessInfo, Settlement, this_process, until_ready
 from hark.app.processes.connection import ProcessConnection
 from hark.app.processes.queries import ReportResponder, TraceResponder
@@ -88,7 +88,7 @@ class ServiceProcess:
             own_id = self.claim.info.id
             self._responders += [
                 TraceResponder(self._bus, self.runtime.traces, own_id),
-                ReportResponder(self._bus, partial(examine, self.runtime, self._settings_file), own_id),
+                ReportResponder(self._bus, partial(examine_beside_turns, self.runtime, self._settings_file), own_id),
                 StoredDataResponder(self._bus, self.runtime, self._state, own_id),
             ]
             await self.claim.ready()
