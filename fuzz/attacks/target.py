@@ -182,7 +182,7 @@ class HonestClient:
         self._spoken: dict[str, list[str]] = {}
         self._waiting: dict[str, asyncio.Event] = {}
         self.mark = uuid4().hex
-        """In the context of what it says, and so of the replies: attackers talk in the session of the device as well."""
+        """In the context of what it says, and of the replies: attackers talk in the session of the device as well."""
 
     async def __aenter__(self) -> HonestClient:
         await self._bus.open()
