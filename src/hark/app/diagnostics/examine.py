@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain as concatenated
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from hark import __version__
 from hark.app.diagnostics.report import (
@@ -111,7 +113,10 @@ def _pipeline_advice(settings: Settings, loaded: Sequence[str]) -> Iterator[str]
     if not plugins:
         yield "[assistant] pipeline is empty: no plugin is asked to match what is said"
     elif len(plugins) > 1 and not any(plugin in loaded for plugin in plugins.values()):
-        yield "[assistant] pipeline leads to no loaded plugin: nothing that is said is understood"
+        yield (
+            "[assistant] pipeline leads to no loaded plugin: nothing that is said is understood; "
+            f"remove that line for the usual pipeline, or name some of these: {', '.join(loaded)}"
+        )
     for name, plugin in plugins.items():
         if plugin not in loaded:
             table = f" by [pipeline.{name}]" if name in settings.entries else ""
@@ -128,11 +133,32 @@ async def examine_beside_turns(runtime: Runtime, settings_file: str) -> DoctorRe
     for entry in runtime.pipeline:
         if isinstance(entry.plugin, TemplateMatcher):
             await entry.plugin.compare()
-    return examine(runtime, settings_file)
+    return examine(runtime, settings_file, await _installed.look())
 
 
-def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
-    """The report on a started runtime; where services are in other processes, on those that are here."""
+class _InstalledPlugins:
+    """The plugins of OVOS that are installed. To look takes a second on a small machine, so it is remembered."""
+
+    def __init__(self) -> None:
+        self._found: Sequence[opm.FoundPlugin] = ()
+        self._until = float("-inf")
+
+    async def look(self) -> Sequence[opm.FoundPlugin]:
+        if time.monotonic() >= self._until:
+            self._found = await asyncio.to_thread(lambda: [*opm.found()])
+            self._until = time.monotonic() + _REMEMBERED
+        return self._found
+
+
+_REMEMBERED: Final = 60.0
+_installed: Final = _InstalledPlugins()
+
+
+def examine(runtime: Runtime, settings_file: str, installed: Sequence[opm.FoundPlugin] | None = None) -> DoctorReport:
+    """The report on a started runtime; where services are in other processes, on those that are here.
+
+    `installed` are the plugins of OVOS, where that is known already.
+    """
     settings, options = runtime.settings, runtime.settings.understanding()
     pipeline = [_pipeline_entry(runtime, name) for name in options.pipeline] if "understand" in runtime.services else []
     reached = {entry.plugin.id for entry in pipeline if entry.plugin is not None}
@@ -173,19 +199,19 @@ def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
             entry.plugin.sentence_model() for entry in runtime.pipeline if isinstance(entry.plugin, TemplateMatcher)
         ),
         missing=missing_in(runtime.refusals),
-        ovos=[*_ovos_plugins(runtime)],
+        ovos=[*_ovos_plugins(runtime, [*opm.found()] if installed is None else installed)],
         advice=[*advice(runtime), *unused_entries(settings)] if runtime.is_whole else [],
     )
 
 
-def _ovos_plugins(runtime: Runtime) -> Iterator[OvosPluginReport]:
+def _ovos_plugins(runtime: Runtime, installed: Sequence[opm.FoundPlugin]) -> Iterator[OvosPluginReport]:
     """Installed plugins of OVOS: loaded, refused, or how to turn them on."""
     refused = {refusal.name for refusal in runtime.refusals}
     loaded: set[tuple[str, str]] = {
         (kind, entry.id) for kind, registry in runtime.transformers.items() for entry in registry
     }
     loaded |= {("pipeline", entry.id) for entry in runtime.pipeline}
-    for one in opm.found():
+    for one in installed:
         engine_kind = one.kind.removesuffix("_engine")
         if (one.kind, one.id) in loaded:
             state = "loaded"
