@@ -22,7 +22,8 @@ def named_intent(
 ) -> Match | Declined:
     """The claim for the intent that an utterance names, if there is one of that name in its session.
 
-    Its slots may have `largest` bytes, as all that is said. Slots and context gates of its definition are checked as those of every other claim.
+    Its slots may have `largest` bytes, as all that is said. Slots and context gates of its definition are checked as
+    those of every other claim.
     """
     if not isinstance(wanted, Mapping):
         return Declined("intent is not an object with skill_id, intent_name and slots")
