@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 from msgspec import Meta
 
@@ -16,12 +17,15 @@ from hark.intents import LOOSE, NORMAL, STRICT, Found, Overlap, Rejected, Templa
 from hark.intents.keyword import DEFAULT_FLOOR, KeywordPool, lookup_keywords
 from hark.intents.pool import Pool
 from hark.intents.sentence_model import LANGUAGE, MissingModel, SentenceModel, SentenceVectors, missing_model
-from hark.intents.template import ALONE, Theft, thefts
+from hark.intents.template import ALONE, Steps, Theft, overlap_steps, theft_steps, thefts
 from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session
 from hark.spec import topics
 
+T = TypeVar("T")
 Share = Annotated[float, Meta(ge=0, le=1)]
 
+_SLICE: Final = 0.005
+"""Seconds for which intents are compared before turns go on."""
 _LOGGED_FIELDS: Final = ("skill_id", "intent_name", "entity_name", "lang")
 
 
@@ -149,6 +153,9 @@ class TemplateMatcher(RegisteredMatcher):
         self._pool = TemplatePool()
         self._overlaps: list[Overlap] | None = None
         self._thefts: list[Theft] | None = None
+        self._comparing = asyncio.Lock()
+        self._is_changed = False
+        """Whether anything was registered since a comparison began."""
         self._vectors: SentenceVectors | None = None
         super().__init__(self._pool)
 
@@ -169,7 +176,7 @@ class TemplateMatcher(RegisteredMatcher):
             return None
 
     def _registration(self, message: Message) -> None:
-        self._overlaps = self._thefts = None
+        self._outdate()
         super()._registration(message)
 
     def match(
@@ -220,6 +227,25 @@ class TemplateMatcher(RegisteredMatcher):
         """What came of comparing a sentence with all intents, as lines of text."""
         return explain(self._pool, utterance, lang, session, self.host.clock.wall, self.settings.floor).lines()
 
+    def _outdate(self) -> None:
+        self._overlaps = self._thefts = None
+        self._is_changed = True
+
+    async def compare(self) -> None:
+        """Look for overlaps and thefts, a few milliseconds at a time: with thousands of intents that takes seconds.
+
+        What was found holds for a report that is made at once, though something may be registered meanwhile.
+        """
+        async with self._comparing:
+            if self._overlaps is not None and self._thefts is not None:
+                return
+            self._is_changed = False
+            found = await _in_slices(overlap_steps(self._pool))
+            stolen = await _in_slices(theft_steps(self._pool, self.host.clock.wall))
+            self._overlaps, self._thefts = found, stolen
+            if self._is_changed:
+                asyncio.get_running_loop().call_soon(self._outdate)
+
     def overlaps(self) -> list[Overlap]:
         """Sentences that fit intents of two skills; looked for once after a registration, since it takes long."""
         if self._overlaps is None:
@@ -231,6 +257,20 @@ class TemplateMatcher(RegisteredMatcher):
         if self._thefts is None:
             self._thefts = thefts(self._pool, self.host.clock.wall)
         return self._thefts
+
+
+async def _in_slices(steps: Steps[T]) -> T:
+    began = time.thread_time()
+    while True:
+        try:
+            next(steps)
+        except StopIteration as over:
+            result: T = over.value
+            return result
+        spent = time.thread_time() - began
+        if spent >= _SLICE:
+            await asyncio.sleep(spent)  # turns have half of the time, at least
+            began = time.thread_time()
 
 
 def _match(found: Found, utterance: str, floor: float) -> Match:

@@ -22,6 +22,8 @@ Kind = Literal["something", "everything"]
 
 Phrases = frozenset[tuple[str, ...]]
 
+_MOST_SOUNDING: Final = 1_000
+"""Sessions that are remembered: any client can say that a sound began, and not that it ended."""
 _LONGEST: Final = 12
 """An utterance with more words is about something else."""
 
@@ -121,16 +123,21 @@ class Stop(PipelinePlugin):
     settings: Settings
 
     def __init__(self) -> None:
-        self._sounding: set[str] = set()
+        self._sounding: dict[str, None] = {}
         """Sessions in which something is heard at the moment."""
         self._ringing: dict[str, set[str]] = {}
         """The scheduled calls that run, by session."""
 
     async def start(self) -> None:
         self.dialogs = Renderer(_locale(), self.host.lang)
-        self.host.on(topics.AUDIO_OUTPUT_STARTED, lambda message: self._sounding.add(message.session_id))
-        self.host.on(topics.AUDIO_OUTPUT_ENDED, lambda message: self._sounding.discard(message.session_id))
+        self.host.on(topics.AUDIO_OUTPUT_STARTED, self._sound_started)
+        self.host.on(topics.AUDIO_OUTPUT_ENDED, lambda message: self._sounding.pop(message.session_id, None))
         self.host.on(topics.SCHEDULED_CALL, self._scheduled)
+
+    def _sound_started(self, message: Message) -> None:
+        self._sounding[message.session_id] = None
+        if len(self._sounding) > _MOST_SOUNDING:
+            del self._sounding[next(iter(self._sounding))]
 
     def _scheduled(self, message: Message) -> None:
         """A call that was scheduled began or ended: an alarm rings."""
