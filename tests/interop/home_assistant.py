@@ -110,9 +110,11 @@ class HomeAssistant:
 
     async def has_state(self, entity: str, state: str) -> None:
         """Wait until something has this state."""
-        async with asyncio.timeout(10):
-            while await self.state(entity) != state:
-                await asyncio.sleep(0.05)
+        for _ in range(200):
+            if await self.state(entity) == state:
+                return
+            await asyncio.sleep(0.05)
+        raise AssertionError(f"{entity} is {await self.state(entity)}, not {state}")
 
     async def _set_up(self) -> None:
         """Make the first user, a token, and switch the MCP server on."""

@@ -11,9 +11,9 @@ from typing import Any, Final
 import pytest
 
 from flow.hark_process import free_port
-from hark.bus import ask
 from hark.builtin.mcp import McpServers
 from hark.builtin.persona import Persona
+from hark.bus import ask
 from hark.model import Message, SystemClock
 from hark.spec import topics
 from hark.testing import Assistant

@@ -24,6 +24,8 @@ class ModelReply:
     """Its text, in the pieces in which it is streamed."""
     tools: Sequence[tuple[str, Mapping[str, Any] | str]] = ()
     """Tools it wants called: a name, and arguments as an object, or as text that may be no JSON."""
+    chunks: Sequence[bytes] = ()
+    """If any: the stream as it is sent, in these chunks, instead of `pieces` and `tools`."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     fault: Fault = "none"
@@ -159,13 +161,12 @@ class ModelServer:
                 if gone.done():
                     await self._count_closed()
                     return False
+            for chunk in reply.chunks:
+                await _send(writer, chunk)
             if reply.fault != "none":
                 return await self._break(writer, reply.fault, gone)
-            for number, call in enumerate(_tool_calls(reply)):
-                await _send(writer, _chunk({"tool_calls": [{"index": number, **call}]}))
-            reason = "tool_calls" if reply.tools else "stop"
-            await _send(writer, _chunk({}, reason))
-            await _send(writer, b"data: [DONE]\n\n")
+            if not reply.chunks:
+                await self._finish(writer, reply)
             writer.write(b"0\r\n\r\n")
             await writer.drain()
         finally:
@@ -173,6 +174,12 @@ class ModelServer:
             with suppress(asyncio.CancelledError, ConnectionError):
                 await gone
         return False
+
+    async def _finish(self, writer: asyncio.StreamWriter, reply: ModelReply) -> None:
+        for number, call in enumerate(_tool_calls(reply)):
+            await _send(writer, _chunk({"tool_calls": [{"index": number, **call}]}))
+        await _send(writer, _chunk({}, "tool_calls" if reply.tools else "stop"))
+        await _send(writer, b"data: [DONE]\n\n")
 
     async def _count_closed(self) -> None:
         async with self._change:

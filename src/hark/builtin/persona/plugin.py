@@ -12,10 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from hark.builtin.persona.chat import ChatClient, ChatError
+from hark.builtin.persona.chat import ChatClient
 from hark.builtin.persona.conversation import Memory, Said
 from hark.builtin.persona.generation import Generation, Models
 from hark.builtin.persona.settings import OnePersona, PersonaSettings
+from hark.builtin.persona.stream import ChatError
 from hark.builtin.persona.tools import NO_TOOLS, ToolSource
 from hark.builtin.persona.toolset import Toolset
 from hark.hints import install_extra
