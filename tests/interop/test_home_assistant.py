@@ -32,6 +32,8 @@ async def test_a_persona_switches_a_lamp_of_home_assistant_and_finds_it_again(pe
         token.write_text("not the token\n")
         refused = McpServers()
         async with Assistant(refused, settings=_settings(home, model, token), clock=SystemClock()):
+            for _ in range(600):
+                await asyncio.sleep(0 if refused.problem() else 0.05)
             assert "401" in refused.problem()
 
         token.write_text(f"{home.token}\n")

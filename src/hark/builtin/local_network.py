@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import ip_address
+from typing import Final
+
+_SECRET: Final = re.compile(r"key|token|secret|password|signature|authorization", re.IGNORECASE)
 
 
 def is_this_machine(host: str) -> bool:
@@ -23,3 +27,8 @@ def is_local(host: str) -> bool:
         return ip_address(host.strip("[]")).is_private
     except ValueError:
         return False
+
+
+def is_secret(name: str) -> bool:
+    """Whether a header or a field of a query of this name holds a key."""
+    return _SECRET.search(name) is not None

@@ -126,9 +126,11 @@ class ModelServer:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers.get("content-length", "0")))
-        path = head[0].split(" ")[1]
+        path = head[0].split(" ")[1].partition("?")[0]
         if path == "/v1/models":
             return await _whole(writer, {"object": "list", "data": [{"id": self.model, "object": "model"}]})
+        if path != "/v1/chat/completions":
+            return await _whole(writer, {"error": {"message": f"there is no {path} here"}}, 404)
         request = json.loads(body or b"{}")
         async with self._change:
             self.requests.append(request)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
-from hark.builtin.local_network import is_local, is_this_machine
+from hark.builtin.local_network import is_local, is_secret, is_this_machine
 from hark.builtin.persona.stream import ChatError, ToolCall, ToolCalls, events
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 _LONGEST_PAGE: Final = 20_000
 """Bytes of an error page that are read."""
-_SECRET: Final = re.compile(r"key|token|secret|password|signature", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class ModelEndpoint:
             return f'{self.url!r} is not the URL of an endpoint, such as "http://127.0.0.1:11434/v1"'
         if parts.username or parts.password:
             return f"the URL of {self.name} holds a password; put it into a key_file instead"
-        if secret := next((name for name, _ in parse_qsl(parts.query) if _SECRET.search(name)), ""):
+        if secret := next((name for name, _ in parse_qsl(parts.query) if is_secret(name)), ""):
             return f"the URL of {self.name} holds a key ({secret}); put it into a key_file instead"
         if self.key and parts.scheme == "http" and not is_local(parts.hostname):
             return f"the key for {self.name} would be sent unencrypted over the network; use an https URL"

@@ -140,7 +140,43 @@ async def test_a_server_that_cannot_be_reached_is_named() -> None:
         assert "/nowhere/server" in entry.plugin.problem()
 
 
-@pytest.mark.parametrize("wrong", [{"command": ""}, {"url": "http://x"}, {"command": "", "url": "ftp://x"}])
+async def test_nothing_secret_is_in_what_went_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "very-secret-0123456789"
+    monkeypatch.setenv("MCP_TOKEN", secret)
+    seen: list[bytes] = []
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seen.append(await reader.readuntil(b"\r\n\r\n"))
+        page = f"no {secret}".encode()
+        writer.write(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: %d\r\n\r\n%s" % (len(page), page))
+        writer.close()
+
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # not for what is on this machine
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/{secret}/sse?token={secret}"
+        given = {"command": "", "args": [], "url": url, "transport": "sse", "token_variable": "MCP_TOKEN"}
+        async with connected(**given) as assistant:
+            (entry,) = assistant.runtime.plugin_set.toolboxes  # type: ignore[union-attr]
+
+            async def has_failed() -> bool:
+                return bool(entry.plugin.problem())
+
+            await eventually(has_failed)
+            assert f"Bearer {secret}".encode() in seen[0]
+            assert "401" in entry.plugin.problem()
+            assert secret not in entry.plugin.problem()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"command": ""},
+        {"url": "http://x"},
+        {"command": "", "url": "ftp://x"},
+        {"command": "", "url": "http://mcp.example.com/mcp", "token_variable": "HOME"},
+        {"command": "", "url": "http://mcp.example.com/mcp?api_key=1"},
+    ],
+)
 async def test_settings_that_name_no_server_are_refused(wrong: dict[str, Any]) -> None:
     async with connected(**wrong) as assistant:
         (refusal,) = assistant.runtime.refusals
