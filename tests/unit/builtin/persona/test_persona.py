@@ -388,6 +388,13 @@ def test_local_servers_that_run_are_found(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("lang", "said", "topic"),
     [
+        ("en-US", "can i speak to alice", "persona:summon"),
+        ("en-US", "bye alice", "persona:release"),
+        ("de-DE", "tschüss alice", "persona:release"),
+        ("es-ES", "hasta luego alice", "persona:release"),
+        ("fr-FR", "au revoir alice", "persona:release"),
+        ("it-IT", "arrivederci alice", "persona:release"),
+        ("pt-PT", "até logo alice", "persona:release"),
         ("de-DE", "ich möchte mit alice sprechen", "persona:summon"),
         ("de-DE", "frag alice was liebe ist", "persona:ask"),
         ("es-ES", "quiero hablar con alice", "persona:summon"),
@@ -405,7 +412,8 @@ async def test_commands_work_in_six_languages(lang: str, said: str, topic: str) 
         table = settings(model)
         table["assistant"] = {"pipeline": PIPELINE, "lang": lang}
         async with Assistant(Persona(), settings=table) as assistant:
-            assert len(await assistant.hears(said, session="x")) == 1
+            summoned = Session("x").replace(persona_id="alice" if topic == "persona:release" else "")
+            assert len(await assistant.hears(said, session=summoned)) == 1
             assert len(assistant.of(topic)) == 1
             if topic == "persona:summon":
                 assert len(assistant.of(topics.PERSONA_ACTIVATED)) == 1
