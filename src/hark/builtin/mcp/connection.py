@@ -258,11 +258,14 @@ class McpConnection:
 
     def _tool(self, described: Any) -> Tool:
         from jsonschema.validators import validator_for  # type: ignore[import-untyped]
+        from referencing import Registry
 
         takes = cast("Mapping[str, Any]", described.input_schema)
         gives: Mapping[str, Any] = described.output_schema or {}
         hints = described.annotations
-        arguments, results = validator_for(takes)(takes), validator_for(gives)(gives)
+        # With a registry of its own, nothing that a schema refers to is fetched from anywhere.
+        arguments = validator_for(takes)(takes, registry=Registry())
+        results = validator_for(gives)(gives, registry=Registry())
         destructive = hints is not None and hints.destructive_hint is True and hints.read_only_hint is not True
 
         def check_arguments(given: Mapping[str, Any]) -> Mapping[str, Any]:

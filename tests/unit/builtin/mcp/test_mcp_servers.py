@@ -72,12 +72,22 @@ async def test_the_tools_of_a_server_are_a_toolbox() -> None:
         assert wrong == "the arguments do not fit: a: 'two' is not of type 'integer'"
 
 
-async def test_a_server_sees_nothing_of_our_environment_that_it_was_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_neither_sees_our_environment_nor_has_us_fetch_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARK_SECRET", "42")
-    async with connected(env={"GIVEN": "1"}) as assistant:
-        seen = (await invoke(assistant, "secrets"))["result"]["result"]
-        assert "GIVEN" in seen
-        assert "HARK_SECRET" not in seen
+    fetched: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        fetched.append(await reader.readline())
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as elsewhere:
+        refers_to = f"http://127.0.0.1:{elsewhere.sockets[0].getsockname()[1]}/schema"
+        async with connected(env={"GIVEN": "1", "REFERS_TO": refers_to}) as assistant:
+            seen = (await invoke(assistant, "secrets"))["result"]["result"]
+            assert "GIVEN" in seen
+            assert "HARK_SECRET" not in seen
+            assert "Unresolvable" in (await invoke(assistant, "refer", what="x"))["error"]
+            assert fetched == []
 
 
 async def test_a_call_that_takes_too_long_is_given_up() -> None:
