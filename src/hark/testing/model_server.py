@@ -24,14 +24,14 @@ class ModelReply:
     """Its text, in the pieces in which it is streamed."""
     tools: Sequence[tuple[str, Mapping[str, Any] | str]] = ()
     """Tools it wants called: a name, and arguments as an object, or as text that may be no JSON."""
-    chunks: Sequence[bytes] = ()
-    """If any: the stream as it is sent, in these chunks, instead of `pieces` and `tools`."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     fault: Fault = "none"
     """What goes wrong after `pieces`."""
     gate: asyncio.Event | None = None
     """If set, the rest is sent once this is set; the first piece at once."""
+    chunks: Sequence[bytes] = ()
+    """If any: the stream as it is sent, in these chunks, instead of `pieces` and `tools`."""
 
 
 class ModelServer:
