@@ -208,7 +208,7 @@ def installed(home: Path, peer: Peer, place: str, *skills: str) -> Iterator[Inst
         services: list[str] = []
         if place == STOCK:
             stack.enter_context(stock_bus(world))
-            services = [word for name in ("understand", "act", "speak") for word in ("--service", name)]
+            services = [word for name in ("understand", "act", "schedule", "speak") for word in ("--service", name)]
             services += ["--bus", world.url]
         hark = stack.enter_context(world.running("run", "-v", *services))
         eventually((world.state / "control.sock").exists)

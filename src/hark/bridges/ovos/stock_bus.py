@@ -32,6 +32,10 @@ _REGISTER: Final = frozenset(
         topics.FALLBACK_REGISTER,
     }
 )
+_MARKER: Final = 0.2
+"""Seconds in which the end marker of a skill follows the end of its handler."""
+_HANDLER_ENDS: Final = (topics.LEGACY_HANDLER_COMPLETE, topics.LEGACY_HANDLER_ERROR)
+_STOP_PING: Final = ".stop.ping"
 _SPEC_NAMES: Final = {**names.RENAMED, **SWITCHES}
 
 
@@ -57,6 +61,12 @@ class SharedTranslator(OvosTranslator):
         """Messages under newer names, whose copies are to come: topic, turn and skill."""
         self._ended: OrderedDict[str | None, None] = OrderedDict()
         """Turns whose end marker a skill has sent."""
+        self._ending: dict[str | None, Message] = {}
+        """How the handlers ended whose skill is about to send the end marker, by turn."""
+        self._answers_pings: set[str] = set()
+        """Skills of the older line that have answered whether they can be stopped: some never do."""
+        self._started: OrderedDict[tuple[str | None, object], None] = OrderedDict()
+        """Handlers of skills of the older line that have started, by turn and skill."""
 
     @property
     def gathering_time(self) -> float:
@@ -80,16 +90,54 @@ class SharedTranslator(OvosTranslator):
             remember(self._seen, (message.type, message.utterance_id, skill_id), None)
         if message.type in (topics.REGISTER_KEYWORD, topics.REGISTER_TEMPLATE, topics.SKILL_LOADED):
             self._newer.add(str(message.data.get(SKILL_ID)))
+        elif message.type == topics.LEGACY_HANDLER_START:
+            remember(self._started, (message.utterance_id, skill_id), None)
+        elif message.type == "skill.stop.pong":
+            self._answers_pings.add(str(message.data.get(SKILL_ID)))
+            if message.utterance_id is None:
+                return ()
+        elif message.type == "mycroft.skills.loaded":
+            self.ping(str(message.data.get("id")), "stop", {})
+        elif message.type in _HANDLER_ENDS and self.is_of_older_line(str(skill_id)):
+            return self._ends(message)
         elif message.type == topics.UTTERANCE_HANDLED and message.utterance_id is not None:
             remember(self._ended, message.utterance_id, None)
+            ending = self._ending.pop(message.utterance_id, None)
+            return self.translated(ending) if ending is not None else ()
         return self.translated(message)
+
+    def _ends(self, message: Message) -> Iterable[Message]:
+        """Hold back the end of a handler: as a rule the skill sends the end marker next, and a turn has one."""
+        turn = message.utterance_id
+        if turn in self._ending:
+            return ()  # after an error it says as well that it is complete
+        if len(self._ending) >= _SENT:
+            return self.translated(message)
+        self._ending[turn] = message
+        self.bridge.clock.after(_MARKER, lambda: self._end_without_marker(turn, message))
+        return ()
+
+    def _end_without_marker(self, turn: str | None, message: Message) -> None:
+        if self._ending.get(turn) is message:
+            del self._ending[turn]
+            for one in self.translated(message):
+                self.link.emit(one)
 
     def to_client(self, message: Message) -> Iterable[Message] | None:
         """See `Translator`."""
         if message.type == topics.UTTERANCE_HANDLED and message.utterance_id in self._ended:
             del self._ended[message.utterance_id]
             return ()  # one end marker for each turn
+        if message.type.endswith(_STOP_PING) and self._lives(message, message.type.removesuffix(_STOP_PING)):
+            return ()
         return super().to_client(message)
+
+    def _lives(self, ping: Message, skill_id: str) -> bool:
+        """Answer a ping for a skill that cannot, as long as a handler of it that has started may be under way."""
+        if skill_id in self._answers_pings or (ping.utterance_id, skill_id) not in self._started:
+            return False
+        self.link.emit(ping.reply(topics.STOP_PONG, {SKILL_ID: skill_id, "can_handle": False}))
+        return True
 
     def with_copy(self, message: Message, legacy: str) -> list[Message]:
         if not self._has_newer:

@@ -277,8 +277,12 @@ class OvosTranslator:
         if skill_id not in self._converse:
             # Only a skill that converses answers, and in no hurry here: in a turn a busy machine may be too late.
             ping = {"skill_id": skill_id, "utterances": [], "lang": self.bridge.default_session()["lang"]}
-            self.link.send(Message(f"{skill_id}.converse.ping", ping, {SKILL_ID: skill_id}, Session()))
+            self.ping(skill_id, "converse", ping)
         return (message, self._report(skill_id))
+
+    def ping(self, skill_id: str, kind: str, data: Mapping[str, Any]) -> None:
+        """Ask a skill outside a turn what it can do."""
+        self.link.send(Message(f"{skill_id}.{kind}.ping", data, {SKILL_ID: skill_id}, Session()))
 
     def _listed(self, message: Message) -> Iterable[Message]:
         self._own(str(message.data.get("skill_id", "")))
