@@ -155,7 +155,7 @@ class Installation:
     def spoken(self, first: int) -> list[dict[str, Any]]:
         """What was spoken after a Message, without the copies under the older name."""
         later = self.bus.messages[first:]
-        known = {_words(one) for one in later if one["type"] == SPEAK}
+        known = {_words(one) for one in self.bus.messages if one["type"] == SPEAK}
         return [
             one for one in later if one["type"] == SPEAK or (one["type"] == LEGACY_SPEAK and _words(one) not in known)
         ]
