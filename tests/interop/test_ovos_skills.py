@@ -65,7 +65,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 DAY: Final = r"(?i).*(\d|(mon|tues|wednes|thurs|fri|satur|sun)day).*"
-TIME: Final = r"(?i).*(\d|o'clock|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve).*"
+TIME: Final = r"(?i).*(\d|o'clock|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight).*"
 ROWS: Final = (
     Row("hello world, wait=True", "hello-world", (">hello world", "(?i)hello world"), 1.0),
     Row("how are you", "hello-world", (">how are you", r".+")),
