@@ -182,7 +182,7 @@ class SkillOwners:
             skill.completes = True
             self._emit(Message(topics.SKILL_ATTACHED, {"skill_ids": [skill_id], "completes": [skill_id]}))
         if is_done:
-            return _done(message, str(skill_id))
+            return handler_done(message, str(skill_id))
         waits, session = None, message.session
         if session is not None and session.response_mode is not None and session.response_mode.skill_id == skill_id:
             waits = session.response_mode.expires_at
@@ -296,7 +296,7 @@ def _skill_of(message: Message) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
-def _done(message: Message, skill_id: str) -> Message:
+def handler_done(message: Message, skill_id: str) -> Message:
     """That a handler of a client's skill has ended, for the process that waits for it."""
     data: dict[str, object] = {SKILL_ID: skill_id}
     failed = message.type == topics.LEGACY_HANDLER_ERROR
