@@ -12,13 +12,13 @@ from math import log
 from typing import Any, Final, NamedTuple
 
 from hark.intents import TemplateError, words
-from hark.intents.grammar import Literal, parse
+from hark.intents.grammar import parse
 from hark.plugins import Message, Session
 from hark.spec import DEFAULT_SESSION_ID, topics
 
 _SLOT: Final = re.compile(r"\{(\w+)\}")
-_PLAIN: Final = re.compile(r"[\w ]*")
-"""A sample that is a sentence, with no syntax of templates in it."""
+_SYNTAX: Final = re.compile(r"\{[^{}]*\}|[][()|{}]")
+"""What is no word in a template: slots, and what marks choices."""
 _SAMPLES: Final = 20
 """Samples of an intent that are looked at."""
 _MOST: Final = 20_000
@@ -106,12 +106,7 @@ class KnownSentences:
         samples = tuple(_texts(data.get("samples")))[:_SAMPLES]
         found: set[str] = set()
         for sample in samples:
-            if _PLAIN.fullmatch(sample):  # most are: reading one as a template costs more than all the rest
-                found.update(words(sample, lang))
-                continue
-            with suppress(TemplateError):
-                found.update(word for node in parse(sample).nodes if isinstance(node, Literal)
-                             for word in words(node.text, lang))  # fmt: skip
+            found.update(words(_SYNTAX.sub(" ", sample), lang))
         self._intents[key] = _Known(frozenset(found), samples, next(self._numbers))
         self._scopes.setdefault(key[:2], _Scope()).add(key, found)
 

@@ -161,6 +161,8 @@ class Stop(PipelinePlugin):
         if kind is None:
             return None
         running = tuple(one for one in session.active_handlers if one.skill_id != self.id)
+        if kind == "something" and self._is_followed_up(said, session, running, round):
+            return Declined("the skill that was active last has an intent for this")
         if kind == "everything" or not running:
             here = session.session_id
             is_silent = here not in self._sounding and here not in self._ringing
@@ -170,6 +172,17 @@ class Stop(PipelinePlugin):
             allowed = [one for one in converse.by_recency(running) if not is_denied(session, one.skill_id, _STOP)]
             return self._stop_one(allowed, said, lang, session)
         return Later(lambda: self._ask(round, converse.by_recency(running), said, lang, session))
+
+    def _is_followed_up(self, said: str, session: Session, running: Handlers, round: Round | None) -> bool:
+        """Whether "cancel it" takes back what was asked for last: nothing is to be heard that could be stopped, and the
+        skill that was active last has an intent for just these words."""
+        here = session.session_id
+        if round is None or not running or session.response_mode is not None:
+            return False
+        if here in self._sounding or here in self._ringing:
+            return False
+        match = round.would_match(said, strict=True)
+        return match is not None and match.skill_id == converse.by_recency(running)[0].skill_id
 
     @handles(_GLOBAL)
     def everything(self, turn: Turn) -> None:
