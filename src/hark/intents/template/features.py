@@ -8,6 +8,7 @@ and therefore match as written or not at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from hark.intents.grammar import is_slot
@@ -121,27 +122,28 @@ DENYING: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) f
 """Words that turn a sentence into its opposite."""
 
 _OPPOSITES: Final = {
-    "en": "on / off; up raise raised increase louder higher brighter warmer hotter / down lower decrease quieter darker "
-    "cooler colder dim; open opened / close closed shut; lock locked / unlock unlocked; start begin resume continue "
-    "launch / stop pause halt end quit; enable activate / disable deactivate; arm / disarm; mute / unmute; "
-    "add / remove delete; accept / decline reject",
-    "de": "an ein / aus; hoch rauf lauter wärmer heller höher / runter herunter leiser kälter dunkler niedriger; "
-    "auf öffne öffnen / zu schließe schließen; aufsperren entsperre / absperren sperre verriegle; "
-    "starte beginne / stoppe beende halte; aktiviere aktivieren / deaktiviere deaktivieren; hinzu / entferne lösche",
-    "es": "enciende encender prende prender / apaga apagar; sube subir aumenta / baja bajar reduce; abre abrir / cierra "
-    "cerrar; bloquea bloquear / desbloquea desbloquear; activa activar / desactiva desactivar; inicia empieza / para "
-    "detén; añade agrega / quita elimina borra",
-    "fr": "allume allumer / éteins éteindre; monte monter augmente / baisse baisser diminue; ouvre ouvrir / ferme fermer; "
-    "verrouille verrouiller / déverrouille déverrouiller; active activer / désactive désactiver; démarre lance / arrête "
-    "stoppe; ajoute ajouter / supprime enlève retire",
-    "it": "accendi accendere / spegni spegnere; alza alzare aumenta / abbassa abbassare riduci; apri aprire / chiudi "
-    "chiudere; blocca bloccare / sblocca sbloccare; attiva attivare / disattiva disattivare; avvia inizia / ferma "
-    "interrompi; aggiungi / togli rimuovi elimina",
-    "pt": "liga ligar acende acender / desliga desligar apaga apagar; sobe aumenta / baixa diminui reduz; abre abrir / "
-    "fecha fechar; tranca trancar / destranca destrancar; ativa ativar / desativa desativar; inicia começa / para pára; "
-    "adiciona acrescenta / remove apaga tira",
-    "nl": "aan / uit; omhoog harder warmer / omlaag zachter kouder; open / dicht; start / stop; activeer / deactiveer; "
-    "voeg / verwijder",
+    "en": "on / off; up raise raised increase louder higher brighter warmer hotter / down lower decrease "
+    "quieter darker cooler colder dim; open opened / close closed shut; lock locked / unlock unlocked; "
+    "start begin resume continue launch / stop pause halt end quit; enable activate / disable deactivate; "
+    "arm / disarm; mute / unmute; add / remove delete; accept / decline reject",
+    "de": "an ein / aus; hoch rauf lauter wärmer heller höher / runter herunter leiser kälter dunkler "
+    "niedriger; auf öffne öffnen / zu schließe schließen; aufsperren entsperre / absperren sperre "
+    "verriegle; starte beginne / stoppe beende halte; aktiviere aktivieren / deaktiviere deaktivieren; "
+    "hinzu / entferne lösche",
+    "es": "enciende encender prende prender / apaga apagar; sube subir aumenta / baja bajar reduce; abre abrir "
+    "/ cierra cerrar; bloquea bloquear / desbloquea desbloquear; activa activar / desactiva desactivar; "
+    "inicia empieza / para detén; añade agrega / quita elimina borra",
+    "fr": "allume allumer / éteins éteindre; monte monter augmente / baisse baisser diminue; ouvre ouvrir / "
+    "ferme fermer; verrouille verrouiller / déverrouille déverrouiller; active activer / désactive "
+    "désactiver; démarre lance / arrête stoppe; ajoute ajouter / supprime enlève retire",
+    "it": "accendi accendere / spegni spegnere; alza alzare aumenta / abbassa abbassare riduci; apri aprire / "
+    "chiudi chiudere; blocca bloccare / sblocca sbloccare; attiva attivare / disattiva disattivare; avvia "
+    "inizia / ferma interrompi; aggiungi / togli rimuovi elimina",
+    "pt": "liga ligar acende acender / desliga desligar apaga apagar; sobe aumenta / baixa diminui reduz; abre "
+    "abrir / fecha fechar; tranca trancar / destranca destrancar; ativa ativar / desativa desativar; "
+    "inicia começa / para pára; adiciona acrescenta / remove apaga tira",
+    "nl": "aan / uit; omhoog harder warmer / omlaag zachter kouder; open / dicht; start / stop; activeer / "
+    "deactiveer; voeg / verwijder",
 }
 
 Opposites = tuple[tuple[frozenset[str], frozenset[str]], ...]
@@ -154,10 +156,10 @@ def _pairs(text: str) -> Opposites:
 
 OPPOSITES: Final[Mapping[str, Opposites]] = {lang: _pairs(text) for lang, text in _OPPOSITES.items()}
 """Words of which one says the opposite of another, in pairs of groups."""
-POLAR: Final[Mapping[str, frozenset[str]]] = {
-    lang: frozenset().union(*[side for pair in pairs for side in pair]) for lang, pairs in OPPOSITES.items()
+_TURNING: Final[Mapping[str, frozenset[str]]] = {
+    lang: DENYING[lang].union(*[side for pair in pairs for side in pair]) for lang, pairs in OPPOSITES.items()
 }
-"""All of those words."""
+"""All of those words, and those that turn a sentence into its opposite."""
 
 _ASKING: Final = {
     "en": "is are was were am who whose when why where how what which did does do has have had should may might",
@@ -207,25 +209,25 @@ def is_light(word: str, lang: str) -> bool:
     return word in words if words is not None else len(word) <= 3 and word.isascii()
 
 
-def denying(lang: str) -> frozenset[str]:
-    """The words of a language that turn a sentence into its opposite."""
-    return DENYING.get(lang.partition("-")[0].lower(), NO_FILLERS)
+def turning(own: frozenset[str], lang: str, is_broad: bool) -> frozenset[str]:
+    """The words that turn the meaning of an intent with these words round.
+
+    An intent that is said in many ways may have a word of two opposites too, which is just not among its sentences; the
+    opposite of a word that it has is none. Of other intents each such word has to be their own.
+    """
+    tag = lang.partition("-")[0].lower()
+    if not is_broad:
+        return _TURNING.get(tag, NO_FILLERS)
+    sides = [side for pair in OPPOSITES.get(tag, ()) for side in pair]
+    return _turning(tag, tuple([not own.isdisjoint(side) for side in sides]))
 
 
-def polar(lang: str) -> frozenset[str]:
-    """The words of a language of which one says the opposite of another."""
-    return POLAR.get(lang.partition("-")[0].lower(), NO_FILLERS)
-
-
-def opposed(words: frozenset[str], lang: str) -> frozenset[str]:
-    """The words that say the opposite of some of these: of each pair of groups the other one, if none of it is there."""
-    found: set[str] = set()
-    for one, other in OPPOSITES.get(lang.partition("-")[0].lower(), ()):
-        if not words.isdisjoint(one):
-            found |= other
-        if not words.isdisjoint(other):
-            found |= one
-    return frozenset(found)
+@cache
+def _turning(tag: str, has: tuple[bool, ...]) -> frozenset[str]:
+    # Cached because many intents have the same.
+    sides = [side for pair in OPPOSITES.get(tag, ()) for side in pair]
+    opposite = [sides[place ^ 1] for place, is_there in enumerate(has) if is_there]
+    return DENYING.get(tag, NO_FILLERS).union(*opposite)
 
 
 def asking(lang: str) -> frozenset[str]:

@@ -16,12 +16,10 @@ from hark.intents.template.features import (
     STEM,
     asking,
     content_stems,
-    denying,
     features,
     is_light,
-    opposed,
-    polar,
     stating,
+    turning,
 )
 
 if TYPE_CHECKING:
@@ -120,12 +118,9 @@ class Profile:
         """Whether some of its sentences begin as statements do."""
         self.is_broad = self.caution < _WARY
         """Whether it is said in many ways."""
-        said = frozenset([term for sentence in taken for term in sentence])
-        # An intent that is said in many ways may have a word for that too, which is just not among its sentences; the
-        # opposite of a word that it has is none.
-        turned = opposed(said, intent.lang) if self.is_broad else polar(intent.lang)
-        self.turning = (denying(intent.lang) | turned) - said
-        """The words that turn its meaning round."""
+        own = frozenset([term for sentence in taken for term in sentence])
+        self.turning = turning(own, intent.lang, self.is_broad)
+        """The words that turn its meaning round, where they are not its own."""
         self._square, self._cohesion, self._rows = traits.square, traits.cohesion, len(taken)
         self.scale = 1.0
         """The divisor of its raw similarity."""

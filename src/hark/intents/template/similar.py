@@ -207,11 +207,12 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
     if not profile.is_broad:
         if explained * 2 <= telling or _only_tells(candidate, said):
             return candidate.lowered(0.0)
-        left *= _NARROW
         left *= profile.covered([*said, *account.meant])
         if explained == 1 and own < _ENOUGH:
             left *= own / len(said)  # one telling word, and what stands around it
     left **= profile.caution
+    if not profile.is_broad:
+        left *= _NARROW
     if profile.core and not profile.core <= content_stems([*said, *account.meant]):
         left *= _INCOMPLETE
     return candidate.lowered(left)
