@@ -317,7 +317,7 @@ def test_plugins_that_cannot_be_loaded_are_named_with_the_reason_and_the_rest_wo
     done = world.hark("run", said="say hello\n")
     assert (done.returncode, done.stdout) == (0, "hello\n")
     head, *reasons, place, hint = done.stderr.splitlines()
-    assert head == "hark: 2 plugins are not loaded:"
+    assert head == "hark: 2 plugins not loaded:"
     assert place == f"hark:   the settings of plugins are in {world.settings}"
     assert hint == f"hark: {world.settings}: [plugins] names 'elsewhere', which is not loaded"
     first, second = sorted(reasons)

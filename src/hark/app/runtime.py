@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from hark.act import HandlerHost
 from hark.app.plugin_set import PluginSet
 from hark.app.service_names import ALL_SERVICES, ServiceName
-from hark.app.services import Act, Hear, RuntimeContext, Schedule, Service, Speak, Understand, discard, serves_all
+from hark.app.services import (
+    Act,
+    Hear,
+    RuntimeContext,
+    ScheduleService,
+    Service,
+    Speak,
+    Understand,
+    discard,
+    serves_all,
+)
 from hark.app.settings import Settings
 from hark.bus import LocalBus
 from hark.chains import Chain, ChainListing
@@ -203,7 +213,7 @@ class Runtime:
             "understand": lambda: Understand(context, self.turns, None if shared is None else "understand"),
             "act": lambda: Act(context, waits="understand" not in services),
             "speak": lambda: Speak(context, render, serves, voice),
-            "schedule": lambda: Schedule(context, _schedule_store(storage, streams), skills_ready),
+            "schedule": lambda: ScheduleService(context, _schedule_store(storage, streams), skills_ready),
         }
         self.services: dict[ServiceName, Service] = {name: make[name]() for name in ALL_SERVICES if name in services}
 
@@ -232,7 +242,7 @@ class Runtime:
     def scheduler(self) -> Scheduler:
         """Of the service schedule; raises `LookupError` where this process does not have it."""
         service = self.services.get("schedule")
-        if not isinstance(service, Schedule):
+        if not isinstance(service, ScheduleService):
             raise LookupError("this process has no service schedule")
         return service.scheduler
 
@@ -276,7 +286,7 @@ class Runtime:
                 self.plugin_set.registry_for(entry.plugin).refuse(refusal)
         self.watchdog.start()
         for service in self.services.values():
-            if not isinstance(service, Schedule):
+            if not isinstance(service, ScheduleService):
                 await service.start()
         # Matchers were started before skills, so they have received what the skills registered.
         await self.announce(to_matchers="understand" in self.services, heard=[entry.id for entry in self.skills])
@@ -311,7 +321,7 @@ class Runtime:
         async with self._gate.closed():
             with without_collection():
                 for entry in unprepared:
-                    while await self._is_unprepared(entry):
+                    while await self._is_unprepared(entry):  # noqa: ASYNC110 - it works, and turns of others go on
                         await asyncio.sleep(0)
 
     async def _is_unprepared(self, entry: Loaded[PipelinePlugin]) -> bool:

@@ -61,7 +61,7 @@ class Cancel(UtteranceTransformer):
         self._of_any = _by_length((*everything, *own))
         self._own = _by_length(own)
         self._alone = {lang: frozenset(tuple(words(one, lang)) for one in phrases) for lang, phrases in _ALONE.items()}
-        self._passed = {lang: frozenset(tuple(words(one, lang)) for one in phrases) for lang, phrases in _PASSED.items()}
+        self._passed = {lang: frozenset(tuple(words(one, lang)) for one in said) for lang, said in _PASSED.items()}
         self._passed[""] = frozenset[tuple[str, ...]]().union(*self._passed.values())
         self._alone[""] = alone = frozenset[tuple[str, ...]]().union(*self._alone.values())
         self._ends = frozenset(phrase[-1] for known in (*self._of_any.values(), alone) for phrase in known)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from time import monotonic
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 from msgspec import Meta
 
@@ -18,12 +18,15 @@ from hark.intents import LOOSE, NORMAL, STRICT, Found, Overlap, Rejected, Templa
 from hark.intents.keyword import DEFAULT_FLOOR, KeywordPool, lookup_keywords
 from hark.intents.pool import Pool
 from hark.intents.sentence_model import LANGUAGE, MissingModel, SentenceModel, SentenceVectors, missing_model
-from hark.intents.template import ALONE, Theft, thefts
+from hark.intents.template import ALONE, Steps, Theft, overlap_steps, theft_steps, thefts
 from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session
 from hark.spec import topics
 
+T = TypeVar("T")
 Share = Annotated[float, Meta(ge=0, le=1)]
 
+_SLICE: Final = 0.005
+"""Seconds for which intents are compared before turns go on."""
 _LOGGED_FIELDS: Final = ("skill_id", "intent_name", "entity_name", "lang")
 _AT_ONCE: Final = 0.004
 """Seconds of reading registrations before other work has its turn."""
@@ -114,9 +117,9 @@ class RegisteredMatcher(PipelinePlugin):
             self._early = None
 
     def prepare(self) -> bool:
-        until = monotonic() + _AT_ONCE
+        until = time.monotonic() + _AT_ONCE
         with self._writing:
-            while self._early and monotonic() < until:
+            while self._early and time.monotonic() < until:
                 self._apply(self._early.popleft())
             self._early = self._early or None
         return self._early is not None
@@ -186,6 +189,9 @@ class TemplateMatcher(RegisteredMatcher):
         self._pool = TemplatePool()
         self._overlaps: list[Overlap] | None = None
         self._thefts: list[Theft] | None = None
+        self._comparing = asyncio.Lock()
+        self._is_changed = False
+        """Whether anything was registered since a comparison began."""
         self._vectors: SentenceVectors | None = None
         super().__init__(self._pool)
 
@@ -206,7 +212,7 @@ class TemplateMatcher(RegisteredMatcher):
             return None
 
     def _apply(self, message: Message) -> None:
-        self._overlaps = self._thefts = None
+        self._outdate()
         super()._apply(message)
 
     def match(
@@ -260,6 +266,26 @@ class TemplateMatcher(RegisteredMatcher):
         self.read_all()
         return explain(self._pool, utterance, lang, session, self.host.clock.wall, self.settings.floor).lines()
 
+    def _outdate(self) -> None:
+        self._overlaps = self._thefts = None
+        self._is_changed = True
+
+    async def compare(self) -> None:
+        """Look for overlaps and thefts, a few milliseconds at a time: with thousands of intents that takes seconds.
+
+        What was found holds for a report that is made at once, though something may be registered meanwhile.
+        """
+        async with self._comparing:
+            self.read_all()
+            if self._overlaps is not None and self._thefts is not None:
+                return
+            self._is_changed = False
+            found = await _in_slices(overlap_steps(self._pool))
+            stolen = await _in_slices(theft_steps(self._pool, self.host.clock.wall))
+            self._overlaps, self._thefts = found, stolen
+            if self._is_changed:
+                asyncio.get_running_loop().call_soon(self._outdate)
+
     def overlaps(self) -> list[Overlap]:
         """Sentences that fit intents of two skills; looked for once after a registration, since it takes long."""
         self.read_all()
@@ -273,6 +299,20 @@ class TemplateMatcher(RegisteredMatcher):
         if self._thefts is None:
             self._thefts = thefts(self._pool, self.host.clock.wall)
         return self._thefts
+
+
+async def _in_slices(steps: Steps[T]) -> T:
+    began = time.thread_time()
+    while True:
+        try:
+            next(steps)
+        except StopIteration as over:
+            result: T = over.value
+            return result
+        spent = time.thread_time() - began
+        if spent >= _SLICE:
+            await asyncio.sleep(spent)  # turns have half of the time, at least
+            began = time.thread_time()
 
 
 def _match(found: Found, utterance: str, floor: float) -> Match:

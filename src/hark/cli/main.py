@@ -24,15 +24,8 @@ _INTERRUPTED: Final = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status: 0 done, 1 not answered or failed, 2 something to correct first."""
     _open_missing_streams()
-    parser = make_parser(__version__)
-    options = parser.parse_args(help_arguments(sys.argv[1:] if arguments is None else arguments))
-    if options.command is None:
-        parser.print_help(sys.stderr)
-        return USER_ERROR
-    options.verbose += options.verbose_first
-    set_up_log(options.verbose, quiet=bool(options.quiet + options.quiet_first))
     try:
-        status = _command(options.command)(options)
+        status = _run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_output()  # the program that reads the output has read enough
@@ -45,6 +38,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _discard_output()
         return USER_ERROR
     return status
+
+
+def _run(arguments: Sequence[str]) -> int:
+    parser = make_parser(__version__)
+    options = parser.parse_args(help_arguments(arguments))
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return USER_ERROR
+    options.verbose += options.verbose_first
+    set_up_log(options.verbose, quiet=bool(options.quiet + options.quiet_first))
+    return _command(options.command)(options)
 
 
 def _discard_output() -> None:

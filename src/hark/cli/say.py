@@ -17,10 +17,10 @@ from hark.errors import UserError
 ABOUT: Final = """\
 Says something to the running assistant in the session of the device, as if it were said there: a timer rings there,
 and a voice assistant answers aloud as well. With --session it is a conversation apart. If no assistant runs, one is
-started for this turn and continues the session of the device. The running assistant is found by the state directory; where no process holds
-that and the settings name NATS servers or the url of a bus, it is asked there. With --bus, only the assistant on that
-bus is asked, in a session of its own. The exit status is 0 when the utterance was answered, 1 when it was not, 2 when something has to be
-corrected first.
+started for this turn and continues the session of the device. The running assistant is found by the state directory;
+where no process holds that and the settings name NATS servers or the url of a bus, it is asked there. With --bus,
+only the assistant on that bus is asked, in a session of its own. The exit status is 0 when the utterance was
+answered, 1 when it was not, 2 when something has to be corrected first.
 
 examples:
   hark say what time is it

@@ -86,13 +86,16 @@ class KnownSentences:
             self._register(message, skill_id, lang)
         elif message.type == topics.ENTITY_REGISTER and isinstance(lang, str):
             value = next(iter(_texts(data.get("samples"))), "")
-            if value and not set("(|[<{") & set(value):
+            if value and not set("(|[<{") & set(value) and len(self._values) < _MOST:
                 self._values[lang, skill_id, str(data.get("entity_name"))] = value
         elif message.type in (topics.INTENT_DEREGISTER, topics.INTENT_DISABLE, topics.SKILL_DEREGISTER):
             name = data.get("intent_name")
             whole = message.type == topics.SKILL_DEREGISTER
             for key in [k for k in self._intents if k[2] == skill_id and (whole or k[3] == name)]:
                 self._remove(key)
+            if whole:
+                for slot in [one for one in self._values if one[1] == skill_id]:
+                    del self._values[slot]
 
     def _register(self, message: Message, skill_id: str, lang: str) -> None:
         data = message.data
