@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from hark.app.diagnostics.report import DoctorReport
+from hark.app.port_holder import remedy_for_taken
 from hark.app.runtime import Runtime
 from hark.app.settings.tables import BusTable
 from hark.errors import UserError
@@ -76,13 +77,11 @@ class LocalServer:
                 runtime.bus, self._table, self._state, self._clock, reserved=runtime.ids(), lang=self._lang
             )
         except UserError as trouble:
-            why = trouble.place if isinstance(trouble, bus_server.PortTaken) else str(trouble)
-            self.problem = (
-                f"{why}, so there is no websocket server for other programs; stop the process that has the port, "
-                "choose another with port in [bus], or turn the server off with serve = false in [bus]"
-                if isinstance(trouble, bus_server.PortTaken)
-                else f"{why}; until then there is no websocket server for other programs"
-            )
+            if isinstance(trouble, bus_server.PortTaken):
+                remedy = await asyncio.to_thread(remedy_for_taken, self._table.host, self._table.port, self._table.path)
+                self.problem = f"{trouble.place}, so there is no websocket server for other programs; {remedy}"
+            else:
+                self.problem = f"{trouble}; until then there is no websocket server for other programs"
             self._report(self.problem)
             return
         log.info("the bus listens at %s", " and ".join(urls))

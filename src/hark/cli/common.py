@@ -65,6 +65,8 @@ def set_up_log(verbose: int, *, quiet: bool = False) -> None:
     if not verbose:
         handler.addFilter(LogThrottle())
     logging.basicConfig(level=level, handlers=[handler])
+    for name in ("httpx", "httpx2"):  # they log whole addresses, in which there may be keys
+        logging.getLogger(name).setLevel(max(level, logging.WARNING))
 
 
 class _SafeFormatter(logging.Formatter):

@@ -13,6 +13,7 @@ from hark.app.control.client import NoAnswer, connect
 from hark.app.control.protocol import Examine, Examined
 from hark.app.diagnostics.render import render
 from hark.app.diagnostics.report import DoctorReport
+from hark.app.port_holder import remedy_for_taken
 from hark.app.state.session_file import session_advice
 from hark.cli.common import FAILED, OK, print_note, settings_path, state_path
 from hark.cli.options import add_bus, add_format, add_settings, add_state
@@ -92,10 +93,8 @@ def _taken_port(table: BusTable) -> list[str]:
         try:
             probe.bind((table.host, table.port))
         except OSError as error:
-            return [
-                f"[bus] port {table.port} cannot be had: {error.strerror}; stop the process that has it, choose "
-                "another port, or turn the websocket server off with serve = false"
-            ]
+            remedy = remedy_for_taken(table.host, table.port, table.path)
+            return [f"port {table.port} of {table.host} cannot be had: {error.strerror}; {remedy}"]
     return []
 
 

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hark.app.text import lines_of
 from hark.cli.common import FAILED, OK, settings_path
 from hark.cli.options import add_format, add_settings_file, add_state
 from hark.errors import UserError
@@ -84,7 +85,7 @@ def _print_list(found: Any) -> None:
             taken = ", ".join(tool["argument_schema"].get("properties", {}))
             lines = str(tool["description"]).strip().splitlines() or [""]
             mark = "  [asks first]" if tool.get("dangerous") else ""
-            print(f"  {tool['name']}({taken})  {lines[0]}{mark}")
+            print(lines_of(f"  {tool['name']}({taken})  {lines[0]}{mark}"))  # a server's words
 
 
 async def _ask(options: argparse.Namespace, topic: str, data: Mapping[str, Any]) -> Any:

@@ -7,8 +7,6 @@ read, of known versions, whose hashes are compared first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import file_digest, sha256
-from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -51,6 +49,8 @@ class MissingModel(Exception):
 
 def missing_model() -> str:
     """What is missing for the sentence model, in one line; empty when it is all there. Nothing is loaded."""
+    from importlib.metadata import PackageNotFoundError, distribution  # here: a start without a model is much quicker
+
     lacking = [name for name in _RUNTIME if find_spec(name) is None]
     for file in (MODEL, TOKENIZER):
         try:
@@ -64,6 +64,9 @@ def missing_model() -> str:
 
 
 def _checked(file: DataFile) -> Path:
+    from hashlib import file_digest
+    from importlib.metadata import distribution
+
     path = Path(str(distribution(file.package).locate_file(file.path)))
     try:
         with path.open("rb") as data:
@@ -128,6 +131,8 @@ class SentenceVectors:
         return vector
 
     def _read(self, texts: tuple[str, ...]) -> Any:
+        from hashlib import sha256
+
         import numpy as np
 
         if self._folder is None:

@@ -90,6 +90,8 @@ def session_advice(state: Path) -> Iterator[str]:
     """What the stored session holds that only the settings can set for good (ruling R16)."""
     path = state / _NAME
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("it is no file")
         stored = msgspec.json.decode(path.read_bytes())
     except FileNotFoundError:
         return

@@ -15,7 +15,7 @@ from hark.intents.template.second_opinion import find_by_meaning
 from hark.intents.template.similar import candidates, find_similar, rescored, resolve
 from hark.model import Session
 
-LOOSE: Final = 0.43
+LOOSE: Final = 0.42
 ALONE: Final = 0.75
 """The score by words that is not doubted where a sentence model can be asked."""
 
