@@ -10,12 +10,13 @@ from hark.builtin.skills.tables import plain
 from hark.intents.locale import MissingResource
 from hark.plugins import Turn
 from hark.skills import Skill, intent
-from hark.skills.spoken import month_name, spoken_date, weekday_name
+from hark.skills.spoken import month_name, spoken_date, spoken_duration, spoken_list, weekday_name
 
 _FOLLOWED: Final = 3
 """Turns for which "and easter?" is understood."""
 _WEEK: Final = 7
 _YEAR: Final = timedelta(days=365)
+_DAY: Final = 86_400.0
 _NEAR: Final = 300
 """Days within which a date is said without its year."""
 
@@ -49,8 +50,16 @@ class DatesSkill(Skill):
         day = self._day(turn)
         if day is None:
             return
-        weeks, days = divmod(abs((day - self._now(turn).date()).days), 7)
-        turn.say("weeks", weeks=weeks, days=days)
+        total = (day - self._now(turn).date()).days
+        weeks, days = divmod(abs(total), 7)
+        if not weeks:
+            self._count(turn, total)
+        elif (weeks, days) == (1, 0):
+            turn.say("weeks_one")
+        else:
+            length = turn.render("a_week") if weeks == 1 else turn.render("some_weeks", weeks=weeks)
+            rest = [spoken_duration(days * _DAY, turn.lang)] if days else []
+            turn.say("weeks", length=spoken_list([length, *rest], turn.lang))
 
     @intent(file="is_it")
     def is_it(self, turn: Turn) -> None:
@@ -140,6 +149,8 @@ class DatesSkill(Skill):
             turn.say("it_is_today")
         elif days == 1:
             turn.say("it_is_tomorrow")
+        elif days == -1:
+            turn.say("it_was_yesterday")
         else:
             turn.say("days" if days > 0 else "days_ago", days=abs(days))
 
