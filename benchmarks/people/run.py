@@ -167,7 +167,27 @@ async def near(show: bool) -> list[Figure]:
     ]
 
 
-SETS: Final = {"wrapped": wrapped, "talk": talk, "near": near}
+async def unheard(show: bool) -> list[Figure]:
+    """Play sentences that nothing was written for; counts those that are right, and those that ran something wrong."""
+    table = tomllib.loads((HERE / "unheard.toml").read_text("utf-8"))
+    figures = []
+    for lang, sentences in table.items():
+        right = wrong = 0
+        async with listener(lang) as said:
+            for text, wanted in sentences.items():
+                claim = await said.claim(text)
+                ran = claim[0] if claim is not None else ""
+                is_right = ran in (wanted if isinstance(wanted, list) else [wanted])
+                right += is_right
+                wrong += bool(ran) and not is_right
+                if show and not is_right:
+                    print(f"  {text}: {ran or 'nothing'}, not {wanted or 'nothing'}")
+        figures.append(Figure(f"unheard, {lang}: right", right, len(sentences), "none set", is_met=True))
+        figures.append(Figure(f"unheard, {lang}: something else ran", wrong, len(sentences), "none set", is_met=True))
+    return figures
+
+
+SETS: Final = {"wrapped": wrapped, "talk": talk, "near": near, "unheard": unheard}
 
 
 async def _play(names: list[str], show: bool) -> list[Figure]:
