@@ -204,3 +204,11 @@ def test_what_the_speaker_did_is_no_request() -> None:
     register(made, "alarm.skill:set", "wake me up at {when}", "i want to get up at {when}")
     assert meant(ask(made, "i need to get up at six")) == ("set", {"when": "six"})
     assert meant(ask(made, "i woke up at four")) is None
+
+
+def test_a_slot_that_begins_a_sentence_takes_no_denial() -> None:
+    made = TemplatePool()
+    register(made, "timers.skill:set", "{duration} timer", "say {words}")
+    assert meant(ask(made, "ten minute timer")) == ("set", {"duration": "ten minute"})
+    assert meant(ask(made, "do not set a timer")) is None
+    assert meant(ask(made, "say do not worry")) == ("set", {"words": "do not worry"})
