@@ -17,7 +17,7 @@ from hark.intents import LOOSE, NORMAL
 from intents.fewshot import Row, read
 from intents.sources import KIN, source
 from intents.strangers import Draw, Taught
-from intents.tables import TITLES
+from intents.tables import title
 
 DRAWS: Final = 7
 STRANGERS: Final = 750
@@ -72,12 +72,12 @@ def chosen_floors(name: str, data: Path) -> dict[str, float]:
 
 def calibration_table(draws: Mapping[str, Sequence[Draw]], data: Path) -> str:
     """What the floors that each set suggests, and those that ship, let in on the tests of all sets."""
-    titles = [TITLES.get(name, name) for name in draws]
+    titles = [title(name) for name in draws]
     lines = [
         "| floors | " + " | ".join(f"*{mode}*: floor | {' | '.join(titles)}" for mode in SHARES) + " |",
         "|---" * (1 + len(SHARES) * (1 + len(titles))) + "|",
     ]
-    chosen = {f"chosen on {TITLES.get(name, name)}": chosen_floors(name, data) for name in ("snips", "clinc150")}
+    chosen = {f"chosen on {title(name)}": chosen_floors(name, data) for name in ("snips", "clinc150")}
     for label, floors in (*chosen.items(), ("as shipped", {mode: floor for mode, (floor, _) in SHARES.items()})):
         cells = []
         for mode in SHARES:

@@ -1,4 +1,4 @@
-"""Hark's template engine beside others: `run.py speed|accuracy|curve|strangers|values|people|home|all`.
+"""Hark's template engine beside others: `run.py speed|accuracy|curve|strangers|values|people|home|hark|all`.
 
 README.md says what each measures.
 """
@@ -64,7 +64,7 @@ def accuracy(answers: dict[str, dict[str, list[Seed]]]) -> dict[str, list[Operat
 def alone(jobs: Jobs, options: argparse.Namespace) -> dict[str, str]:
     """What is measured of Hark, mostly without the other engines."""
     sections: dict[str, str] = {}
-    if options.what in ("strangers", "all"):
+    if options.what in ("strangers", "hark", "all"):
         known = [name for name in options.sets if name == "house" or (options.data / f"{name}-train.jsonl").is_file()]
         note("strangers")
         yardstick = jobs if "tfidf" in options.engines else None
@@ -74,12 +74,12 @@ def alone(jobs: Jobs, options: argparse.Namespace) -> dict[str, str]:
             note("calibration")
             sections["calibration"] = calibration_table(draws, options.data)
             sections["model"] = model_rows(public, options.data)
-    if options.what in ("values", "all"):
+    if options.what in ("values", "hark", "all"):
         sections["values"] = many_values.table()
-    if options.what in ("people", "all"):
+    if options.what in ("people", "hark", "all"):
         note("people")
         sections["people"] = people.table()
-    if options.what in ("home", "all"):
+    if options.what in ("home", "hark", "all"):
         note("home")
         sections["home"] = house_tests.table(options.home, options.langs)
     return sections
@@ -122,7 +122,7 @@ def main() -> int:
 def read_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("speed", "accuracy", "curve", "strangers", "values", "people", "home", "all"))
+    parser.add_argument("what", choices=("speed", "accuracy", "curve", "strangers", "values", "people", "home", "hark", "all"))
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the JSON lines (or HARK_NLU_DATA)")
     parser.add_argument("--sets", type=_names(DATA_SETS), default=list(DATA_SETS), help="data sets, with commas")
     parser.add_argument("--seeds", type=int, default=5)

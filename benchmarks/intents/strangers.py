@@ -21,7 +21,7 @@ from hark.spec import DEFAULT_SESSION_ID, topics
 from intents.fewshot import Row, plain, teach
 from intents.jobs import Failed, Jobs
 from intents.sources import Task, source
-from intents.tables import TITLES
+from intents.tables import title
 
 FAR: Final = 0.05
 _LEFT_OUT: Final = 5
@@ -167,7 +167,7 @@ def model_rows(names: Iterable[str], data: Path) -> str:
             cells.append(Draw.of(task, known, far, [], taught.microseconds(task.test[:200], which)))
         words, both = cells
         lines.append(
-            f"| {TITLES.get(name, name)} | {words.above(FAR)[0]:.1f} | {both.above(FAR)[0]:.1f} "
+            f"| {title(name)} | {words.above(FAR)[0]:.1f} | {both.above(FAR)[0]:.1f} "
             f"| {_normal(words)} | {_normal(both)} "
             f"| {words.microseconds / 1e3:.2f} → {both.microseconds / 1e3:.1f} |"
         )
@@ -194,7 +194,7 @@ def stranger_table(draws: dict[str, list[Draw]], yardstick: dict[str, list[Draw]
         for floor in (NORMAL, LOOSE):
             cells += [f"{_mean(column):.1f}" for column in zip(*[one.at(floor) for one in made], strict=True)]
         cells.append(f"{_mean(one.microseconds for one in made):.0f}")
-        lines.append(f"| {TITLES.get(name, name)} | {' | '.join(cells)} |")
+        lines.append(f"| {title(name)} | {' | '.join(cells)} |")
     lines += [
         "",
         "| at 5 % far | Hark: right | near | TF-IDF + logistic regression: right | near |",
@@ -205,7 +205,7 @@ def stranger_table(draws: dict[str, list[Draw]], yardstick: dict[str, list[Draw]
         for some in (made, yardstick.get(name, [])):
             both = list(zip(*[one.above(FAR) for one in some], strict=True)) or [(), ()]
             cells += [f"{_mean(column):.1f}" if column else "not measured" for column in both]
-        lines.append(f"| {TITLES.get(name, name)} | {' | '.join(cells)} |")
+        lines.append(f"| {title(name)} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
