@@ -9,9 +9,9 @@ from hark.intents.pool import Now
 from hark.intents.sentence_model import SentenceVectors
 from hark.intents.template.claims import NORMAL, STRICT, Claim, best_first, complete
 from hark.intents.template.exact import ExactMatch, by_rank
-from hark.intents.template.meaning import find_by_meaning
 from hark.intents.template.pool import TemplatePool
 from hark.intents.template.query import Found, TemplateQuery
+from hark.intents.template.second_opinion import find_by_meaning
 from hark.intents.template.similar import candidates, find_similar, rescored, resolve
 from hark.model import Session
 
