@@ -27,6 +27,7 @@ from intents.strangers import measure_strangers, model_rows  # noqa: E402
 from intents.tables import accuracy_tables, speed_tables  # noqa: E402
 from people import run as people  # noqa: E402
 
+WHAT = ("speed", "accuracy", "curve", "strangers", "values", "people", "home", "hark", "all")
 LANGS = ["en", "de", "fr", "es", "it", "nl", "pt"]
 DATA = Path(os.environ.get("HARK_NLU_DATA", ROOT.parent / "shared" / "data" / "nlu"))
 
@@ -122,7 +123,9 @@ def main() -> int:
 def read_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("speed", "accuracy", "curve", "strangers", "values", "people", "home", "hark", "all"))
+    parser.add_argument(
+        "what", choices=("speed", "accuracy", "curve", "strangers", "values", "people", "home", "hark", "all")
+    )
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the JSON lines (or HARK_NLU_DATA)")
     parser.add_argument("--sets", type=_names(DATA_SETS), default=list(DATA_SETS), help="data sets, with commas")
     parser.add_argument("--seeds", type=int, default=5)
