@@ -123,9 +123,7 @@ def main() -> int:
 def read_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "what", choices=("speed", "accuracy", "curve", "strangers", "values", "people", "home", "hark", "all")
-    )
+    parser.add_argument("what", choices=WHAT)
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the JSON lines (or HARK_NLU_DATA)")
     parser.add_argument("--sets", type=_names(DATA_SETS), default=list(DATA_SETS), help="data sets, with commas")
     parser.add_argument("--seeds", type=int, default=5)
