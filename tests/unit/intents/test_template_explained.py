@@ -206,9 +206,10 @@ def test_what_the_speaker_did_is_no_request() -> None:
     assert meant(ask(made, "i woke up at four")) is None
 
 
-def test_a_slot_that_begins_a_sentence_takes_no_denial() -> None:
+def test_a_slot_that_begins_a_sentence_takes_neither_a_denial_nor_a_question() -> None:
     made = TemplatePool()
     register(made, "timers.skill:set", "{duration} timer", "say {words}")
     assert meant(ask(made, "ten minute timer")) == ("set", {"duration": "ten minute"})
     assert meant(ask(made, "do not set a timer")) is None
+    assert meant(ask(made, "is there time on the timer")) is None
     assert meant(ask(made, "say do not worry")) == ("set", {"words": "do not worry"})
