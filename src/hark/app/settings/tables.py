@@ -237,8 +237,13 @@ DEFAULT_PIPELINE = (
     *("stop", "interrupt", "converse", "several", "correction"),
     *("template", "keyword", "common_query", "fallback"),
 )
-BUILTIN_ENTRIES = {"persona_fallback": PipelineEntry("persona", Frozen(fallback=True))}
-"""Pipeline entries that need no table: personas that answer what is left (PERSONA-1 §7.1)."""
+BUILTIN_ENTRIES = {
+    "fallback_skills": PipelineEntry("fallback", Frozen(max=90)),
+    "persona_fallback": PipelineEntry("persona", Frozen(fallback=True)),
+}
+"""Pipeline entries that need no table: fallback skills that can do something, unlike those that say what is not
+possible, and personas that answer what is left (PERSONA-1 §7.1).
+"""
 
 
 class AssistantTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -468,9 +473,9 @@ class Settings(msgspec.Struct, frozen=True):
         persona = self.plugins.get("persona", {})
         if stated is not DEFAULT_PIPELINE or not persona.get("endpoint"):
             return stated
-        entries = ("persona",) if persona.get("answers_the_rest") is False else ("persona", "persona_fallback")
+        rest = () if persona.get("answers_the_rest") is False else ("fallback_skills", "persona_fallback")
         place = stated.index("fallback")
-        return (*stated[:place], *entries, *stated[place:])
+        return (*stated[:place], "persona", *rest, *stated[place:])
 
     def speaking(self, lang: str) -> Settings:
         """The same settings with another main language; the one they had is still understood."""
