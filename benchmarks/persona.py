@@ -262,7 +262,7 @@ async def ten_sessions(url: str) -> bool:
 async def by_voice(url: str) -> bool:
     """A spoken conversation of five turns, with Whisper tiny, Silero and nanotts; whether every turn was answered."""
     from hark.app.voice.engines import ChosenEngine, EngineFactory
-    from hark.testing.voice.talking import TalkingHouse
+    from hark.testing.voice.assistant import VoiceAssistant
     from voice_engines import voice_settings
     from voice_samples import spoken
 
@@ -273,7 +273,7 @@ async def by_voice(url: str) -> bool:
     chosen = [one for kind, name in wanted for one in factory.of(kind, [name])]  # type: ignore[arg-type]
     engines = [one.engine for one in chosen if isinstance(one, ChosenEngine)]
     answered = 0
-    async with TalkingHouse(Persona(), engines=engines, settings=checked) as house:
+    async with VoiceAssistant(Persona(), engines=engines, settings=checked) as house:
         for question in QUESTIONS:
             heard, shown = len(house.of(topics.UTTERANCE_HANDLE)), len(house.shown)
             played = await house.hears(spoken(question))

@@ -58,7 +58,9 @@ async def test_every_block_can_be_loaded_and_every_stage_is_there(number: int) -
 
 def test_the_first_block_is_the_default() -> None:
     assert settings_from(BLOCKS[0]).assistant.pipeline == settings_from({}).assistant.pipeline
-    assert settings_from({}).assistant.pipeline == tuple(matcher.id for matcher in PIPELINE)
+    options = settings_from({}).understanding()
+    plugins = dict.fromkeys(options.entry(name).plugin for name in settings_from({}).assistant.pipeline)
+    assert tuple(plugins) == tuple(matcher.id for matcher in PIPELINE)
 
 
 async def test_a_loose_stop_comes_after_the_commands() -> None:

@@ -1,7 +1,8 @@
-"""Skills and tools of OVOS as they are, of both lines, on Hark's bus.
+"""Skills and tools of OVOS as they are, of both lines: on Hark's bus, and on a stock ovos-messagebus with Hark in the
+place of ovos-core.
 
-The skills of the stable line have a process each; those of the pre-release line share one, because of what its launcher
-loads. One skill of each line is started by the launcher alone, and killed.
+The skills of a line share one process, because of what its launcher loads. One skill of each line is started by the
+launcher alone, and killed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import distributions
 from pathlib import Path
@@ -22,7 +23,7 @@ import msgspec
 import pytest
 
 from flow.hark_process import eventually
-from interop.conftest import Assistant, Peer
+from interop.conftest import Assistant, Peer, peers
 from interop.test_programs import Bus, piped
 
 HOST: Final = Path(__file__).parent / "programs" / "skill_host.py"
@@ -31,7 +32,13 @@ OWN: Final = [f"{name}.skill" for name in ("chance", "clock", "dates", "parrot",
 LOADED: Final = ("mycroft.skills.loaded", "ovos.skill.loaded")
 HANDLED: Final = "ovos.utterance.handled"
 SPEAK: Final = "ovos.utterance.speak"
-RINGING: Final = ("ovos.audio.play_sound", "ovos.audio.queue", "ovos.common_play.play", SPEAK)
+LEGACY_SPEAK: Final = "speak"
+RINGING: Final = (
+    *("ovos.audio.play_sound", "ovos.audio.queue", "ovos.common_play.play", SPEAK),
+    *("mycroft.audio.play_sound", "mycroft.audio.queue", LEGACY_SPEAK),
+)
+OWN_BUS: Final = "Hark's bus"
+STOCK: Final = "stock bus"
 HANDLER_ERROR: Final = "ovos.intent.handler.error"
 
 
@@ -58,7 +65,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 DAY: Final = r"(?i).*(\d|(mon|tues|wednes|thurs|fri|satur|sun)day).*"
-TIME: Final = r"(?i).*(\d|o'clock|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve).*"
+TIME: Final = r"(?i).*(\d|o'clock|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight).*"
 ROWS: Final = (
     Row("hello world, wait=True", "hello-world", (">hello world", "(?i)hello world"), 1.0),
     Row("how are you", "hello-world", (">how are you", r".+")),
@@ -98,6 +105,18 @@ class Installation:
         kept = {name: value for name, value in self.world.environment.items() if not name.startswith("PYTHON")}
         return {**kept, "XDG_DATA_HOME": str(home / "data"), "XDG_CACHE_HOME": str(home / "cache")}
 
+    def wait_for(self, skills: Iterable[str]) -> None:
+        """Wait until the skills are loaded, and what they registered is known."""
+        missing = set(skills)
+        while missing:
+            loaded = self.bus.until(lambda one: one["type"] in LOADED, 240.0)
+            missing -= {loaded["data"].get("skill_id"), loaded["data"].get("id")}
+        missing = {one for one in skills if "fallback" not in one}
+        while missing:
+            self.bus.emit("ovos.intent.list", {})
+            listed = json.dumps(self.bus.topic("ovos.intent.list.response")["data"])
+            missing = {one for one in missing if one not in listed}
+
     def settle(self, seconds: float) -> list[dict[str, Any]]:
         """What comes in the next seconds."""
         before = len(self.bus.messages)
@@ -117,21 +136,35 @@ class Installation:
                 said += 1
                 self.bus.say(step[1:], {"session_id": "default"})
                 continue
-            heard = self._spoken_after(seen, row.seconds + 10.0)
+            heard = self.next_spoken(seen, row.seconds + 10.0)
             assert re.fullmatch(step, heard["data"]["utterance"]), heard["data"]
             assert row.skill in heard["context"].get("skill_id", ""), heard["context"]
-            seen, asked = self.bus.messages.index(heard) + 1, heard["data"].get("listen") is True
+            seen = self.bus.messages.index(heard) + 1
+            asked = True in (heard["data"].get("listen"), heard["data"].get("expect_response"))
         self._ended(first, said, row.seconds)
         took = monotonic() - began
         self.settle(0.6)
         messages = self.bus.messages[first:]
         assert sum(one["type"] == HANDLED for one in messages) == said, "one end marker for each utterance"
         assert [one["data"] for one in messages if one["type"] == HANDLER_ERROR] == []
-        words = [
-            (one["context"].get("utterance_id"), one["data"]["utterance"]) for one in messages if one["type"] == SPEAK
-        ]
-        assert len(words) == len(set(words)), f"spoken twice: {words}"
+        for topic in (SPEAK, LEGACY_SPEAK):
+            words = [_words(one) for one in messages if one["type"] == topic]
+            assert len(words) == len(set(words)), f"spoken twice: {words}"
         return took
+
+    def spoken(self, first: int) -> list[dict[str, Any]]:
+        """What was spoken after a Message, without the copies under the older name."""
+        later = self.bus.messages[first:]
+        known = {_words(one) for one in self.bus.messages if one["type"] == SPEAK}
+        return [
+            one for one in later if one["type"] == SPEAK or (one["type"] == LEGACY_SPEAK and _words(one) not in known)
+        ]
+
+    def next_spoken(self, first: int, seconds: float = 60.0) -> dict[str, Any]:
+        """The first speech after a Message."""
+        if not self.spoken(first):
+            self.bus.until(lambda one: one["type"] in (SPEAK, LEGACY_SPEAK), seconds)
+        return self.spoken(first)[0]
 
     def _ended(self, first: int, count: int, seconds: float) -> None:
         """Wait until this many turns have ended."""
@@ -142,15 +175,28 @@ class Installation:
         if not ended():
             self.bus.until(ended, seconds + 10.0)
 
-    def _spoken_after(self, seen: int, seconds: float) -> dict[str, Any]:
-        for one in self.bus.messages[seen:]:
-            if one["type"] == SPEAK:
-                return one
-        return self.bus.topic(SPEAK, seconds)
+
+def _words(speech: dict[str, Any]) -> tuple[str | None, str]:
+    return speech["context"].get("utterance_id"), speech["data"]["utterance"]
 
 
 @contextmanager
-def installed(home: Path, peer: Peer, *skills: str) -> Iterator[Installation]:
+def stock_bus(world: Assistant) -> Iterator[None]:
+    """A stock ovos-messagebus at the address of the assistant."""
+    [peer] = peers("bus")
+    kept = {name: value for name, value in world.environment.items() if not name.startswith("PYTHON")}
+    with (world.home / "bus.log").open("wb") as log:
+        process = subprocess.Popen([peer.folder / "bin" / "ovos-messagebus"], env=kept, stdout=log, stderr=log)
+    try:
+        eventually(lambda: world.hark("bus", "pipe", "--bus", world.url).returncode == 0)
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def installed(home: Path, peer: Peer, place: str, *skills: str) -> Iterator[Installation]:
     """An assistant with these skills of a line, all loaded, and without its own that know the same sentences."""
     world = Assistant(home)
     world.write_settings(f"[deny]\nskills = {json.dumps(OWN)}\n")
@@ -159,18 +205,18 @@ def installed(home: Path, peer: Peer, *skills: str) -> Iterator[Installation]:
     websocket = {"host": "127.0.0.1", "port": world.port, "route": "/core", "ssl": False}
     config.write_text(json.dumps({"websocket": websocket, "lang": "en-US"}))
     with ExitStack() as stack:
-        hark = stack.enter_context(world.running("run", "-v"))
+        services: list[str] = []
+        if place == STOCK:
+            stack.enter_context(stock_bus(world))
+            services = [word for name in ("understand", "act", "schedule", "speak") for word in ("--service", name)]
+            services += ["--bus", world.url]
+        hark = stack.enter_context(world.running("run", "-v", *services))
         eventually((world.state / "control.sock").exists)
         eventually(lambda: world.hark("bus", "pipe", "--bus", world.url).returncode == 0)
         made = Installation(world, peer, Bus(stack.enter_context(piped(world, world.url))))
         try:
-            for together in [skills] if "prerelease" in peer.name else [(one,) for one in skills]:
-                made.launch(*together)
-            missing = set(skills)
-            while missing:
-                loaded = made.bus.until(lambda one: one["type"] in LOADED, 240.0)
-                missing -= {loaded["data"].get("skill_id"), loaded["data"].get("id")}
-            made.settle(1.5)  # what is registered in pieces is put together
+            made.launch(*skills)
+            made.wait_for(skills)
             yield made
         finally:
             for skill in made.skills.values():
@@ -182,17 +228,19 @@ def installed(home: Path, peer: Peer, *skills: str) -> Iterator[Installation]:
         assert status == 0
 
 
-@pytest.fixture(scope="module")
-def installation(peer: Peer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    with installed(tmp_path_factory.mktemp(peer.name), peer, *skills_of(peer)) as made:
+@pytest.fixture(scope="module", params=[OWN_BUS, STOCK])
+def installation(
+    request: pytest.FixtureRequest, peer: Peer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Installation]:
+    with installed(tmp_path_factory.mktemp(peer.name), peer, request.param, *skills_of(peer)) as made:
         yield made
 
 
 @pytest.mark.peers("skills", scope="module")
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_a_skill_answers(installation: Installation, row: Row) -> None:
-    took = installation.run(row)
-    assert took < row.seconds
+    # A machine that is busy with other things may be late once.
+    assert any(installation.run(row) < row.seconds for _ in range(3))
     installation.run(Row("afterwards", "", (">what is two plus three", ".*5.*")))
 
 
@@ -200,25 +248,24 @@ def test_a_skill_answers(installation: Installation, row: Row) -> None:
 def test_stop_silences_a_skill_that_is_busy(installation: Installation) -> None:
     bus, first = installation.bus, len(installation.bus.messages)
     bus.say("count to 20", {"session_id": "default"})
-    for _ in range(3):
-        bus.topic(SPEAK)
+    while len(installation.spoken(first)) < 3:
+        bus.until(lambda one: one["type"] in (SPEAK, LEGACY_SPEAK))
     bus.say("stop", {"session_id": "default"})
     said = monotonic()
     while sum(one["type"] == HANDLED for one in bus.messages[first:]) < 2:
         bus.topic(HANDLED, 5.0)
     assert monotonic() - said < 2.0
     installation.settle(max(0.0, said + 1.0 - monotonic()))
-    later = installation.settle(3.0)
-    assert [one["data"] for one in later if one["type"] == SPEAK] == []
+    before = len(bus.messages)
+    installation.settle(3.0)
+    assert [one["data"] for one in installation.spoken(before)] == []
     assert sum(one["type"] == HANDLED for one in bus.messages[first:]) == 2
 
 
 @pytest.mark.peers("skills", scope="module")
 def test_a_timer_rings(installation: Installation) -> None:
     installation.run(Row("a timer", "alerts", (">set a timer for 5 seconds", "(?i).*five seconds.*")))
-    installation.bus.until(lambda one: "scheduler" in one.get("context", {}), 15.0)
-    rung = installation.settle(4.0)
-    assert [one for one in rung if one["type"] in RINGING]
+    installation.bus.until(lambda one: one["type"] in RINGING, 15.0)
     installation.bus.say("stop", {"session_id": "default"})
     installation.bus.topic(HANDLED)
 
@@ -232,20 +279,20 @@ def test_say_to_is_one_turn(installation: Installation) -> None:
     later = installation.settle(2.0)
     messages = installation.bus.messages[first:]
     assert sum(one["type"] == HANDLED for one in messages) == 1, later
-    assert sum(one["type"] == SPEAK for one in messages) == 1
+    assert len(installation.spoken(first)) == 1
 
 
 @pytest.mark.peers("skills")
-def test_a_skill_that_is_killed_is_not_called(peer: Peer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", [OWN_BUS, STOCK])
+def test_a_skill_that_is_killed_is_not_called(peer: Peer, place: str, tmp_path: Path) -> None:
     skill_id = "ovos-skill-hello-world.openvoiceos"
-    with installed(tmp_path, peer, skill_id) as made:
+    with installed(tmp_path, peer, place, skill_id) as made:
         made.run(Row("before", "hello-world", (">hello world", "(?i)hello world")))
         os.kill(made.skills[skill_id].pid, signal.SIGKILL)
-        for _ in range(2):
+        # On a stock bus only a ping that is not answered shows it.
+        for limit in (2.0 if place == OWN_BUS else 20.0, 2.0):
             first, began = len(made.bus.messages), monotonic()
             made.bus.say("hello world", {"session_id": "default"})
             made.bus.topic(HANDLED)
-            assert monotonic() - began < 2.0
-            assert "hello world" not in [
-                one["data"]["utterance"].casefold() for one in made.bus.messages[first:] if one["type"] == SPEAK
-            ]
+            assert monotonic() - began < limit
+            assert "hello world" not in [one["data"]["utterance"].casefold() for one in made.spoken(first)]

@@ -49,7 +49,11 @@ class Bus:
         self.until(lambda one: one["type"] == "connected")
 
     def say(self, text: str, session: dict[str, Any]) -> None:
-        message = {"type": "ovos.utterance.handle", "data": {"utterances": [text]}, "context": {"session": session}}
+        self.emit("ovos.utterance.handle", {"utterances": [text]}, session)
+
+    def emit(self, topic: str, data: dict[str, Any], session: dict[str, Any] | None = None) -> None:
+        context = {} if session is None else {"session": session}
+        message = {"type": topic, "data": data, "context": context}
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(message).encode() + b"\n")
         self._process.stdin.flush()

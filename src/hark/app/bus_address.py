@@ -73,25 +73,36 @@ class BusAddress(msgspec.Struct, frozen=True):
             return self.bus
         return msgspec.structs.replace(self.bus, host=place.hostname, port=place.port or 80, path=place.path or "/")
 
-    async def connect(self, clock: Clock, *, patience: float = PATIENCE, private: bool = True) -> RemoteBus:
+    async def connect(
+        self, clock: Clock, *, patience: float = PATIENCE, private: bool = True, translated_for: str | None = None
+    ) -> RemoteBus:
         """A bus that is connected there. Raises `UserError` when it does not answer within `patience` seconds.
 
-        As one of Hark's own services, unless it is not `private`: then as any client.
+        As one of Hark's own services, unless it is not `private`: then as any client. `translated_for` is the language
+        of the device, for the process that translates for clients of OVOS on a bus that is not Hark's own.
         """
         # Imported only here: each needs an extra of its own.
         if self.is_nats:
-            from hark.app.connecting_nats import connected_to_nats
+            from hark.app.nats_connection import connected_to_nats
 
             return await connected_to_nats(self.nats, clock, within=patience, on_disk=self.on_disk)
         self.check()
         from hark.bus.websocket import BusUnavailable
 
-        bus = RemoteBus(self.carrier(clock, patience, private=private))
+        carrier = self.carrier(clock, patience, private=private)
+        stock = None
+        if translated_for is not None and self.bus.ovos:
+            from hark.bridges.ovos.stock_bus import StockBus
+
+            stock = StockBus(carrier, str(self))
+        bus = RemoteBus(stock or carrier)
         try:
             await bus.open()
         except BusUnavailable as error:
             await bus.close()
             raise UserError(str(error)) from None
+        if stock is not None and translated_for is not None:
+            stock.translate(bus, clock, translated_for)
         return bus
 
     def check(self) -> None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from hark.app.paths import settings_file, state_directory
 from hark.app.text import lines_of
+from hark.cli.options import LANGUAGES
 from hark.errors import UserError
 
 OK: Final = 0
@@ -44,6 +45,12 @@ def print_note(text: str) -> None:
     """Print a message for the user on standard error, each line marked as Hark's."""
     for line in text.splitlines():
         print(f"hark: {line}", file=sys.stderr)
+
+
+def note_language(lang: str) -> None:
+    """Print a note where the skills that come with Hark do not speak a language."""
+    if all(lang.partition("-")[0].lower() != known.partition("-")[0] for known in LANGUAGES):
+        print_note(f"the skills of Hark do not speak {lang}; they speak {', '.join(LANGUAGES)}")
 
 
 def set_up_log(verbose: int, *, quiet: bool = False) -> None:

@@ -85,7 +85,9 @@ class _Process:
         mute_refusal_log()
         if not self._address.is_nats:
             ServiceToken(state.directory).ensure()  # the bus may be started later
-        connection = await connect(self._address, self._clock)
+        # One process translates for clients of OVOS: the one that calls their skills.
+        lang = settings.assistant.lang if "understand" in self._services else None
+        connection = await connect(self._address, self._clock, translated_for=lang)
         path = settings_path(options)[0]
         files = plugin_files(settings, path)
         loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings), services=self._services)

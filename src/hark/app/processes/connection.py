@@ -39,9 +39,14 @@ class ProcessConnection:
         await self.bus.close()
 
 
-async def connect(address: BusAddress, clock: Clock, patience: float = PATIENCE) -> ProcessConnection:
-    """Go where the processes meet; raises `UserError` when that is not there within `patience` seconds."""
-    bus = await address.connect(clock, patience=patience)
+async def connect(
+    address: BusAddress, clock: Clock, patience: float = PATIENCE, translated_for: str | None = None
+) -> ProcessConnection:
+    """Go where the processes meet; raises `UserError` when that is not there within `patience` seconds.
+
+    `translated_for`: see `BusAddress.connect`.
+    """
+    bus = await address.connect(clock, patience=patience, translated_for=translated_for)
     if not address.is_nats:
         return ProcessConnection(bus)
     # Only here: it needs an extra.

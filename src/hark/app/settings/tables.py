@@ -145,7 +145,7 @@ class BusTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     byte_burst: Count = 67_108_864
     """Bytes it may send at once before that."""
     registrations: Count = 5_000
-    """Intents and entities that a client may register."""
+    """Intents and entities that a client may register; all on this machine without a token together, twice as many."""
     registration_bytes: Count = 8_388_608
     """Bytes of the Messages that register them."""
     handshake: Seconds = 5.0
@@ -235,14 +235,17 @@ DENIES = "blacklisted_"
 
 DEFAULT_PIPELINE = (
     *("stop", "interrupt", "converse", "several", "correction"),
-    *("template", "keyword", "common_query", "fallback"),
+    *("template_exact", "keyword_exact", "template", "keyword", "common_query", "fallback"),
 )
 BUILTIN_ENTRIES = {
     "fallback_skills": PipelineEntry("fallback", Frozen(max=90)),
     "persona_fallback": PipelineEntry("persona", Frozen(fallback=True)),
+    "template_exact": PipelineEntry("template", Frozen(mode="strict")),
+    "keyword_exact": PipelineEntry("keyword", Frozen(mode="strict")),
 }
-"""Pipeline entries that need no table: fallback skills that can do something, unlike those that say what is not
-possible, and personas that answer what is left (PERSONA-1 §7.1).
+"""Pipeline entries that need no table: personas that answer what is left (PERSONA-1 §7.1), the fallback skills that
+can do something and come before these, and matchers that are asked first for what is sure, so that all keywords of an
+intent count more than a sentence that is only similar.
 """
 
 

@@ -37,9 +37,9 @@ class OvosBridge:
             bus.on(topics.SKILL_DEREGISTER, self._deregistered, name="ovos: deregistered"),
         ]
 
-    def translator(self, link: ClientLink) -> OvosTranslator:
+    def translator(self, link: ClientLink, kind: type[OvosTranslator] = OvosTranslator) -> OvosTranslator:
         """A translator for a new connection."""
-        made = OvosTranslator(link, self)
+        made = kind(link, self)
         self._translators.add(made)
         return made
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +25,7 @@ _REMEMBERED: Final = 1_000
 """Sessions, and calls of handlers, that are remembered for one client."""
 _GATHER: Final = 0.1
 """Seconds in which the pieces of a registration come together."""
-_TWINS: Final = 0.6
+TWINS: Final = 0.6
 """The same for a client that may send the specification's form as well."""
 _SILENT: Final = 0.45
 """Seconds after which a skill that does not answer whether it converses is taken not to: just before the poll ends,
@@ -58,6 +58,7 @@ _ORCHESTRATION: Final = frozenset(
     }
 )
 """What only ovos-core emits: it understands utterances itself, and there is one assistant for each bus."""
+_STATES: Final = (".is_ready", ".is_alive", ".is_loaded", ".all_loaded")
 _CALLED_BACK: Final = ("mycroft.skill.handler.complete", "mycroft.skill.handler.error")
 _CONTEXT: Final[Mapping[str, tuple[str, str]]] = {
     "add_context": (topics.CONTEXT_SET, "private"),
@@ -66,7 +67,7 @@ _CONTEXT: Final[Mapping[str, tuple[str, str]]] = {
     "mycroft.skill.set_cross_context": (topics.CONTEXT_SET, "shared"),
     "mycroft.skill.remove_cross_context": (topics.CONTEXT_UNSET, "shared"),
 }
-_SWITCHES: Final = {
+SWITCHES: Final = {
     "mycroft.skill.enable_intent": topics.INTENT_ENABLE,
     "mycroft.skill.disable_intent": topics.INTENT_DISABLE,
     "detach_intent": topics.INTENT_DEREGISTER,
@@ -83,17 +84,19 @@ class _Call:
 
 
 class OvosTranslator:
-    """Translates for one connection; see `Translator`.
+    """Translates for one connection; see `ClientTranslator`.
 
     The generation of a client shows: one of the older line asks for the session when it connects, and uses only older
     names; it gets copies under older names besides each Message. One of the newer line translates by itself.
     """
 
     def __init__(self, link: ClientLink, bridge: OvosBridge) -> None:
-        self._link = link
-        self._bridge = bridge
-        self._is_older = False
-        self._is_orchestrator = False
+        self.link = link
+        self.bridge = bridge
+        self.is_older = False
+        """Whether the client was seen to be one of the older line."""
+        self.is_orchestrator = False
+        """Whether the client was seen to be another orchestrator."""
         self.skills: set[str] = set()
         """The skills that were registered on this connection."""
         self._registrations = LegacyRegistrations()
@@ -130,20 +133,40 @@ class OvosTranslator:
             "intent.service.skills.deactivate": self._deactivates,
             **dict.fromkeys(_CALLED_BACK, self._completed),
             **dict.fromkeys(_CONTEXT, self._context),
-            **dict.fromkeys(_SWITCHES, self._switch),
+            **dict.fromkeys(SWITCHES, self._switch),
             **dict.fromkeys(PIECES, self._piece),
             **dict.fromkeys(SPEC_FORMS, self._registered),
         }
 
+    orchestrator_warning = (
+        "%s is another orchestrator (it sent %s), probably ovos-core: it gets no utterances, so that each is answered "
+        "once. Stop it, and start its skills with ovos-skill-launcher (docs/from-ovos.md)"
+    )
+    answers_for: str | tuple[str, ...] = "mycroft."
+    """How the questions begin that are answered for the services of OVOS that Hark stands for."""
+
+    @property
+    def gathering_time(self) -> float:
+        """Seconds for which the pieces of a registration are gathered."""
+        return _GATHER if self.is_older else TWINS
+
+    def is_of_older_line(self, skill_id: str) -> bool:  # noqa: ARG002 - where several clients share a connection
+        """Whether the program of a skill is one of the older line."""
+        return self.is_older
+
     # From the client to the bus.
 
     def from_client(self, message: Message) -> Iterable[Message]:
-        """See `Translator`."""
+        """See `ClientTranslator`."""
         if any(mark in message.context for mark in names.TWIN_MARKS):
-            self._is_older = False
+            self.is_older = False
             return ()  # the Message itself came before it
         if message.type in names.NEW_NAMES:
-            self._is_older = False
+            self.is_older = False
+        return self.translated(message)
+
+    def translated(self, message: Message) -> Iterable[Message]:
+        """What goes to the bus in the place of a Message that is no copy of another."""
         if message.type in _DROPPED:
             return ()
         if message.type in _ORCHESTRATION:
@@ -157,28 +180,23 @@ class OvosTranslator:
 
     def _orchestrates(self, message: Message) -> Iterable[Message]:
         """A client that understands utterances itself. It gets none any more; the skills it has loaded are served."""
-        if not self._is_orchestrator:
-            self._is_orchestrator = True
-            log.warning(
-                "%s is another orchestrator (it sent %s), probably ovos-core: it gets no utterances, so that each is "
-                "answered once. Stop it, and start its skills with ovos-skill-launcher (docs/from-ovos.md)",
-                self._link,
-                message.type,
-            )
+        if not self.is_orchestrator:
+            self.is_orchestrator = True
+            log.warning(self.orchestrator_warning, self.link, message.type)
         return ()
 
     def _by_pattern(self, message: Message) -> Iterable[Message]:
         """What has the name of a skill or of a service in its topic."""
         topic, skill_id = message.type, str(message.context.get(SKILL_ID, ""))
-        if topic.startswith("mycroft.") and topic.endswith((".is_ready", ".is_alive", ".is_loaded", ".all_loaded")):
-            self._link.send(message.reply(f"{topic}.response", {"status": True}))
+        if topic.startswith(self.answers_for) and topic.endswith(_STATES):
+            self.link.send(message.reply(f"{topic}.response", {"status": True}))
             return ()
         if topic.startswith("ovos.skills.fallback.") and topic.endswith((".response", ".killed")):
             return self._done(message, topic.removeprefix("ovos.skills.fallback.").rpartition(".")[0], "fallback")
         if topic.endswith(".stop.response"):
             return self._done(message, topic.removesuffix(".stop.response"), "stop")
         if topic.startswith(PREFIXES):
-            return self._schedule.request(message, newer=not self._is_older)
+            return self._schedule.request(message, newer=not self.is_of_older_line(skill_id))
         if skill_id in self.skills:
             return (self._in_turn(message),)
         return (message,)
@@ -216,13 +234,13 @@ class OvosTranslator:
         return (entry,)
 
     def _wants_session(self, message: Message) -> Iterable[Message]:
-        self._is_older = True
-        self._link.send(message.reply("ovos.session.update_default", {"session_data": self._bridge.default_session()}))
+        self.is_older = True
+        self.link.send(message.reply("ovos.session.update_default", {"session_data": self.bridge.default_session()}))
         return ()
 
     def _wants_skills(self, message: Message) -> Iterable[Message]:
-        listed = {skill_id: {"id": skill_id, "active": True} for skill_id in sorted(self._bridge.skills)}
-        self._link.send(message.reply("mycroft.skills.list", listed))
+        listed = {skill_id: {"id": skill_id, "active": True} for skill_id in sorted(self.bridge.skills)}
+        self.link.send(message.reply("mycroft.skills.list", listed))
         return ()
 
     # Registration.
@@ -232,14 +250,13 @@ class OvosTranslator:
         if skill_id is not None:
             self._own(skill_id)
             if self._gathering is None:
-                wait = _GATHER if self._is_older else _TWINS
-                self._gathering = self._bridge.clock.after(wait, self._gathered)
+                self._gathering = self.bridge.clock.after(self.gathering_time, self._gathered)
         return ()
 
     def _gathered(self) -> None:
         self._gathering = None
         for registration in self._registrations.pending():
-            self._link.emit(self._marked(registration))
+            self.link.emit(self._marked(registration))
 
     def _registered(self, message: Message) -> Iterable[Message]:
         self._registrations.seen(message)
@@ -252,12 +269,20 @@ class OvosTranslator:
 
     def _loaded(self, message: Message) -> Iterable[Message]:
         skill_id = str(message.data.get("id", ""))
-        if not skill_id or not self._is_older:
+        if not skill_id or not self.is_of_older_line(skill_id):
             return (message,)
         self._own(skill_id)
         self._gathered()
         self._reported.add(skill_id)
+        if skill_id not in self._converse:
+            # Only a skill that converses answers, and in no hurry here: in a turn a busy machine may be too late.
+            ping = {"skill_id": skill_id, "utterances": [], "lang": self.bridge.default_session()["lang"]}
+            self.ping(skill_id, "converse", ping)
         return (message, self._report(skill_id))
+
+    def ping(self, skill_id: str, kind: str, data: Mapping[str, Any]) -> None:
+        """Ask a skill outside a turn what it can do."""
+        self.link.send(Message(f"{skill_id}.{kind}.ping", data, {SKILL_ID: skill_id}, Session()))
 
     def _listed(self, message: Message) -> Iterable[Message]:
         self._own(str(message.data.get("skill_id", "")))
@@ -275,7 +300,7 @@ class OvosTranslator:
 
     def _can(self, skill_id: str, capability: str) -> Iterable[Message]:
         """Take note of what a skill can do; a new report, if it was reported without."""
-        if not self._is_older or not skill_id:
+        if not skill_id or not self.is_of_older_line(skill_id):
             return
         known = self._capabilities.setdefault(skill_id, set())
         if capability not in known:
@@ -301,7 +326,7 @@ class OvosTranslator:
         if message.type == "detach_intent":
             self._registrations.detach(skill_id, name)
         data = {"skill_id": skill_id, "intent_name": name}
-        return (Message(_SWITCHES[message.type], data, {SKILL_ID: skill_id}, Session()),)
+        return (Message(SWITCHES[message.type], data, {SKILL_ID: skill_id}, Session()),)
 
     def _context(self, message: Message) -> Iterable[Message]:
         topic, scope = _CONTEXT[message.type]
@@ -351,7 +376,7 @@ class OvosTranslator:
         call = self._call_of(message, skill_id)
         if call is None:
             return ()
-        until = self._bridge.clock.wall() + _QUESTION
+        until = self.bridge.clock.wall() + _QUESTION
         call.session = call.session.trusted(response_mode=ResponseMode(skill_id, until))
         return ()
 
@@ -365,9 +390,9 @@ class OvosTranslator:
         skill_id = str(message.data.get("skill_id", ""))
         call = self._call_of(message, str(message.context.get(SKILL_ID, skill_id)))
         if call is not None:
-            now = self._bridge.clock.wall()
+            now = self.bridge.clock.wall()
             call.session = call.session.trusted(converse_handlers=converse.with_activated(call.session, skill_id, now))
-            self._link.send(message.forward("intent.service.skills.activated", {"skill_id": skill_id}))
+            self.link.send(message.forward("intent.service.skills.activated", {"skill_id": skill_id}))
         return ()
 
     def _deactivates(self, message: Message) -> Iterable[Message]:
@@ -376,7 +401,7 @@ class OvosTranslator:
         if call is not None:
             kept = tuple(one for one in call.session.converse_handlers if one.skill_id != skill_id)
             call.session = call.session.trusted(converse_handlers=kept)
-            self._link.send(message.forward("intent.service.skills.deactivated", {"skill_id": skill_id}))
+            self.link.send(message.forward("intent.service.skills.deactivated", {"skill_id": skill_id}))
         return ()
 
     # Polls.
@@ -385,7 +410,7 @@ class OvosTranslator:
         skill_id = str(message.data.get("skill_id", ""))
         self._converse[skill_id] = True
         self._asked.pop((message.utterance_id, skill_id), None)
-        return (self._renamed(message),)
+        return (self._renamed(message),) if message.utterance_id is not None else ()
 
     def _query_pong(self, message: Message) -> Iterable[Message]:
         if message.utterance_id is None:  # sent when the skill was loaded
@@ -404,12 +429,12 @@ class OvosTranslator:
     # From the bus to the client.
 
     def to_client(self, message: Message) -> Iterable[Message] | None:
-        """See `Translator`."""
+        """See `ClientTranslator`."""
         session = message.session if message.session_id != DEFAULT_SESSION_ID else None
         if session is not None:
-            _remember(self._sessions, session.session_id, session)
+            remember(self._sessions, session.session_id, session)
         topic = message.type
-        if self._is_orchestrator and topic == topics.UTTERANCE_HANDLE:
+        if self.is_orchestrator and topic == topics.UTTERANCE_HANDLE:
             return ()
         if topics.is_dispatch_topic(topic):
             skill_id, intent_name = split_dispatch(topic)
@@ -421,19 +446,20 @@ class OvosTranslator:
             return ()
         if topic == topics.INTENTS_READY:  # launchers load their skills, or load them again
             return [message, Message("mycroft.ready", session=Session())]
-        if topic == topics.CONVERSE_PING and (self._is_older or message.session_id == DEFAULT_SESSION_ID):
-            # A client of the newer line looks for its skill in a default session of its own, so it is asked by name.
-            asked = list(self._converse_pings(message))
-            return [message, *asked] if self._is_older or not asked else asked
-        if not self._is_older:
+        if topic == topics.CONVERSE_PING:
+            return self.converse_poll(message)
+        if not self.is_older:
             return None
         if topic == topics.STOP_PING:
-            active = {one.skill_id for one in (message.session or Session()).active_handlers}
-            return [message, *(message.forward(f"{one}.stop.ping", message.data) for one in self.skills & active)]
+            active = {one.skill_id for one in (message.session or Session()).active_handlers} & self.skills
+            asked = [one for one in active if self.is_of_older_line(one)]
+            return [message, *(message.forward(f"{one}.stop.ping", message.data) for one in asked)]
         legacy = names.LEGACY.get(topic)
-        if legacy is None:
-            return None
-        return [message, message.forward(legacy, names.payload_down(topic, message.data))]
+        return None if legacy is None else self.with_copy(message, legacy)
+
+    def with_copy(self, message: Message, legacy: str) -> list[Message]:
+        """A Message, and its copy for clients of the older line."""
+        return [message, message.forward(legacy, names.payload_down(message.type, message.data))]
 
     def _call(self, dispatch: Message, skill_id: str, intent_name: str) -> list[Message]:
         """The call of a handler as a skill of either line expects it."""
@@ -441,9 +467,9 @@ class OvosTranslator:
         if intent_name == "response":
             # The skill's first handler goes on: nothing reports the end of this one.
             for done in self._end(call, None):
-                self._link.emit(done)
+                self.link.emit(done)
         else:
-            _remember(self._calls, (dispatch.utterance_id, skill_id), call)
+            remember(self._calls, (dispatch.utterance_id, skill_id), call)
         data = dict(dispatch.data)
         utterance = data.get("utterance", "")
         data["utterances"] = [utterance]
@@ -459,25 +485,34 @@ class OvosTranslator:
         flat = {name: value for name, value in slots.items() if name not in data}
         return [dispatch.with_data({**data, **flat})]
 
-    def _converse_pings(self, ping: Message) -> Iterable[Message]:
+    def converse_poll(self, ping: Message) -> list[Message] | None:
+        """How a client is asked which of its skills converse."""
+        if not self.is_older and ping.session_id != DEFAULT_SESSION_ID:
+            return None
+        # A client of the newer line looks for its skill in a default session of its own, so it is asked by name.
+        asked = list(self.converse_pings(ping, self.skills))
+        return [ping, *asked] if self.is_older or not asked else asked
+
+    def converse_pings(self, ping: Message, skills: Collection[str]) -> Iterable[Message]:
+        """The same question for each of these skills, if it is to be asked."""
         session = ping.session or Session()
         for handler in session.converse_handlers:
             skill_id = handler.skill_id
-            if skill_id not in self.skills:
+            if skill_id not in skills:
                 continue
             if self._converse.get(skill_id) is False:
-                self._link.emit(ping.reply(topics.CONVERSE_PONG, _declined(skill_id)))
+                self.link.emit(ping.reply(topics.CONVERSE_PONG, _declined(skill_id)))
                 continue
-            if self._is_older and skill_id not in self._converse:
+            if self.is_of_older_line(skill_id) and skill_id not in self._converse:
                 self._asked[ping.utterance_id, skill_id] = ping
-                self._bridge.clock.after(_SILENT, partial(self._is_silent, ping.utterance_id, skill_id))
+                self.bridge.clock.after(_SILENT, partial(self._is_silent, ping.utterance_id, skill_id))
             yield ping.forward(f"{skill_id}.converse.ping", {"skill_id": skill_id, **ping.data})
 
     def _is_silent(self, utterance_id: str | None, skill_id: str) -> None:
         ping = self._asked.pop((utterance_id, skill_id), None)
         if ping is not None:
             self._converse[skill_id] = False
-            self._link.emit(ping.reply(topics.CONVERSE_PONG, _declined(skill_id)))
+            self.link.emit(ping.reply(topics.CONVERSE_PONG, _declined(skill_id)))
 
     def _query(self, request: Message) -> list[Message] | None:
         if request.data.get("skill_id") not in self.skills:
@@ -488,22 +523,23 @@ class OvosTranslator:
     def rendered(self, message: Message, seconds: float) -> None:
         """Say that what a skill said is heard, and after `seconds` that it has ended: skills wait for that."""
         about = message.carrying(message.session or Session())
-        self._link.send(about.forward("recognizer_loop:audio_output_start"))
-        self._bridge.clock.after(seconds, lambda: self._link.send(about.forward("recognizer_loop:audio_output_end")))
+        self.link.send(about.forward("recognizer_loop:audio_output_start"))
+        self.bridge.clock.after(seconds, lambda: self.link.send(about.forward("recognizer_loop:audio_output_end")))
 
     def close(self) -> None:
-        """See `Translator`."""
+        """See `ClientTranslator`."""
         if self._gathering is not None:
             self._gathering.cancel()
         self._asked.clear()
-        self._bridge.closed(self)
+        self.bridge.closed(self)
 
 
 def _declined(skill_id: str) -> dict[str, Any]:
     return {"skill_id": skill_id, "can_handle": False, "error_code": "done"}
 
 
-def _remember(where: OrderedDict[Any, Any], key: object, value: object) -> None:
+def remember(where: OrderedDict[Any, Any], key: object, value: object) -> None:
+    """Keep something, and drop what was kept longest when there is too much."""
     where[key] = value
     where.move_to_end(key)
     if len(where) > _REMEMBERED:

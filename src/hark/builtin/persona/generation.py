@@ -45,7 +45,7 @@ class AnswerSentence:
 
 
 class Models:
-    """The endpoints that may answer, in order of preference: where one cannot, the next stands in."""
+    """The endpoints that may answer, in order of preference: where one cannot, the next is asked."""
 
     def __init__(self, clients: Sequence[ChatClient], clock: Clock) -> None:
         self._clients = clients

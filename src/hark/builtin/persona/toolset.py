@@ -299,7 +299,7 @@ class Toolset:
         return found
 
     def _note_use(self, turn: Turn, source: str) -> None:
-        """Say what an answer is taken from, for whoever is asked how the assistant knows."""
+        """Say what an answer is taken from, for users who ask how the assistant knows."""
         turn.emit(topics.ANSWER_SOURCES, {"sources": [source], "more": True})
 
     # Waiting for answers.
