@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: make run, make test. Both do all set-up first.
 .DEFAULT_GOAL := help
-.PHONY: help run install voice listen test test-313 check unit interop format bench bench-intents bench-bus bench-voice fuzz attacks soak lock sbom clean
+.PHONY: help run install uninstall voice listen test test-313 check unit coverage interop format bench bench-intents bench-bus bench-voice fuzz attacks soak lock sbom clean
 VENV ?= .venv
 export PYTHON VENV EXTRAS
 
@@ -15,6 +15,9 @@ run: ## talk to the assistant; lines on standard input are answered one by one
 install: ## put the command "hark" on the PATH, with uv or pipx, or in a venv of its own; EXTRAS=voice,values for others
 	@scripts/setup install </dev/null
 
+uninstall: ## remove it from the PATH again; settings and data stay
+	@scripts/setup uninstall </dev/null
+
 voice: ## talk to it by microphone and loudspeaker
 	@scripts/setup voice </dev/null
 	@exec $(VENV)/bin/hark run --voice $(ARGS)
@@ -23,7 +26,7 @@ listen: ## answer a recording, aloud: make listen FILE=question.wav; the answer 
 	@if [ -z "$(FILE)" ]; then echo 'usage: make listen FILE=question.wav' >&2; else \
 	  scripts/setup voice </dev/null && $(VENV)/bin/hark listen "$(FILE)" $(ARGS); fi
 
-test-313: ## all tests with another Python, in a venv of its own
+test-313: ## all tests with Python 3.13, in a venv of its own; PYTHON=/path/to/python3.13 where it is not on the PATH
 	$(MAKE) VENV=.venv-313 PYTHON=$(or $(PYTHON),python3.13) unit
 
 test: check unit ## everything that must hold: lint, types, layers, all tests
@@ -37,8 +40,11 @@ check:
 
 unit:
 	@scripts/setup dev </dev/null
-	$(VENV)/bin/python -m pytest -q -n auto --dist worksteal --conformance-strict $(if $(ARGS),$(ARGS),--cov --cov-report=)
-	$(if $(ARGS),,$(VENV)/bin/python scripts/coverage)
+	$(VENV)/bin/python -m pytest -q -n auto --dist worksteal --conformance-strict $(ARGS)
+
+coverage: ## all tests again, and which lines and branches of each package they run: half as long again as "make test"
+	$(MAKE) unit ARGS='--cov --cov-report='
+	$(VENV)/bin/python scripts/coverage
 
 interop: ## try Hark with other programs as they are: OVOS clients, Node, a stock bus (each in an environment of its own)
 	@scripts/setup dev </dev/null

@@ -27,7 +27,7 @@ from hark.plugins import (
 )
 from hark.plugins.engines import TTSEngine
 from hark.skills import Skill, intent
-from hark.testing.voice.talking import TalkingHouse
+from hark.testing.voice.assistant import VoiceAssistant
 
 
 class Leveller(AudioTransformer):
@@ -126,10 +126,12 @@ async def main() -> None:
     question = spoken("please turn on the lights", Hibari())
     engines = [Silero(), FasterWhisper(), NanoTTS()]
     settings = {"engine": {"faster-whisper": recogniser()}}
-    async with TalkingHouse(Lamps(), *(made() for made in SIX), engines=engines, settings=settings) as house:
-        answer = await house.hears(question)
-        print(house.why())
-        print(f"heard {house.following.heard[0]!r}, answered {sum(sound.seconds for sound in answer):.1f} s of speech")
+    async with VoiceAssistant(Lamps(), *(made() for made in SIX), engines=engines, settings=settings) as assistant:
+        answer = await assistant.hears(question)
+        print(assistant.why())
+        print(
+            f"heard {assistant.following.heard[0]!r}, answered {sum(sound.seconds for sound in answer):.1f} s of speech"
+        )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from attacks import broker, bus, command_line, control, files
+from attacks import broker, bus, command_line, control, files, strangers
 from attacks.target import Attack, Broken, Target, running, still_answers
 
 MOST_MEMORY = 120.0
@@ -84,7 +84,9 @@ def main() -> int:
         return [one for one in attacks if options.only in one.surface or options.only in one.name]
 
     began = time.monotonic()
-    rows = attack_all(chosen([*bus.ATTACKS, *control.ATTACKS, *files.ATTACKS, *command_line.ATTACKS]))
+    rows = attack_all(
+        chosen([*bus.ATTACKS, *strangers.ATTACKS, *control.ATTACKS, *files.ATTACKS, *command_line.ATTACKS])
+    )
     rows += attack_all(chosen(broker.ATTACKS), "--split")
     broken = [row for row in rows if not row.is_kept]
     print(

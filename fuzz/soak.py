@@ -21,7 +21,7 @@ from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from typing import NamedTuple
 
-from attacks import bus, control, wire
+from attacks import bus, control, strangers, wire
 from attacks.target import Broken, HonestClient, Target, running
 
 PAUSE = 0.1
@@ -47,6 +47,7 @@ def attacks() -> dict[str, Callable[[Target], Awaitable[object]]]:
     """What attackers do: all that a client can do on the wire, by Messages, and at the control socket."""
     found = {name: _wire(name) for name in wire.ATTACKS if name != "bound token"}
     found |= {one.name: one.run for one in bus.ATTACKS if one.name not in found}
+    found |= {one.name: one.run for one in strangers.ATTACKS if one.run not in strangers.ALONE}
     found |= {one.name: one.run for one in control.ATTACKS}
     return found
 
@@ -115,10 +116,12 @@ def attack(target: Target, seed: int, begin: float, end: float, into: Queue[list
 
 
 async def _attack(target: Target, dice: random.Random, begin: float, end: float) -> list[Attempt]:
-    kinds, made = attacks(), []
+    kinds, made, left = attacks(), [], list[str]()
     while time.monotonic() < end:
         await asyncio.sleep(max(0.0, QUIET - (time.monotonic() - begin) % SPELL))
-        name, began, broken = dice.choice(sorted(kinds)), time.monotonic(), ""
+        if not left:  # all of them in another order each time: every part of the soak has the same attacks
+            left = dice.sample(sorted(kinds), len(kinds))
+        name, began, broken = left.pop(), time.monotonic(), ""
         try:
             async with asyncio.timeout(60):
                 await kinds[name](target)

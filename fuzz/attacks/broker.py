@@ -10,7 +10,7 @@ from typing import Any
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
-from attacks.target import Attack, HonestClient, Target, promise
+from attacks.target import MARK, Attack, HonestClient, Target, promise
 
 _KEY = "0123456789abcdef0123456789abcdef"
 
@@ -152,7 +152,8 @@ async def reading(target: Target) -> str:
 async def mismatched(target: Target) -> str:
     """Messages on the subject of another topic."""
     async with _Taken(target, "act") as (client, _), HonestClient(target.url) as honest:
-        frame = json.dumps({"type": "ovos.utterance.handled", "data": {}, "context": {"session": {"session_id": "m"}}})
+        context = {"session": {"session_id": "m"}, MARK: honest.mark}
+        frame = json.dumps({"type": "ovos.utterance.handled", "data": {}, "context": context})
         honest.markers["m"] = 0
         await client.publish("hark.ovos.utterance.speak", frame.encode())
         await client.flush()

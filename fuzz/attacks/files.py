@@ -185,6 +185,23 @@ def links(home: Path) -> str:
     return "7 links, none followed"
 
 
+def fifos(home: Path) -> str:
+    """FIFOs that nothing writes to, and devices, in the place of files."""
+    os.mkfifo(home / "fifo.toml")
+    for place in (home / "fifo.toml", Path("/dev/zero")):
+        status, text = _hark(home, "run", "--no-plugins", "--settings", str(place), "--state", str(home / "other"))
+        promise(status == 2 and "it is no file" in text, f"{place.name}: status {status}: {text[-200:]}")
+    for name in ("session.json", "turns.log", "traces.jsonl"):
+        state = home / name
+        state.mkdir(mode=0o700)
+        os.mkfifo(state / name)
+        status, text = _hark(home, "run", "--no-plugins", "--state", str(state), "--settings", _quiet(home))
+        promise(status == 2 and f"{name} is no file" in text, f"{name}: status {status}: {text[-200:]}")
+        status, text = _hark(home, "why", "--state", str(state))
+        promise(status in (0, 1, 2), f"hark why: status {status}: {text[-200:]}")
+    return "5 places, each refused by name"
+
+
 def open_directory(home: Path) -> str:
     state = home / "state"
     state.mkdir()
@@ -321,6 +338,7 @@ ATTACKS = [
     _with_home("a trace with control characters", trace_of_an_attacker),
     _with_home("tokens that are none", tokens),
     _with_home("links in the state directory", links),
+    _with_home("FIFOs and devices", fifos),
     _with_home("a state directory open to all", open_directory),
     _with_home("a TLS key that others can read", readable_key),
     _with_home("YAML that explodes", yaml_bomb),

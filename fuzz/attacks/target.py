@@ -22,6 +22,7 @@ from hark.bus.websocket import WebSocketCarrier
 from hark.model import Message, SystemClock
 
 HARK = (sys.executable, "-m", "hark")
+MARK = "fuzz_client"
 ANSWER_WITHIN = 5.0
 """Seconds in which an honest client must have its answer, on a machine that is busy with attacks."""
 
@@ -180,6 +181,8 @@ class HonestClient:
         self.markers_at: dict[str, float] = {}
         self._spoken: dict[str, list[str]] = {}
         self._waiting: dict[str, asyncio.Event] = {}
+        self.mark = uuid4().hex
+        """In the context of what it says, and of the replies: attackers talk in the session of the device as well."""
 
     async def __aenter__(self) -> HonestClient:
         await self._bus.open()
@@ -197,7 +200,8 @@ class HonestClient:
         self.markers.setdefault(session_id, 0)
         self._waiting[session_id] = asyncio.Event()
         said = {"utterances": [text], "lang": "en-US"} if data is None else dict(data)
-        self._bus.emit(Message("ovos.utterance.handle", said, {"session": {"session_id": session_id}}))
+        context = {"session": {"session_id": session_id}, MARK: self.mark}
+        self._bus.emit(Message("ovos.utterance.handle", said, context))
         return session_id
 
     async def ended(self, session_id: str, within: float = ANSWER_WITHIN) -> list[str]:
@@ -220,14 +224,14 @@ class HonestClient:
 
     def _ended(self, message: Message) -> None:
         session_id = message.session_id
-        if session_id in self.markers:
+        if session_id in self.markers and message.context.get(MARK) == self.mark:
             self.markers[session_id] += 1
             self.markers_at[session_id] = time.perf_counter()
             if session_id in self._waiting:
                 self._waiting[session_id].set()
 
     def _heard(self, message: Message) -> None:
-        if message.session_id in self._waiting:
+        if message.session_id in self._waiting and message.context.get(MARK) == self.mark:
             self._spoken.setdefault(message.session_id, []).append(str(message.data.get("utterance")))
 
 

@@ -18,7 +18,7 @@ from hark.plugins import Ctx
 from hark.speak.synthesis import is_device
 from hark.spec import topics
 from hark.testing import settle
-from hark.testing.voice.speaking import FakePlayer, FakeTTS, SlowTTS, read, voiced
+from hark.testing.voice.output import FakePlayer, FakeTTS, SlowTTS, read, voiced
 
 SPEECH = topics.AUDIO_SPEECH
 BOTH = pytest.mark.parametrize("topic", [topics.UTTERANCE_SPEAK, topics.UTTERANCE_SPEAK_B64])

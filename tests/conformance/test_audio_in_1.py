@@ -20,7 +20,7 @@ from hark.plugins.engines import Transcript, WakeWord
 from hark.skills import Skill, intent
 from hark.spec import topics
 from hark.testing import Assistant, settle
-from hark.testing.voice.hearing import Scene, words_in
+from hark.testing.voice.input import Scene, words_in
 
 CAPTURED = [topics.LISTENER_RECORD_STARTED, topics.LISTENER_RECORD_ENDED]
 TO_US = (topics.LISTENER_SLEEP, topics.LISTENER_WAKE)

@@ -14,7 +14,7 @@ import pytest
 from hark.app.state.store import State
 from hark.bus import LocalBus, gather
 from hark.model import Message, Session, SystemClock
-from hark.schedule import FileStore, ScheduleOptions
+from hark.schedule import FileStore, ScheduleOptions, scheduler
 from hark.spec import topics
 from hark.testing import settle
 from scheduling import NOON, SKILL, Desk, SteppedClock, about, at
@@ -47,6 +47,25 @@ async def test_the_owner_is_the_skill_of_the_context_whatever_the_body_says(bus_
         await desk.send(topics.SCHEDULER_SCHEDULE, body)
         record = (await desk.get("two"))["record"]
         assert "source" not in record["context"]
+
+
+async def test_what_one_owner_and_all_clients_schedule_is_bounded(
+    bus_type: type[LocalBus], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "MOST", 3)
+    monkeypatch.setattr(scheduler, "MOST_OF_CLIENTS", 2)
+    later = {"in": {"seconds": 50}}
+    async with Desk(bus_type) as desk:
+        assert [(await desk.schedule(id=name, **later))["ok"] for name in "abcd"] == [True, True, True, False]
+        assert (await desk.schedule(id="a", **later))["replaced"], "the same one again"
+        body = {"event": "x.ring", **later}
+        for number, allowed in enumerate((True, True, False)):
+            context = {"skill_id": "x", "hark_client": f"client {number}"}
+            answer = await desk.send(topics.SCHEDULER_SCHEDULE, {"id": str(number), **body}, context)
+            assert answer["ok"] is allowed
+        large = {"skill_id": "y", "x": "x" * 100_000}
+        answer = await desk.send(topics.SCHEDULER_SCHEDULE, {"id": "y", "event": "y.ring", **later}, large)
+        assert answer["error"] == "payload_too_large"
 
 
 @pytest.mark.spec("SCHEDULER-1/3.1.b", "SCHEDULER-1/4.b")
@@ -105,7 +124,7 @@ async def test_a_request_without_skill_is_refused(bus_type: type[LocalBus]) -> N
         ({"in": 5}, "bad_recurrence"),
         ({"every": {}}, "bad_recurrence"),
         ({"every": {"seconds": -1}}, "bad_recurrence"),
-        ({"every": {"seconds": 1e-9}}, "bad_recurrence"),
+        ({"every": {"seconds": 0.5}}, "bad_recurrence"),
         ({"every": {"seconds": True}}, "bad_recurrence"),
         ({**EVERY_TEN, "until": "2020-01-01T00:00:00+00:00"}, "bad_recurrence"),
         ({"local": "07:30"}, "bad_recurrence"),

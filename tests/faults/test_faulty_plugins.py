@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable
 from typing import Any
@@ -219,11 +218,3 @@ async def test_a_next_turn_that_is_not_answered_is_noticed() -> None:
         sulks.provoked = False
         told = await failure_of(assistant)
     assert "No plugin claimed this" in told
-
-
-def test_the_old_name_of_the_package_still_works_and_warns() -> None:
-    with pytest.warns(DeprecationWarning, match=r"hark\.testing\.faults"):
-        zoo = importlib.import_module("hark.testing.zoo")
-    assert zoo.Visit is FaultyAssistant
-    assert zoo.ANIMALS is FAULTY_PLUGINS
-    assert all(hasattr(zoo, name) for name in zoo.__all__)

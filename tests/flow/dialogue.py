@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from flow.stage import MakeAssistant, Work, _handlers
+from flow.stage import MakeAssistant, Work, members_for
 from hark.builtin import Converse, Stop
 from hark.model import Handler, Message, ResponseMode, Session
 from hark.plugins import Plugin, Turn
@@ -46,7 +46,7 @@ def chatty(
         "quick": not inspect.iscoroutinefunction(decide) if quick is None else quick,
         "can_converse": staticmethod(decide),
         "converse": staticmethod(converse),
-        **_handlers(handlers),
+        **members_for(handlers),
     }
     made: Plugin = type("MadeChatty", (ConversationPlugin,), members)()
     return made

@@ -17,9 +17,9 @@ from hark.plugins import AudioTap, Transformer
 from hark.plugins.engines import Engine, EngineKind, Transcript
 from hark.spec import topics
 from hark.testing import Assistant, FakeClock, settle
-from hark.testing.voice.ears import JARVIS as JARVIS
-from hark.testing.voice.ears import FakeEars, is_default
-from hark.testing.voice.hearing import FakeMicrophone, FakeSTT, Scene
+from hark.testing.voice.input import FakeMicrophone, FakeSTT, Scene
+from hark.testing.voice.listener import JARVIS as JARVIS
+from hark.testing.voice.listener import FakeListener, is_default
 from hark.trace import TraceStore
 
 OUTCOMES = (topics.UTTERANCE_HANDLE, topics.STT_FAILED, topics.UTTERANCE_CANCELLED)
@@ -56,7 +56,7 @@ class Listening:
         self.runner = rig.runner
         self.traces = TraceStore(self.clock)
         self.levels: list[Level] = []
-        self.ears = FakeEars(
+        self.ears = FakeListener(
             bus,
             self.runner,
             rig.chain,
@@ -129,10 +129,10 @@ class Listening:
         return [message.type for message in self.messages if message.type in OUTCOMES]
 
 
-def ears_of(assistant: Assistant, **options: Any) -> FakeEars:
+def ears_of(assistant: Assistant, **options: Any) -> FakeListener:
     """A listener on the bus of an assistant."""
     house = assistant.runtime
-    return FakeEars(house.bus, house.runner, house.chains["audio"], house.traces, **options)
+    return FakeListener(house.bus, house.runner, house.chains["audio"], house.traces, **options)
 
 
 async def ended(assistant: Assistant, turns: int) -> None:

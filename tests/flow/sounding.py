@@ -15,7 +15,7 @@ from hark.speak import Speaker, SpokenResponse
 from hark.speak.options import SpeakOptions
 from hark.spec import topics
 from hark.testing import FakeClock, settle
-from hark.testing.voice.speaking import FakePlayer, FakeTTS, audio_output, close_output
+from hark.testing.voice.output import FakePlayer, FakeTTS, audio_output, close_output
 from hark.trace import TraceStore, TurnTrace
 
 STARTED, ENDED, LISTEN = topics.AUDIO_OUTPUT_STARTED, topics.AUDIO_OUTPUT_ENDED, topics.MIC_LISTEN

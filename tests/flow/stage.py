@@ -51,14 +51,19 @@ def transformer(
 
 def matcher(plugin_id: str, match: Work, *, quick: bool | None = None, **handlers: Work) -> PipelinePlugin:
     """A pipeline plugin with this `match`, and a handler for each further keyword."""
-    members = {"id": plugin_id, "quick": _quick(match, quick), "match": staticmethod(match), **_handlers(handlers)}
+    members = {
+        "id": plugin_id,
+        "quick": _quick(match, quick),
+        "match": staticmethod(match),
+        **members_for(handlers),
+    }
     made: PipelinePlugin = type("MadeMatcher", (PipelinePlugin,), members)()
     return made
 
 
 def skill(skill_id: str, *, quick: bool = False, **handlers: Work) -> Plugin:
     """A plugin that has handlers and nothing else."""
-    made: Plugin = type("MadeSkill", (Plugin,), {"id": skill_id, "quick": quick, **_handlers(handlers)})()
+    made: Plugin = type("MadeSkill", (Plugin,), {"id": skill_id, "quick": quick, **members_for(handlers)})()
     return made
 
 
@@ -102,7 +107,7 @@ def _quick(work: Work, quick: bool | None) -> bool:
     return not inspect.iscoroutinefunction(work) if quick is None else quick
 
 
-def _handlers(handlers: Mapping[str, Work]) -> dict[str, Any]:
+def members_for(handlers: Mapping[str, Work]) -> dict[str, Any]:
     return {f"on_{name}": handles(name)(staticmethod(handler)) for name, handler in handlers.items()}
 
 

@@ -55,6 +55,12 @@ async def test_an_intent_is_called_by_its_name(assistant: MakeAssistant) -> None
         assert outcomes(hark, "match") == [("call", "claimed")]
 
 
+async def test_slots_beyond_what_can_be_said_are_not_taken(assistant: MakeAssistant) -> None:
+    async with assistant(Lamp()) as hark:
+        assert await called(hark, call(slots={"state": "x" * 11_000})) == []
+        assert len(await called(hark, call(slots={"state": "x" * 9_000}))) == 1
+
+
 async def test_numbers_in_slots_become_text(assistant: MakeAssistant) -> None:
     async with assistant(Lamp()) as hark:
         assert await called(hark, call(slots={"state": 7})) == ["The lamp is 7."]

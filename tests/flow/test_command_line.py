@@ -112,14 +112,14 @@ def test_why_from_another_process_explains_the_last_turn_of_the_one_that_runs(wo
         assert hark.end() == (0, "")
 
 
-def test_say_talks_to_the_assistant_that_runs_in_a_session_of_its_own(world: World) -> None:
+def test_say_talks_to_the_assistant_that_runs_in_the_session_of_the_device(world: World) -> None:
     with world.running("run") as hark:
         hark.say("say I am here")
         answered = world.hark("say", "say", "hello", "world", "--why")
         assert answered.returncode == 0
         answer, story = answered.stdout.split("\n", 1)
         assert answer == "hello world"
-        assert '"say hello world"  session say-1' in story
+        assert '"say hello world"  session default' in story
         unclaimed = world.hark("say", "frobnicate")
         assert unclaimed.returncode == 1
         assert re.fullmatch(r".*did not (understand|get) that.*\n\(Details: hark why \S+\)\n", unclaimed.stdout)
@@ -317,7 +317,7 @@ def test_plugins_that_cannot_be_loaded_are_named_with_the_reason_and_the_rest_wo
     done = world.hark("run", said="say hello\n")
     assert (done.returncode, done.stdout) == (0, "hello\n")
     head, *reasons, place, hint = done.stderr.splitlines()
-    assert head == "hark: 2 plugins are not loaded:"
+    assert head == "hark: 2 plugins not loaded:"
     assert place == f"hark:   the settings of plugins are in {world.settings}"
     assert hint == f"hark: {world.settings}: [plugins] names 'elsewhere', which is not loaded"
     first, second = sorted(reasons)

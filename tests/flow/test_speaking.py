@@ -20,7 +20,7 @@ from hark.speak.options import SpeakOptions
 from hark.spec import topics
 from hark.testing import Assistant, settle
 from hark.testing.layouts import SplitRuntime
-from hark.testing.voice.speaking import FakePlayer, FakeTTS, SlowTTS, audio_output, read
+from hark.testing.voice.output import FakePlayer, FakeTTS, SlowTTS, audio_output, read
 
 
 async def test_a_handler_may_wait_until_it_was_heard(assistant: MakeAssistant) -> None:

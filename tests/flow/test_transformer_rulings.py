@@ -15,8 +15,8 @@ from hark.model import Audio, Match, Message, Session
 from hark.plugins import Ctx, Turn
 from hark.spec import TransformerType, topics
 from hark.testing import Assistant, settle
-from hark.testing.voice.hearing import Scene
-from hark.testing.voice.talking import TalkingHouse
+from hark.testing.voice.assistant import VoiceAssistant
+from hark.testing.voice.input import Scene
 
 
 def text_kinds(kind: TransformerType, step: Callable[[Ctx], None]) -> Any:
@@ -196,7 +196,7 @@ async def test_what_an_audio_transformer_sets_for_this_turn_is_gone_after_it() -
         seen.append((turn.session.persona_id, turn.session.get("time_format")))
 
     plugins = transformer("audio", "maker", once), claims(handler=note)
-    async with TalkingHouse(*plugins, settings={"assistant": {"pipeline": ["claims"]}}, matchers=()) as house:
+    async with VoiceAssistant(*plugins, settings={"assistant": {"pipeline": ["claims"]}}, matchers=()) as house:
         await house.hears(Scene().says("one"))
         await house.hears(Scene().says("two"))
         assert seen == [("butler", "half"), (None, None)]

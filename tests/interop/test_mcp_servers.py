@@ -13,6 +13,7 @@ import pytest
 from flow.hark_process import free_port
 from hark.builtin.mcp import McpServers
 from hark.builtin.persona import Persona
+from hark.bus import ask
 from hark.model import Message, SystemClock
 from hark.spec import topics
 from hark.testing import Assistant
@@ -48,15 +49,15 @@ async def _serving(peer: Peer, transport: str) -> AsyncIterator[dict[str, Any]]:
         await process.wait()
 
 
-async def _tools(assistant: Assistant) -> set[str]:
-    """The tools that there are, once there are any."""
-    async with asyncio.timeout(60):
+async def tools(assistant: Assistant) -> set[str]:
+    """The tools that the model is offered, once there are any."""
+    async with asyncio.timeout(90):
         while True:
-            assistant.bus.emit(Message(topics.TOOLS_LIST))
+            answer = await ask(assistant.bus, assistant.clock, Message(topics.TOOLS_LIST))
+            if answer.data["tools"]:
+                await asyncio.sleep(1.0)  # the persona hears of it
+                return {tool["name"] for tool in answer.data["tools"]}
             await asyncio.sleep(0.3)
-            answers = assistant.of(f"{topics.TOOLS_LIST}.response")
-            if answers and answers[-1].data["tools"]:
-                return {tool["name"] for tool in answers[-1].data["tools"]}
 
 
 @pytest.mark.peers("mcp")
@@ -66,9 +67,7 @@ async def test_a_persona_calls_the_tools_of_the_reference_server(peer: Peer, tra
         tables = {"persona": {"endpoint": model.url}, "mcp": {"servers": {"everything": server}}}
         settings = {"assistant": {"pipeline": PIPELINE}, "plugins": tables}
         async with Assistant(Persona(), McpServers(), settings=settings, clock=SystemClock()) as assistant:
-            found = await _tools(assistant)
-            assert {"echo", "get-sum"} <= found
-            await asyncio.sleep(1.0)  # the persona hears of it
+            assert {"echo", "get-sum"} <= await tools(assistant)
             calls = [("everything-echo", {"message": "hello"}), ("everything-get-sum", {"a": 2, "b": 40})]
             model.replies(ModelReply(tools=calls), ModelReply(["It is 42."]))
             said = await assistant.hears("please do the sum")

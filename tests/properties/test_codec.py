@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hark.model import Frozen, MalformedMessage, Message, Session, decode, encode, thaw
-from hark.model.codec import _depth
+from hark.model.codec import depth
 from hark.model.frozen import MAX_DEPTH
 
 # How long an example takes says something about the machine, not about us.
@@ -128,7 +128,7 @@ def nesting(value: Any) -> int:
     )
 )
 def test_brackets_count_outside_of_strings_only(value: Any) -> None:
-    assert _depth(json.dumps(value).encode()) == nesting(value)
+    assert depth(json.dumps(value).encode()) == nesting(value)
 
 
 @given(st.integers(1, 3 * MAX_DEPTH), st.sampled_from([("[", "]"), ('{"a":', "}"), ('[{"]\\\\":', "}]")]))

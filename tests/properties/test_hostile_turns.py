@@ -104,7 +104,7 @@ def each_has_one_marker(assistant: FaultyAssistant) -> None:
             ended.add(message.utterance_id)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(days())
 def test_every_utterance_gets_one_end_marker_whoever_is_in_the_house(day: Day) -> None:
     assistant = asyncio.run(spend(day))

@@ -27,9 +27,9 @@ from hark.plugins.engines import (
 from hark.skills import Skill, intent
 from hark.spec import topics
 from hark.testing import FakeClock
-from hark.testing.voice.hearing import FakeMicrophone, FakeSTT, Scene
-from hark.testing.voice.speaking import FakeTTS, read
-from hark.testing.voice.talking import TalkingHouse
+from hark.testing.voice.assistant import VoiceAssistant
+from hark.testing.voice.input import FakeMicrophone, FakeSTT, Scene
+from hark.testing.voice.output import FakeTTS, read
 
 QUESTION = Scene().silence(0.3).says("open the door")
 LIMIT = 31.0
@@ -94,7 +94,7 @@ class BadTTS(Bad, TTSEngine):
         return audio
 
 
-async def given_up(house: TalkingHouse, bad: Bad) -> None:
+async def given_up(house: VoiceAssistant, bad: Bad) -> None:
     """Let the time pass after which a call is given up."""
     if bad.how == "hangs":
         await asyncio.to_thread(bad.entered.wait, 10)
@@ -108,7 +108,7 @@ FAILING = ("crashes", "exits", "hangs", "returns nonsense")
 @pytest.mark.spec("AUDIO-IN-1/5.e")
 async def test_a_recogniser_that_fails_is_one_failure_and_no_turn(how: str, released: threading.Event) -> None:
     bad = BadSTT(how, released)
-    async with TalkingHouse(Door(), engines=[bad], clock=FakeClock()) as house:
+    async with VoiceAssistant(Door(), engines=[bad], clock=FakeClock()) as house:
         await house.takes_in(QUESTION)
         await given_up(house, bad)
         await house.settled()
@@ -122,7 +122,7 @@ async def test_a_recogniser_that_fails_is_one_failure_and_no_turn(how: str, rele
 @pytest.mark.parametrize("how", FAILING)
 async def test_the_next_recogniser_takes_over(how: str, released: threading.Event) -> None:
     bad = BadSTT(how, released)
-    async with TalkingHouse(Door(), engines=[bad, FakeSTT()], clock=FakeClock()) as house:
+    async with VoiceAssistant(Door(), engines=[bad, FakeSTT()], clock=FakeClock()) as house:
         await house.takes_in(QUESTION)
         await given_up(house, bad)
         await house.settled()
@@ -135,7 +135,7 @@ async def test_the_next_recogniser_takes_over(how: str, released: threading.Even
 @pytest.mark.spec("AUDIO-1/3.2.b")
 async def test_the_next_voice_takes_over(how: str, released: threading.Event) -> None:
     bad = BadTTS(how, released)
-    async with TalkingHouse(Door(), engines=[bad, FakeTTS()], clock=FakeClock()) as house:
+    async with VoiceAssistant(Door(), engines=[bad, FakeTTS()], clock=FakeClock()) as house:
         await house.takes_in(QUESTION)
         await given_up(house, bad)
         await house.settled()
@@ -147,7 +147,7 @@ async def test_the_next_voice_takes_over(how: str, released: threading.Event) ->
 @pytest.mark.parametrize("how", FAILING)
 async def test_what_no_voice_can_say_is_shown_and_the_turn_ends(how: str, released: threading.Event) -> None:
     bad = BadTTS(how, released)
-    async with TalkingHouse(Door(), engines=[bad], clock=FakeClock()) as house:
+    async with VoiceAssistant(Door(), engines=[bad], clock=FakeClock()) as house:
         await house.takes_in(QUESTION)
         await given_up(house, bad)
         await house.settled()
@@ -159,7 +159,7 @@ async def test_what_no_voice_can_say_is_shown_and_the_turn_ends(how: str, releas
 
 
 async def test_the_microphone_opens_although_the_question_was_not_heard(released: threading.Event) -> None:
-    async with TalkingHouse(Door(), engines=[BadTTS("crashes", released)]) as house:
+    async with VoiceAssistant(Door(), engines=[BadTTS("crashes", released)]) as house:
         await house.hears(Scene().says("who is there"))
         assert len(house.of(topics.MIC_LISTEN)) == 1
 
@@ -170,10 +170,10 @@ async def test_the_doctor_tells_what_could_not_be_loaded(
     how: str, bad: type[Bad], good: type[Engine], released: threading.Event
 ) -> None:
     one = bad(how, released)
-    async with TalkingHouse(Door(), engines=[one, good()]) as house:
+    async with VoiceAssistant(Door(), engines=[one, good()]) as house:
         await house.hears(QUESTION)
         assert house.shown == ["It is open."]
-        [missing] = examine(house.runtime, "no file").missing
+        [missing] = (await examine(house.runtime, "no file")).missing
         assert missing.name == one.id
         told = {"missing": ("its model is not there", "download it"), "broken": ("the model is no model", "")}[how]
         assert told[0] in missing.reason
@@ -184,14 +184,14 @@ async def test_the_doctor_tells_what_could_not_be_loaded(
 async def test_without_a_working_engine_the_assistant_does_not_start(bad: type[Bad], released: threading.Event) -> None:
     before = asyncio.all_tasks()
     with pytest.raises(NoEngine, match=r"(?s)no (stt|tts) engine works here.*its model is not there.*download it"):
-        async with TalkingHouse(Door(), engines=[bad("missing", released)]):
+        async with VoiceAssistant(Door(), engines=[bad("missing", released)]):
             pass
     assert asyncio.all_tasks() == before
 
 
 async def test_an_engine_that_fails_again_and_again_is_left_out_for_a_while(released: threading.Event) -> None:
     bad = BadSTT("crashes", released)
-    async with TalkingHouse(Door(), engines=[bad, FakeSTT()], clock=FakeClock()) as house:
+    async with VoiceAssistant(Door(), engines=[bad, FakeSTT()], clock=FakeClock()) as house:
         for _ in range(5):
             await house.hears(QUESTION)
         bad.entered.clear()
@@ -210,7 +210,7 @@ class DyingMicrophone(FakeMicrophone):
 async def test_a_microphone_that_fails_during_speech() -> None:
     """What was said until then is the command; the next microphone is listened to."""
     dying, spare = DyingMicrophone(), FakeMicrophone()
-    async with TalkingHouse(Door(), engines=[dying, spare], clock=FakeClock()) as house:
+    async with VoiceAssistant(Door(), engines=[dying, spare], clock=FakeClock()) as house:
         dying.give(QUESTION)
         dying.fail(OSError("unplugged"))
         await dying.heard()
@@ -245,7 +245,7 @@ class Moody(Microphone):
 
 
 async def test_the_only_microphone_is_opened_again_until_it_works() -> None:
-    async with TalkingHouse(Door(), engines=[Moody(3)], clock=FakeClock()) as house:
+    async with VoiceAssistant(Door(), engines=[Moody(3)], clock=FakeClock()) as house:
         await house.clock.advance(10)
         await house.settled()
         assert house.shown == ["It is open."]
@@ -268,7 +268,7 @@ class CrashingVAD(VADEngine):
 
 
 async def test_without_voice_activity_loudness_tells() -> None:
-    async with TalkingHouse(Door(), engines=[CrashingVAD()], clock=FakeClock()) as house:
+    async with VoiceAssistant(Door(), engines=[CrashingVAD()], clock=FakeClock()) as house:
         await house.hears(QUESTION)
         await house.hears(QUESTION)
         assert "It is open." in house.shown
@@ -282,7 +282,7 @@ class BadPlayer(Player):
 
 
 async def test_a_response_that_no_player_can_play_is_shown() -> None:
-    async with TalkingHouse(Door(), engines=[BadPlayer()]) as house:
+    async with VoiceAssistant(Door(), engines=[BadPlayer()]) as house:
         await house.hears(QUESTION)
         assert house.shown == ["It is open."]
         assert [message.data["outcome"] for message in house.of(topics.SPEECH_RENDERED)] == ["failed"]
@@ -290,8 +290,8 @@ async def test_a_response_that_no_player_can_play_is_shown() -> None:
 
 
 async def test_the_next_player_takes_over() -> None:
-    async with TalkingHouse(Door(), clock=FakeClock()) as spare:
+    async with VoiceAssistant(Door(), clock=FakeClock()) as spare:
         player = spare.player
-    async with TalkingHouse(Door(), engines=[BadPlayer(), player]) as house:
+    async with VoiceAssistant(Door(), engines=[BadPlayer(), player]) as house:
         await house.hears(QUESTION)
         assert [read(sound) for sound in player.sounds] == ["It is open."]

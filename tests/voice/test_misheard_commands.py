@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hark.plugins import Turn
 from hark.skills import Skill, intent
-from hark.testing.voice.talking import TalkingHouse
+from hark.testing.voice.assistant import VoiceAssistant
 from voice_engines import Real, voice_settings
 
 COMMAND = "put sports talk on in the basement"
@@ -20,7 +20,7 @@ class Radio(Skill):
 
 async def heard_in_a_house(real: Real, *skills: Skill) -> list[str]:
     engines = real.engines(("vad", "silero"), ("stt", "faster-whisper"))
-    async with TalkingHouse(*skills, engines=engines, settings=voice_settings()) as house:
+    async with VoiceAssistant(*skills, engines=engines, settings=voice_settings()) as house:
         await house.hears(real.says(COMMAND, "nanotts"))
         return list(house.following.heard)
 

@@ -18,8 +18,8 @@ from hark.model.audio import int16_bytes, int16_samples
 from hark.plugins import Plugin, Turn
 from hark.skills import Skill, intent
 from hark.spec import topics
-from hark.testing.voice.hearing import Scene
-from hark.testing.voice.talking import TalkingHouse
+from hark.testing.voice.assistant import VoiceAssistant
+from hark.testing.voice.input import Scene
 from unit.builtin.transformers.http_services import LocalService, chat, libretranslate, serving
 from voice_engines import Real, voice_settings
 from voice_samples import spoken
@@ -86,7 +86,7 @@ async def test_six_full_chains_in_one_spoken_turn(real: Real, model: LocalServic
     faint = spoken("what is the weather in Lisbon", before=1.0, after=1.0)
     faint = Audio(int16_bytes(array("h", (n // 8 for n in int16_samples(faint.samples)))), 16_000)
     settings = full_settings(model, tmp_path)
-    async with TalkingHouse(Weather(), *shipped(), engines=real.engines(*ENGINES), settings=settings) as house:
+    async with VoiceAssistant(Weather(), *shipped(), engines=real.engines(*ENGINES), settings=settings) as house:
         assert not house.runtime.refusals, house.runtime.refusals
         answer = await house.hears(faint)
         why = house.why()
@@ -126,7 +126,7 @@ async def test_spanish_by_voice_with_english_inside_and_a_translator_that_dies(r
         )
         engines = real.engines(("tts", "nanotts"))
         plugins = (UtteranceTranslation(), DialogTranslation(), EnglishPizza())
-        async with TalkingHouse(*plugins, engines=engines, settings=settings) as house:
+        async with VoiceAssistant(*plugins, engines=engines, settings=settings) as house:
             first = await house.hears(Scene().says("pide una pizza"))
             assert house.shown == ["hola"]
             assert sum(sound.seconds for sound in first) > 0.2

@@ -22,7 +22,7 @@ from hark.plugins import (
     UtteranceTransformer,
 )
 from hark.spec import topics
-from hark.testing.voice.talking import TalkingHouse
+from hark.testing.voice.assistant import VoiceAssistant
 from voice_engines import Real, voice_settings
 
 ENGINES = (("vad", "silero"), ("stt", "faster-whisper"), ("tts", "nanotts"))
@@ -41,8 +41,8 @@ def example() -> Any:
 SIX = example()
 
 
-def house_with(real: Real, *plugins: Plugin) -> TalkingHouse:
-    return TalkingHouse(SIX.Lamps(), *plugins, engines=real.engines(*ENGINES), settings=voice_settings())
+def house_with(real: Real, *plugins: Plugin) -> VoiceAssistant:
+    return VoiceAssistant(SIX.Lamps(), *plugins, engines=real.engines(*ENGINES), settings=voice_settings())
 
 
 async def test_one_turn_shows_what_each_chain_changed(real: Real) -> None:

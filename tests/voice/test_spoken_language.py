@@ -11,8 +11,8 @@ import pytest
 from hark.builtin import ParrotSkill
 from hark.builtin.transformers.audio.language import SpokenLanguage
 from hark.spec import topics
-from hark.testing.voice.hearing import FakeSTT
-from hark.testing.voice.talking import TalkingHouse
+from hark.testing.voice.assistant import VoiceAssistant
+from hark.testing.voice.input import FakeSTT
 from voice_samples import spoken, whisper_tiny
 
 DIGEST = "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"
@@ -50,7 +50,7 @@ async def test_the_recogniser_is_asked_for_the_language_that_is_spoken(whisper_b
         "plugins": {"spoken-language": {"model": whisper_base}},
     }
     recogniser = FakeSTT("say one", "say two", "say three")
-    async with TalkingHouse(SpokenLanguage(), ParrotSkill(), engines=[recogniser], settings=settings) as house:
+    async with VoiceAssistant(SpokenLanguage(), ParrotSkill(), engines=[recogniser], settings=settings) as house:
         for lang, (text, _heard) in said.items():
             await house.hears(spoken(text, "nanotts", lang))
         assert not house.runtime.refusals
@@ -61,7 +61,7 @@ async def test_the_recogniser_is_asked_for_the_language_that_is_spoken(whisper_b
 
 async def test_a_model_of_english_alone_is_refused_with_a_remedy() -> None:
     settings = {"assistant": {"langs": ["de-DE"]}, "plugins": {"spoken-language": {"model": whisper_tiny()}}}
-    async with TalkingHouse(SpokenLanguage(), settings=settings) as house:
+    async with VoiceAssistant(SpokenLanguage(), settings=settings) as house:
         [refusal] = [one for one in house.runtime.refusals if one.name == "spoken-language"]
         assert "knows English alone" in refusal.reason
         assert "faster-whisper-base" in refusal.remedy

@@ -8,6 +8,8 @@ from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
+import msgspec
+
 from hark.bus import Bus, Subscription
 from hark.hosting import Loaded, Runner
 from hark.hosting.runner import error_text
@@ -23,7 +25,23 @@ _REFRESH: Final = 10.0
 _HOST: Final = "hark_tool_host"
 """Context key by which a host knows its own answers."""
 
+_LONGEST_RESULT: Final = 1_000_000
+"""Bytes of a result as JSON: every program on the bus gets it, and a model reads a hundredth of it."""
+_CHECKED: Final = 10.0
+"""Seconds for checking a result."""
+
 _MISSING: Final = "Missing required field: 'name'"
+
+
+def _checked(tool: Tool, result: Any) -> dict[str, Any]:
+    """A result that fits its schema and a Message, or what is wrong with it."""
+    try:
+        size = len(result) if isinstance(result, str) else len(msgspec.json.encode(result))
+        if size > _LONGEST_RESULT:
+            return {"error": f"the result is too long: {size} bytes, at most {_LONGEST_RESULT}"}
+        return {"result": tool.check_result(result)}
+    except Exception as error:  # noqa: BLE001 - a schema of a plugin may be anything
+        return {"error": f"the result does not fit: {error}"}
 
 
 class ToolHost:
@@ -175,10 +193,9 @@ class ToolHost:
         if outcome.error is not None:
             text = error_text(outcome.error)
             return {"error": text if ": " in text else f"{text}: "}
-        try:
-            return {"result": tool.check_result(outcome.value)}
-        except Exception as error:  # noqa: BLE001 - as above
-            return {"error": f"the result does not fit: {error}"}
+        result = await self._runner.call(Loaded(plugin, partial(_checked, tool, outcome.value), limit=_CHECKED))
+        answer: dict[str, Any] = {"error": error_text(result.error)} if result.error is not None else result.value
+        return answer
 
     def _answer(self, request: Message, data: dict[str, Any]) -> None:
         try:

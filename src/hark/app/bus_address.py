@@ -83,7 +83,7 @@ class BusAddress(msgspec.Struct, frozen=True):
         """
         # Imported only here: each needs an extra of its own.
         if self.is_nats:
-            from hark.app.connecting_nats import connected_to_nats
+            from hark.app.nats_connection import connected_to_nats
 
             return await connected_to_nats(self.nats, clock, within=patience, on_disk=self.on_disk)
         self.check()

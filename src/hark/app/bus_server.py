@@ -12,7 +12,6 @@ from hark import hints
 from hark.app.paths import tokens_file
 from hark.app.settings.tables import BusTable
 from hark.app.tokens import ServiceToken, Token, TokenFile
-from hark.bridges.ovos import OvosBridge
 from hark.bus import Bus
 from hark.bus.websocket import Credential, Endpoint, EndpointError, Permissions, ServerLimits, WebSocketServer
 from hark.bus.websocket.auth import is_loopback
@@ -68,7 +67,11 @@ async def start_server(
     """
     tokens, service = TokenFile(tokens_file(table.tokens, state)), ServiceToken(state)
     service.ensure()
-    translators = OvosBridge(bus, clock, lang).translator if table.ovos else None
+    translators = None
+    if table.ovos:
+        from hark.bridges.ovos import OvosBridge  # here: most assistants have no programs of OVOS
+
+        translators = OvosBridge(bus, clock, lang).translator
     server = WebSocketServer(
         bus, endpoints(table, tokens, service), limits(table), clock, reserved=reserved, translators=translators
     )

@@ -93,7 +93,7 @@ class LocalAssistant:
             self._control = ControlServer(self._control_socket, self._state.directory, self)
             await self._control.start()
         if self._server is not None:
-            self._server.start(self.runtime, self._report)
+            self._server.start(self.runtime, self.examine)
 
     def open_client(self) -> AbstractAsyncContextManager[Client]:
         return nullcontext(self.client)
@@ -103,10 +103,7 @@ class LocalAssistant:
         return trace.record() if trace is not None else None
 
     async def examine(self) -> DoctorReport:
-        return self._report()
-
-    def _report(self) -> DoctorReport:
-        report = examine(self.runtime, self._settings_file)
+        report = await examine(self.runtime, self._settings_file)
         if self._server is None or not self._server.problem:
             return report
         return msgspec.structs.replace(report, advice=[*report.advice, self._server.problem])

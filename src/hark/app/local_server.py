@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from hark.app.diagnostics.report import DoctorReport
+from hark.app.port_holder import remedy_for_taken
 from hark.app.runtime import Runtime
 from hark.app.settings.tables import BusTable
 from hark.errors import UserError
@@ -48,7 +49,7 @@ class LocalServer:
         self._server: WebSocketServer | None = None
         self._responders: list[PingResponder | TraceResponder | ReportResponder] = []
 
-    def start(self, runtime: Runtime, examine: Callable[[], DoctorReport]) -> None:
+    def start(self, runtime: Runtime, examine: Callable[[], Awaitable[DoctorReport]]) -> None:
         """Start the server, if the settings do not turn it off."""
         if self._table.serve:
             self._starting = asyncio.get_running_loop().create_task(self._start(runtime, examine))
@@ -64,7 +65,7 @@ class LocalServer:
         if self._server is not None:
             await self._server.close()
 
-    async def _start(self, runtime: Runtime, examine: Callable[[], DoctorReport]) -> None:
+    async def _start(self, runtime: Runtime, examine: Callable[[], Awaitable[DoctorReport]]) -> None:
         try:
             # On a thread: it takes as long as some hundred turns.
             bus_server = await asyncio.to_thread(import_module, "hark.app.bus_server")
@@ -76,20 +77,18 @@ class LocalServer:
                 runtime.bus, self._table, self._state, self._clock, reserved=runtime.ids(), lang=self._lang
             )
         except UserError as trouble:
-            why = trouble.place if isinstance(trouble, bus_server.PortTaken) else str(trouble)
-            self.problem = (
-                f"{why}, so there is no websocket server for other programs; stop the process that has the port, "
-                "choose another with port in [bus], or turn the server off with serve = false in [bus]"
-                if isinstance(trouble, bus_server.PortTaken)
-                else f"{why}; until then there is no websocket server for other programs"
-            )
+            if isinstance(trouble, bus_server.PortTaken):
+                remedy = await asyncio.to_thread(remedy_for_taken, self._table.host, self._table.port, self._table.path)
+                self.problem = f"{trouble.place}, so there is no websocket server for other programs; {remedy}"
+            else:
+                self.problem = f"{trouble}; until then there is no websocket server for other programs"
             self._report(self.problem)
             return
         log.info("the bus listens at %s", " and ".join(urls))
         asyncio.get_running_loop().set_exception_handler(self._server.handle_loop_error)
         self._answer_services(runtime, examine)
 
-    def _answer_services(self, runtime: Runtime, examine: Callable[[], DoctorReport]) -> None:
+    def _answer_services(self, runtime: Runtime, examine: Callable[[], Awaitable[DoctorReport]]) -> None:
         """Answer what `hark say`, `hark why` and `hark doctor` ask with --bus."""
         from hark.app.processes.claims import PingResponder, this_process
         from hark.app.processes.queries import ReportResponder, TraceResponder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -12,13 +12,24 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from hark.act import HandlerHost
 from hark.app.plugin_set import PluginSet
 from hark.app.service_names import ALL_SERVICES, ServiceName
-from hark.app.services import Act, Hear, RuntimeContext, Schedule, Service, Speak, Understand, discard, serves_all
+from hark.app.services import (
+    Act,
+    Hear,
+    RuntimeContext,
+    ScheduleService,
+    Service,
+    Speak,
+    Understand,
+    discard,
+    serves_all,
+)
 from hark.app.settings import Settings
 from hark.bus import LocalBus
 from hark.chains import Chain, ChainListing
-from hark.hosting import Gate, Refusal, Runner, Watchdog
+from hark.hosting import Gate, Loaded, Refusal, Runner, Watchdog, cancel_all
+from hark.hosting.heap import without_collection
 from hark.model import Clock, Message, Session, Timer
-from hark.plugins import Plugin
+from hark.plugins import PipelinePlugin, Plugin
 from hark.schedule import FileStore, MemoryStore, Scheduler, ScheduleStore
 from hark.speak import Render, Speaker
 from hark.spec import topics
@@ -180,6 +191,7 @@ class Runtime:
         self._set_up_chains()
         self._listing = ChainListing(bus, self.chains.values(), None if shared is None else "understand")
         self._gate = Gate()
+        self._preparing: asyncio.Task[None] | None = None
         self._settled = settled or bus.settled
         """Waits until subscribers in all processes have handled what was announced; returns the late ones."""
         self.importing = asyncio.Lock()
@@ -201,7 +213,7 @@ class Runtime:
             "understand": lambda: Understand(context, self.turns, None if shared is None else "understand"),
             "act": lambda: Act(context, waits="understand" not in services),
             "speak": lambda: Speak(context, render, serves, voice),
-            "schedule": lambda: Schedule(context, _schedule_store(storage, streams), skills_ready),
+            "schedule": lambda: ScheduleService(context, _schedule_store(storage, streams), skills_ready),
         }
         self.services: dict[ServiceName, Service] = {name: make[name]() for name in ALL_SERVICES if name in services}
 
@@ -230,7 +242,7 @@ class Runtime:
     def scheduler(self) -> Scheduler:
         """Of the service schedule; raises `LookupError` where this process does not have it."""
         service = self.services.get("schedule")
-        if not isinstance(service, Schedule):
+        if not isinstance(service, ScheduleService):
             raise LookupError("this process has no service schedule")
         return service.scheduler
 
@@ -260,11 +272,12 @@ class Runtime:
 
         With only some of the services, turns of other processes may come at any moment: they wait until it is ready.
         """
-        if self.is_whole:
-            await self._start()
-        else:
-            async with self._gate.closed():
+        with without_collection():
+            if self.is_whole:
                 await self._start()
+            else:
+                async with self._gate.closed():
+                    await self._start()
 
     async def _start(self) -> None:
         for entry in list(self.plugin_set):
@@ -273,7 +286,7 @@ class Runtime:
                 self.plugin_set.registry_for(entry.plugin).refuse(refusal)
         self.watchdog.start()
         for service in self.services.values():
-            if not isinstance(service, Schedule):
+            if not isinstance(service, ScheduleService):
                 await service.start()
         # Matchers were started before skills, so they have received what the skills registered.
         await self.announce(to_matchers="understand" in self.services, heard=[entry.id for entry in self.skills])
@@ -295,6 +308,27 @@ class Runtime:
         late = await self._settled()
         if late:
             log.warning("these have not handled the announcements in time: %s", ", ".join(late))
+        if to_matchers:
+            await self._prepare()
+
+    async def _prepare(self) -> None:
+        """Let matchers do what they put off during the start: what takes longer, in a task while turns wait."""
+        unprepared = [entry for entry in self.pipeline if await self._is_unprepared(entry)]
+        if unprepared and (self._preparing is None or self._preparing.done()):
+            self._preparing = asyncio.create_task(self._prepare_rest(unprepared), name="prepare matchers")
+
+    async def _prepare_rest(self, unprepared: Sequence[Loaded[PipelinePlugin]]) -> None:
+        async with self._gate.closed():
+            with without_collection():
+                for entry in unprepared:
+                    while await self._is_unprepared(entry):  # noqa: ASYNC110 - it works, and turns of others go on
+                        await asyncio.sleep(0)
+
+    async def _is_unprepared(self, entry: Loaded[PipelinePlugin]) -> bool:
+        async def prepare() -> bool:
+            return entry.plugin.prepare()
+
+        return bool(await self.runner.guard(prepare(), entry.id))
 
     def keep_turns(self) -> None:
         """Where workers share the turns: see those that are open here to their end at `stop`, for no other can."""
@@ -303,6 +337,8 @@ class Runtime:
 
     async def stop(self) -> None:
         """Wait for open turns to end, then stop everything: no task and no timer is left."""
+        if self._preparing is not None:
+            await cancel_all([self._preparing], self.clock)
         for service in self.services.values():
             await service.finish()
         await self.handlers.close()

@@ -246,7 +246,7 @@ class Speak:
         return self._options.denials_for(session)
 
 
-class Schedule:
+class ScheduleService:
     """Fires the events of schedules. It starts when all else has, so that late ones find their handlers.
 
     See `Service`.

@@ -11,9 +11,9 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def on_stop_signal(stop: Callable[[], None]) -> None:
-    """Have `stop` called the first time somebody wants this process to end; the second time it ends."""
+    """Call `stop` at the first signal to end this process; the second signal ends it."""
     loop = asyncio.get_running_loop()
-    # Whoever started this may have had some of them ignored, as nohup does.
+    # The parent process may ignore some of them, as nohup does.
     heeded = [name for name in _SIGNALS if signal.getsignal(name) is not signal.SIG_IGN]
 
     def signalled() -> None:

@@ -75,10 +75,10 @@ class SkillPackages:
         try:
             _make_environment(staged)
             before = set(_names(staged))
-            _install(staged / "bin" / "python", [requirement], prerelease=prerelease)
+            pip_install(staged / "bin" / "python", [requirement], prerelease=prerelease)
             made = self._look_at(staged, requirement, before)
             if made.origin == "hark":
-                _install(Path(sys.executable), [requirement], prerelease=prerelease)
+                pip_install(Path(sys.executable), [requirement], prerelease=prerelease)
                 return made
             # Scripts name the Python of their environment by its path: it is made again where it stays.
             target = self.environment(made)
@@ -197,7 +197,7 @@ def _make_environment(folder: Path) -> None:
         _run([sys.executable, "-m", "venv", str(folder)])
 
 
-def _install(python: Path, requirements: list[str], *, prerelease: bool) -> None:
+def pip_install(python: Path, requirements: list[str], *, prerelease: bool) -> None:
     uv = shutil.which("uv")
     if uv is not None:
         more = ["--prerelease", "allow"] if prerelease else []
@@ -211,9 +211,9 @@ def _install(python: Path, requirements: list[str], *, prerelease: bool) -> None
 def _install_skill(python: Path, requirement: str, *, prerelease: bool) -> None:
     """Install a skill of OVOS with the framework, which many skills need and do not name."""
     try:
-        _install(python, [requirement, *_FRAMEWORK], prerelease=prerelease)
+        pip_install(python, [requirement, *_FRAMEWORK], prerelease=prerelease)
     except UserError:  # an old skill, which admits an old framework only
-        _install(python, [requirement, "ovos-workshop", *_FRAMEWORK[1:]], prerelease=prerelease)
+        pip_install(python, [requirement, "ovos-workshop", *_FRAMEWORK[1:]], prerelease=prerelease)
 
 
 def _uninstall(name: str) -> None:

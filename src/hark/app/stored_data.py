@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from hark.app.control.protocol import Forget
 from hark.app.runtime import Runtime
@@ -15,6 +16,9 @@ from hark.app.state.trace_file import forget
 from hark.app.state.turns_file import TurnsFile
 from hark.model import Session
 from hark.trace import TraceRecord, TurnTrace
+
+_SCHEDULES: Final = "-schedules"
+"""The end of the name of the stream that the scheduler keeps at the broker."""
 
 
 def device_session(runtime: Runtime, *, reset: bool) -> Session:
@@ -52,7 +56,8 @@ def forget_stored(what: Forget, state: State) -> int:
         turns.close()
         _forget_broken(state.directory)
         for stream in (state.directory / "nats").glob("jetstream/*/streams/*"):
-            shutil.rmtree(stream, ignore_errors=True)
+            if not stream.name.endswith(_SCHEDULES):  # alarms and timers are what skills store
+                shutil.rmtree(stream, ignore_errors=True)
     return len(found)
 
 

@@ -15,7 +15,7 @@ import msgspec
 from hark import hints
 from hark.errors import UserError
 
-_RUNNING: Final = Path("/run/systemd/system")
+RUNNING: Final = Path("/run/systemd/system")
 """There where systemd is the init of the machine (sd_booted(3))."""
 _TIME: Final = 60.0
 
@@ -135,7 +135,7 @@ class Systemd:
 
     def check(self) -> None:
         """Raise `UserError` where there is no systemd to ask."""
-        if shutil.which("systemctl") is None or not _RUNNING.is_dir():
+        if shutil.which("systemctl") is None or not RUNNING.is_dir():
             raise UserError(
                 "systemd does not run on this machine. "
                 f"Start Hark in another way with: {hints.hark('run --stay')} </dev/null. "

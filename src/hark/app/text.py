@@ -26,6 +26,11 @@ def lines_of(text: str) -> str:
     return "\n".join(line if line.isprintable() else line.translate(_CONTROL) for line in text.split("\n"))
 
 
+def counted(number: int, noun: str) -> str:
+    """ "1 intent", "2 intents"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def why_command(utterance_id: str, state: str | None, bus: str | None = None) -> str:
     """The command that explains a turn; `state` and `bus` are the values of the options --state and --bus."""
     command = hints.hark(f"why {utterance_id if len(utterance_id) <= _LONG_ID else utterance_id[:_SHORT_ID]}")

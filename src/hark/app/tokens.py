@@ -39,7 +39,7 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     sha256: str
     """A fast hash: a token has 256 random bits, which cannot be guessed. A slow hash would protect nothing and let
-    anybody keep the server busy."""
+    any client keep the server busy."""
     made: float
     emit: tuple[str, ...] | None = None
     receive: tuple[str, ...] | None = None

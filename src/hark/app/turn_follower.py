@@ -137,9 +137,6 @@ class TurnFollower:
             answer.resumed.append(self)
         self._update()
 
-    go_on = resume
-    """The old name of `resume` in `hark.testing.Hearing`, for one release."""
-
     def give_up(self, reason: str) -> None:
         """Expect no more Messages of this turn."""
         if not self._is_marked and not self.asks:

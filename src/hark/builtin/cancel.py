@@ -27,6 +27,14 @@ CANCEL_PHRASES: Final[Mapping[str, tuple[str, ...]]] = {
 _ALONE: Final[Mapping[str, tuple[str, ...]]] = {"en": ("forget it", "forget about it", "forget that", "leave it")}
 """Phrases that cancel when nothing else is said: "remind me, or I forget it" ends with one of them."""
 
+_PASSED: Final[Mapping[str, tuple[str, ...]]] = {
+    "en": ("cancel that",),
+    "es": ("cancela eso",),
+    "fr": ("annule ça",),
+    "pt": ("cancela isso",),
+}
+"""Phrases that cancel at the end of an utterance, or as an answer: alone they are about what was asked for before."""
+
 
 class Cancel(UtteranceTransformer):
     """Cancels an utterance that ends with "never mind", or is just that; an open question is withdrawn with it.
@@ -53,17 +61,20 @@ class Cancel(UtteranceTransformer):
         self._of_any = _by_length((*everything, *own))
         self._own = _by_length(own)
         self._alone = {lang: frozenset(tuple(words(one, lang)) for one in phrases) for lang, phrases in _ALONE.items()}
+        self._passed = {lang: frozenset(tuple(words(one, lang)) for one in said) for lang, said in _PASSED.items()}
+        self._passed[""] = frozenset[tuple[str, ...]]().union(*self._passed.values())
         self._alone[""] = alone = frozenset[tuple[str, ...]]().union(*self._alone.values())
         self._ends = frozenset(phrase[-1] for known in (*self._of_any.values(), alone) for phrase in known)
 
     def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
-        if utterances and self._takes_back(utterances[0], ctx.lang):
+        is_answer = ctx.session.response_mode is not None
+        if utterances and self._takes_back(utterances[0], ctx.lang, is_answer):
             if ctx.session.response_mode is not None:
                 ctx.session = ctx.session.without("response_mode")  # "never mind" also closes the question
             ctx.cancel("stop_word")
         return utterances
 
-    def _takes_back(self, utterance: str, lang: str | None) -> bool:
+    def _takes_back(self, utterance: str, lang: str | None, is_answer: bool) -> bool:
         code = "" if lang is None else lang.partition("-")[0].lower()
         phrases = self._of_any if lang is None else self._of_language.get(code, self._own)
         # Most utterances end in a word that no phrase ends in: that much can be seen without reading all of it.
@@ -73,6 +84,8 @@ class Cancel(UtteranceTransformer):
         said = words(utterance, lang or "")
         if tuple(said) in self._alone.get(code, ()):
             return True
+        if not is_answer and tuple(said) in self._passed.get(code, ()):
+            return False
         return any(tuple(said[-length:]) in known for length, known in phrases.items())
 
 

@@ -1,10 +1,11 @@
-"""What the matchers that poll skills have in common: denied skills, and reading the answers."""
+"""What several matchers have in common: denied skills, answers to polls, how many words a claim explains."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hark.plugins import Message, Round, Session
+from hark.intents import words
+from hark.plugins import Match, Message, Round, Session
 from hark.spec import dispatch_topic
 
 
@@ -44,3 +45,9 @@ def willing(answers: Sequence[Message]) -> list[str]:
 def denied(session: Session, field: str, round: Round | None) -> Sequence[str]:
     own: Sequence[str] = session.get(field) or ()
     return own if round is None else (*own, *round.denied.get(field, ()))
+
+
+def explained_words(match: Match, lang: str) -> int:
+    """The words of the utterance that are in no slot: those of the intent's own sentence."""
+    filled = sum(len(words(value, lang)) for slot, value in match.slots.items() if "." not in slot)
+    return len(words(match.utterance, lang)) - filled

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 from msgspec import Meta
 
@@ -16,13 +18,18 @@ from hark.intents import LOOSE, NORMAL, STRICT, Found, Overlap, Rejected, Templa
 from hark.intents.keyword import DEFAULT_FLOOR, KeywordPool, lookup_keywords
 from hark.intents.pool import Pool
 from hark.intents.sentence_model import LANGUAGE, MissingModel, SentenceModel, SentenceVectors, missing_model
-from hark.intents.template import ALONE, Theft, thefts
+from hark.intents.template import ALONE, Steps, Theft, overlap_steps, theft_steps, thefts
 from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session
 from hark.spec import topics
 
+T = TypeVar("T")
 Share = Annotated[float, Meta(ge=0, le=1)]
 
+_SLICE: Final = 0.005
+"""Seconds for which intents are compared before turns go on."""
 _LOGGED_FIELDS: Final = ("skill_id", "intent_name", "entity_name", "lang")
+_AT_ONCE: Final = 0.004
+"""Seconds of reading registrations before other work has its turn."""
 
 
 def _with_denials(session: Session, round: Round | None) -> Session:
@@ -34,7 +41,12 @@ def _with_denials(session: Session, round: Round | None) -> Session:
 
 
 class RegisteredMatcher(PipelinePlugin):
-    """Applies the registrations on the bus (INTENT-4) to a pool. A subclass creates the pool, and matches."""
+    """Applies the registrations on the bus (INTENT-4) to a pool. A subclass creates the pool, and matches.
+
+    What is registered while the assistant starts is only collected: compiling the sentences of all skills takes longer
+    than the rest of the start. It is read when the assistant is ready, by `prepare`. What is registered later is read
+    at once.
+    """
 
     method: ClassVar[Literal["keyword", "template"]]
     """The one method of definition it accepts (INTENT-3 §6.2)."""
@@ -56,14 +68,21 @@ class RegisteredMatcher(PipelinePlugin):
         # Registrations are applied inline as a rule, but one that takes long may be moved to a worker thread.
         self._writing = Lock()
         self._logged: set[str] = set()
+        self._early: deque[Message] | None = None
+        """What was registered during the start and is not read yet; None once all of it is."""
 
     async def start(self) -> None:
         # Registrations of the other method are rejected by not subscribing to them.
         self.host.log.info("accepts %s registrations and no others", self.method)
+        self._early = deque()
         self.host.on(self._registered.consumed, self._registration)
+
+    async def stop(self) -> None:
+        self._early = None
 
     def known_intents(self, session_id: str) -> Iterator[Mapping[str, str]]:
         """What is registered for the session, disabled or not."""
+        self.read_all()
         for intent in self._registered.intents(session_id):
             yield {"skill_id": intent.skill_id, "intent_name": intent.intent_name, "lang": intent.lang}
 
@@ -90,12 +109,33 @@ class RegisteredMatcher(PipelinePlugin):
             self._logged.add(entry)
             self.host.log.warning("[pipeline.%s]: %s; it is ignored", entry, wrong)
 
+    def read_all(self) -> None:
+        """Read now what was registered during the start."""
+        with self._writing:
+            while self._early:
+                self._apply(self._early.popleft())
+            self._early = None
+
+    def prepare(self) -> bool:
+        until = time.monotonic() + _AT_ONCE
+        with self._writing:
+            while self._early and time.monotonic() < until:
+                self._apply(self._early.popleft())
+            self._early = self._early or None
+        return self._early is not None
+
     def _registration(self, message: Message) -> None:
+        with self._writing:
+            if self._early is None:
+                self._apply(message)
+            else:
+                self._early.append(message)
+
+    def _apply(self, message: Message) -> None:
         if not self._is_allowed(message):
             return
         try:
-            with self._writing:
-                skipped = self._registered.apply(message.type, message.data, message.session_id)
+            skipped = self._registered.apply(message.type, message.data, message.session_id)
         except Rejected as error:
             self._warn(message, str(error))
         else:
@@ -149,6 +189,9 @@ class TemplateMatcher(RegisteredMatcher):
         self._pool = TemplatePool()
         self._overlaps: list[Overlap] | None = None
         self._thefts: list[Theft] | None = None
+        self._comparing = asyncio.Lock()
+        self._is_changed = False
+        """Whether anything was registered since a comparison began."""
         self._vectors: SentenceVectors | None = None
         super().__init__(self._pool)
 
@@ -168,9 +211,9 @@ class TemplateMatcher(RegisteredMatcher):
         except RuntimeError:  # this assistant keeps nothing on disk
             return None
 
-    def _registration(self, message: Message) -> None:
-        self._overlaps = self._thefts = None
-        super()._registration(message)
+    def _apply(self, message: Message) -> None:
+        self._outdate()
+        super()._apply(message)
 
     def match(
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
@@ -179,6 +222,8 @@ class TemplateMatcher(RegisteredMatcher):
 
         Any candidate that fits as written comes before one that is like something.
         """
+        if self._early is not None:
+            self.read_all()
         floor = self.floor(round)
         session = _with_denials(session, round)
         reason = ""
@@ -218,19 +263,56 @@ class TemplateMatcher(RegisteredMatcher):
 
     def explain(self, utterance: str, lang: str, session: Session) -> list[str]:
         """What came of comparing a sentence with all intents, as lines of text."""
+        self.read_all()
         return explain(self._pool, utterance, lang, session, self.host.clock.wall, self.settings.floor).lines()
+
+    def _outdate(self) -> None:
+        self._overlaps = self._thefts = None
+        self._is_changed = True
+
+    async def compare(self) -> None:
+        """Look for overlaps and thefts, a few milliseconds at a time: with thousands of intents that takes seconds.
+
+        What was found holds for a report that is made at once, though something may be registered meanwhile.
+        """
+        async with self._comparing:
+            self.read_all()
+            if self._overlaps is not None and self._thefts is not None:
+                return
+            self._is_changed = False
+            found = await _in_slices(overlap_steps(self._pool))
+            stolen = await _in_slices(theft_steps(self._pool, self.host.clock.wall))
+            self._overlaps, self._thefts = found, stolen
+            if self._is_changed:
+                asyncio.get_running_loop().call_soon(self._outdate)
 
     def overlaps(self) -> list[Overlap]:
         """Sentences that fit intents of two skills; looked for once after a registration, since it takes long."""
+        self.read_all()
         if self._overlaps is None:
             self._overlaps = overlaps(self._pool)
         return self._overlaps
 
     def thefts(self) -> list[Theft]:
         """Intents that get sentences of other intents; looked for once after a registration as well."""
+        self.read_all()
         if self._thefts is None:
             self._thefts = thefts(self._pool, self.host.clock.wall)
         return self._thefts
+
+
+async def _in_slices(steps: Steps[T]) -> T:
+    began = time.thread_time()
+    while True:
+        try:
+            next(steps)
+        except StopIteration as over:
+            result: T = over.value
+            return result
+        spent = time.thread_time() - began
+        if spent >= _SLICE:
+            await asyncio.sleep(spent)  # turns have half of the time, at least
+            began = time.thread_time()
 
 
 def _match(found: Found, utterance: str, floor: float) -> Match:
@@ -265,6 +347,8 @@ class KeywordMatcher(RegisteredMatcher):
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
     ) -> Match | Declined:
         """The first candidate that means something the session can reach."""
+        if self._early is not None:
+            self.read_all()
         floor, reason = self.floor(round), ""
         session = _with_denials(session, round)
         for utterance in utterances:

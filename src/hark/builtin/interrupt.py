@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hark.builtin.explained import explained_words
+from hark.builtin.candidates import explained_words
 from hark.model import converse
 from hark.plugins import Declined, Match, PipelinePlugin, Round, Session
 

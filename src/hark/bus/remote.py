@@ -41,7 +41,7 @@ class RemoteBus(LocalBus):
 
     async def open(self) -> None:
         """Connect to the broker."""
-        await self.carrier.open(self._received)
+        await self.carrier.open(self.received)
 
     def emit(self, message: Message) -> None:
         """See `Bus`; raises `MalformedMessage` for what cannot be encoded."""
@@ -101,7 +101,8 @@ class RemoteBus(LocalBus):
             if not self._closed and topic != topics.BUS_AGAIN:
                 self.carrier.unfollow(topic, group)
 
-    def _received(self, frame: bytes, via: str | None) -> None:
+    def received(self, frame: bytes, via: str | None) -> None:
+        """Deliver a frame that the carrier brought; the carrier calls this."""
         if self._closing:
             return
         try:

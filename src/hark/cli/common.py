@@ -12,6 +12,7 @@ from typing import Final
 
 from hark.app.paths import settings_file, state_directory
 from hark.app.text import lines_of
+from hark.cli.options import LANGUAGES
 from hark.errors import UserError
 
 OK: Final = 0
@@ -46,6 +47,12 @@ def print_note(text: str) -> None:
         print(f"hark: {line}", file=sys.stderr)
 
 
+def note_language(lang: str) -> None:
+    """Print a note where the skills that come with Hark do not speak a language."""
+    if all(lang.partition("-")[0].lower() != known.partition("-")[0] for known in LANGUAGES):
+        print_note(f"the skills of Hark do not speak {lang}; they speak {', '.join(LANGUAGES)}")
+
+
 def set_up_log(verbose: int, *, quiet: bool = False) -> None:
     """Log to standard error: warnings, with `verbose` 1 information too, with 2 everything; errors only if `quiet`.
 
@@ -58,6 +65,8 @@ def set_up_log(verbose: int, *, quiet: bool = False) -> None:
     if not verbose:
         handler.addFilter(LogThrottle())
     logging.basicConfig(level=level, handlers=[handler])
+    for name in ("httpx", "httpx2"):  # they log whole addresses, in which there may be keys
+        logging.getLogger(name).setLevel(max(level, logging.WARNING))
 
 
 class _SafeFormatter(logging.Formatter):

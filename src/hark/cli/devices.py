@@ -38,8 +38,8 @@ def devices(options: argparse.Namespace) -> int:
     found = {what: [line for one in choice.of(kind) for line in _found(one, runner)] for kind, what in _WHAT.items()}
     if options.format == "json":
         texts = {what: [line for line, is_device in lines if is_device] for what, lines in found.items()}
-        problems = [line for lines in found.values() for line, is_device in lines if not is_device]
-        print(json.dumps({**texts, "problems": problems}, ensure_ascii=False, indent=1))
+        problems = dict.fromkeys(line for lines in found.values() for line, is_device in lines if not is_device)
+        print(json.dumps({**texts, "problems": [*problems]}, ensure_ascii=False, indent=1))
     else:
         for what, lines in found.items():
             print(f"{what}:")

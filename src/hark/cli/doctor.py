@@ -13,7 +13,8 @@ from hark.app.control.client import NoAnswer, connect
 from hark.app.control.protocol import Examine, Examined
 from hark.app.diagnostics.render import render
 from hark.app.diagnostics.report import DoctorReport
-from hark.app.diagnostics.stored import session_advice
+from hark.app.port_holder import remedy_for_taken
+from hark.app.state.session_file import session_advice
 from hark.cli.common import FAILED, OK, print_note, settings_path, state_path
 from hark.cli.options import add_bus, add_format, add_settings, add_state
 from hark.errors import UserError
@@ -36,6 +37,9 @@ examples:
 def add_options(command: argparse.ArgumentParser) -> None:
     add_format(command, json_alias=True)
     command.add_argument("--voice", action="store_true", help="load the engines of [voice] too, and report on them")
+    command.add_argument(
+        "--overlaps", action="store_true", help="list the sentences that two skills of Hark claim, too"
+    )
     command.add_argument("--alone", action="store_true", help="do not ask the running assistant")
     add_settings(command)
     add_state(command)
@@ -46,7 +50,10 @@ def doctor(options: argparse.Namespace) -> int:
     report = _of_the_running(options) or _elsewhere(options) or _alone(options)
     if options.bus is None:
         report = msgspec.structs.replace(report, advice=[*report.advice, *session_advice(state_path(options))])
-    print(msgspec.json.format(msgspec.json.encode(report)).decode() if options.format == "json" else render(report))
+    if options.format == "json":
+        print(msgspec.json.format(msgspec.json.encode(report)).decode())
+    else:
+        print(render(report, overlaps=options.overlaps))
     return OK if report.healthy else FAILED
 
 
@@ -86,10 +93,8 @@ def _taken_port(table: BusTable) -> list[str]:
         try:
             probe.bind((table.host, table.port))
         except OSError as error:
-            return [
-                f"[bus] port {table.port} cannot be had: {error.strerror}; stop the process that has it, choose "
-                "another port, or turn the websocket server off with serve = false"
-            ]
+            remedy = remedy_for_taken(table.host, table.port, table.path)
+            return [f"port {table.port} of {table.host} cannot be had: {error.strerror}; {remedy}"]
     return []
 
 
@@ -110,7 +115,7 @@ def _alone(options: argparse.Namespace) -> DoctorReport:
         assistant = LocalAssistant(settings, loaded, SystemClock(), lambda _text: None)
         mute_refusal_log()
         async with assistant:
-            report = examine(assistant.runtime, str(path))
+            report = await examine(assistant.runtime, str(path))
             report = msgspec.structs.replace(report, advice=[*report.advice, *_taken_port(settings.bus)])
         if not options.voice:
             return report

@@ -62,7 +62,7 @@ class RemoteAssistant:
             try:
                 async with view.open_client() as talk:
                     text, intent = words_of(options)
-                    name = f"{view.session_prefix}-1"
+                    name = f"{view.session_prefix}-{options.session or 1}"
                     asked = await talk.ask(text, screen.show, lang=options.lang, session_id=name, intent=intent)
             except MalformedMessage as error:
                 print_note(f"this cannot be said: {error}")

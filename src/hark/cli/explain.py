@@ -24,7 +24,7 @@ examples:
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("sentence", metavar="SENTENCE", help="what would be said")
+    command.add_argument("sentence", metavar="SENTENCE", nargs="+", help="what would be said")
     command.add_argument("--lang", metavar="TAG", help="the language it is in; else that of the assistant")
     add_settings(command)
     add_format(command)
@@ -38,6 +38,7 @@ def explain(options: argparse.Namespace) -> int:
     from hark.cli.startup import mute_refusal_log
     from hark.model import Session, SystemClock
 
+    sentence = " ".join(options.sentence)
     path, named = settings_path(options)
     settings = read_settings(path, named=named)
     if options.lang is not None:
@@ -52,15 +53,13 @@ def explain(options: argparse.Namespace) -> int:
             matchers = [entry.plugin for entry in assistant.runtime.pipeline]
             session = Session("default", lang=lang)
             found: Iterator[list[str]] = (
-                matcher.explain(options.sentence, lang, session)
-                for matcher in matchers
-                if isinstance(matcher, TemplateMatcher)
+                matcher.explain(sentence, lang, session) for matcher in matchers if isinstance(matcher, TemplateMatcher)
             )
             return [line for lines in found for line in lines]
 
     lines = asyncio.run(look())
     if options.format == "json":
-        print(json.dumps({"sentence": options.sentence, "lang": lang, "lines": lines}, ensure_ascii=False, indent=1))
+        print(json.dumps({"sentence": sentence, "lang": lang, "lines": lines}, ensure_ascii=False, indent=1))
         return OK if lines else FAILED
     print("\n".join(lines) if lines else "the pipeline has no matcher of sentences")
     return OK if lines else FAILED

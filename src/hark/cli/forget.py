@@ -12,6 +12,7 @@ from typing import Final
 from hark.app.control.client import NoAnswer, connect
 from hark.app.control.protocol import Forget, Forgotten, RequestRefused
 from hark.app.state.directory import Locked, StateError
+from hark.app.text import counted
 from hark.cli.common import OK, print_note, state_path
 from hark.cli.options import add_state
 from hark.errors import UserError
@@ -47,7 +48,7 @@ def forget(options: argparse.Namespace) -> int:
     if number is None:
         number = _stored(options, what)
     session = " and the session of the device" if what.empties_session else ""
-    print_note(f"forgot {number} {'turn' if number == 1 else 'turns'}{session}")
+    print_note(f"forgot {counted(number, 'turn')}{session}")
     return OK
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import os
 import sys
@@ -23,15 +24,8 @@ _INTERRUPTED: Final = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status: 0 done, 1 not answered or failed, 2 something to correct first."""
     _open_missing_streams()
-    parser = make_parser(__version__)
-    options = parser.parse_args(help_arguments(sys.argv[1:] if arguments is None else arguments))
-    if options.command is None:
-        parser.print_help(sys.stderr)
-        return USER_ERROR
-    options.verbose += options.verbose_first
-    set_up_log(options.verbose, quiet=bool(options.quiet + options.quiet_first))
     try:
-        status = _command(options.command)(options)
+        status = _run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_output()  # the program that reads the output has read enough
@@ -46,6 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
+def _run(arguments: Sequence[str]) -> int:
+    parser = make_parser(__version__)
+    options = parser.parse_args(help_arguments(arguments))
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return USER_ERROR
+    options.verbose += options.verbose_first
+    set_up_log(options.verbose, quiet=bool(options.quiet + options.quiet_first))
+    return _command(options.command)(options)
+
+
 def _discard_output() -> None:
     """Point standard output elsewhere if it cannot be written to: Python would report that again at exit."""
     try:
@@ -55,7 +60,11 @@ def _discard_output() -> None:
 
 
 def _command(name: str) -> Callable[[argparse.Namespace], int]:
-    command: Callable[[argparse.Namespace], int] = getattr(import_module(f"hark.cli.{name}"), name)
+    gc.disable()  # what is imported stays: looking for garbage among it would take a tenth of the time
+    try:
+        command: Callable[[argparse.Namespace], int] = getattr(import_module(f"hark.cli.{name}"), name)
+    finally:
+        gc.enable()
     return command
 
 

@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Final
 
+from hark.app.text import counted
 from hark.cli.common import OK, print_note, settings_path
-from hark.cli.options import add_settings_file
+from hark.cli.options import add_format, add_settings_file
 from hark.errors import UserError
 
 ABOUT: Final = """\
@@ -30,7 +31,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--python", metavar="PYTHON", help="the Python that OVOS is installed with; else Hark's own")
     command.add_argument("--keep-plugins", action="store_true", help="keep plugins of OVOS where Hark has its own")
     command.add_argument("--write", nargs="?", const="", metavar="FILE", help="write FILE, else the settings file")
-    command.add_argument("--json", action="store_true", help="print what was found as JSON")
+    add_format(command, json_alias=True)
     add_settings_file(command)
 
 
@@ -49,7 +50,7 @@ def migrate(options: argparse.Namespace) -> int:
         raise UserError(str(error)) from None
     path = None if options.python is None else migration.import_path(Path(options.python).expanduser())
     found = migration.migrate(conf, path, keep_plugins=options.keep_plugins)
-    if options.json:
+    if options.format == "json":
         print(msgspec.json.format(msgspec.json.encode(found.findings)).decode())
     else:
         _show(found)
@@ -60,7 +61,7 @@ def migrate(options: argparse.Namespace) -> int:
     text = with_values(old, found.settings)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
-    print_note(f"{len(found.settings)} settings written to {file}; hark doctor says what is missing")
+    print_note(f"{counted(len(found.settings), 'setting')} written to {file}; hark doctor says what is missing")
     return OK
 
 

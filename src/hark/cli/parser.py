@@ -67,6 +67,7 @@ class _Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"{str(value)!r} is not {what}{near}")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self._check_options_before_the_command(args)
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:  # said here, by the command they were given to, which knows its options
             options = [option for option in self._option_string_actions if option.startswith("--")]
@@ -75,6 +76,24 @@ class _Parser(argparse.ArgumentParser):
                 + (_suggested(unknown[0].partition("=")[0], options) if unknown[0].startswith("-") else "")
             )
         return found, unknown
+
+    def _check_options_before_the_command(self, typed: Any) -> None:
+        """An unknown option is named. Else argparse takes its value for the command, and complains about that."""
+        commands = {name: parser for action in self._subparser_actions() for name, parser in action.choices.items()}
+        for word in typed or () if commands else ():
+            option = word.partition("=")[0]
+            if word in commands or word == "--":
+                return
+            if option.startswith("--") and not any(known.startswith(option) for known in self._option_string_actions):
+                for name in (name for name in commands if name in typed):
+                    if isinstance(commands[name], _CommandParser):
+                        commands[name].load()
+                    if option in commands[name]._option_string_actions:
+                        self.error(f"{option} goes behind the command: {self.prog} {name} {option}")
+                self.error(f"unknown option {option}{_suggested(option, self._option_string_actions)}")
+
+    def _subparser_actions(self) -> list[argparse._SubParsersAction[Any]]:
+        return [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
 
     def error(self, message: str) -> NoReturn:
         if message.endswith("argument --lang: expected one argument"):

@@ -20,6 +20,7 @@ from hark.app.settings import Settings
 from hark.app.signals import on_stop_signal
 from hark.app.state.directory import Locked, StateError
 from hark.app.state.store import State
+from hark.app.text import counted
 from hark.cli.common import OK, print_note, settings_path, state_path
 from hark.cli.conversation import TerminalConversation
 from hark.cli.startup import load_settings, mute_handler_log, mute_refusal_log, report_problems
@@ -126,8 +127,8 @@ def _loading(
     files = plugin_files(settings, path)
     if not options.dev:
         loaded = plugins(installed=options.plugins, files=files, wanted=wanted_by(settings))
-        return loaded, lambda _house: nullcontext()
-    # Only here: who does not develop does not pay for it.
+        return loaded, lambda _runtime: nullcontext()
+    # Only here: the imports cost time at every other start.
     from hark.app.reload.mode import DevMode
     from hark.app.reload.reload_group import plugin_sources, plugins_from
     from hark.app.reload.watch import FileWatcher
@@ -140,6 +141,6 @@ def _loading(
 def _greet(runtime: Runtime, settings: Settings) -> None:
     transformers = sum(map(len, runtime.transformers.values()))
     counts = {"skill": len(runtime.skills), "matcher": len(runtime.pipeline), "transformer": transformers}
-    loaded = ", ".join(f"{number} {what}{'s' * (number != 1)}" for what, number in counts.items())
-    told = f'Hark {__version__}, {settings.assistant.lang}: {loaded}. "help" gives examples; Ctrl-D leaves.'
-    print(told, file=sys.stderr)
+    loaded = ", ".join(counted(number, what) for what, number in counts.items())
+    greeting = f'Hark {__version__}, {settings.assistant.lang}: {loaded}. "help" gives examples; Ctrl-D leaves.'
+    print(greeting, file=sys.stderr)

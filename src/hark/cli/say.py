@@ -15,17 +15,19 @@ from hark.cli.options import add_bus, add_lang, add_settings, add_state
 from hark.errors import UserError
 
 ABOUT: Final = """\
-Says something to the running assistant, in a session of its own; if none runs, to one that is started for this turn
-and continues the session of the device. The running assistant is found by the state directory; where no process holds
-that and the settings name NATS servers or the url of a bus, it is asked there. With --bus, only the assistant on that
-bus is asked. The exit status is 0 when the utterance was answered, 1 when it was not, 2 when something has to be
-corrected first.
+Says something to the running assistant in the session of the device, as if it were said there: a timer rings there,
+and a voice assistant answers aloud as well. With --session it is a conversation apart. If no assistant runs, one is
+started for this turn and continues the session of the device. The running assistant is found by the state directory;
+where no process holds that and the settings name NATS servers or the url of a bus, it is asked there. With --bus,
+only the assistant on that bus is asked, in a session of its own. The exit status is 0 when the utterance was
+answered, 1 when it was not, 2 when something has to be corrected first.
 
 examples:
   hark say what time is it
   hark say "what time is it" --why
   hark say "what time is it" --to answer.wav
   hark say --intent clock.skill:time_here
+  hark say what is 3 times 4 --session desk
   hark say what time is it --bus ws://127.0.0.1:8181/core
 """
 
@@ -34,6 +36,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("text", nargs="*", metavar="TEXT", help="what to say")
     command.add_argument("--intent", metavar="SKILL:INTENT", help="call this intent by its name, whatever the text is")
     command.add_argument("--slot", action="append", default=[], metavar="NAME=VALUE", help="a slot of it; repeatable")
+    command.add_argument("--session", metavar="NAME", help="in a conversation of this name, not in that of the device")
     command.add_argument("--to", metavar="FILE", help="write the spoken answer to a WAV file; - is standard output")
     command.add_argument("--why", action="store_true", help="also print every step on the way to the answer")
     add_settings(command)
@@ -93,7 +96,7 @@ def _say_to(connection: Connection, options: argparse.Namespace) -> int:
     heard = answered = False
     try:
         text, intent = words_of(options)
-        for answer in connection.ask(Say(text, options.lang, intent)):
+        for answer in connection.ask(Say(text, options.lang, intent, options.session)):
             if isinstance(answer, Accepted):
                 heard = True
             elif isinstance(answer, SpokenText):

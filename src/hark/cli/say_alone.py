@@ -7,6 +7,7 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING
 
+from hark import hints
 from hark.app.settings import Settings
 from hark.app.state.store import State
 from hark.cli.common import USER_ERROR, print_note, settings_path
@@ -21,6 +22,7 @@ from hark.cli.startup import (
 )
 from hark.cli.terminal import Screen
 from hark.model import MalformedMessage
+from hark.spec import DEFAULT_SESSION_ID
 from hark.trace import render
 
 if TYPE_CHECKING:
@@ -45,12 +47,16 @@ async def _turn(options: argparse.Namespace, settings: Settings, state: State | 
         report_problems(assistant.runtime, settings_path(options)[0])
         try:
             text, intent = words_of(options)
-            asked = await assistant.client.ask(text, screen.show, intent=intent)
+            name = DEFAULT_SESSION_ID if options.session is None else f"{assistant.session_prefix}-{options.session}"
+            scheduled = {one.id for one in assistant.runtime.scheduler}
+            asked = await assistant.client.ask(text, screen.show, session_id=name, intent=intent)
         except MalformedMessage as error:
             print_note(f"this cannot be said: {error}")
             return USER_ERROR
         if recorder is not None:
             _save(recorder, options.to)
+        if any(one.id not in scheduled for one in assistant.runtime.scheduler):
+            print_note(f"no assistant is running: this rings while one does ({hints.hark('run')})")
         trace = assistant.runtime.traces.find(asked.utterance_id)
         story = render(trace.record()) if options.why and trace is not None else None
         return print_ending(

@@ -89,7 +89,7 @@ def _check(options: argparse.Namespace) -> int:
         loaded = plugins(installed=options.plugins, files=plugin_files(read, path), wanted=wanted_by(read))
         mute_refusal_log()
         async with LocalAssistant(read, loaded, SystemClock(), lambda _text: None) as assistant:
-            report = examine(assistant.runtime, str(path))
+            report = await examine(assistant.runtime, str(path), compare=False)
             of_plugins = [str(one) for one in assistant.runtime.refusals if one.name in read.plugins]
             return [*(f"{path}: {hint}" for hint in report.advice), *of_plugins]
 

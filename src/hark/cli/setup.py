@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hark.app.settings import Settings, read_settings, settings_from
 from hark.app.settings.edit import KeyPath, with_values
-from hark.cli.common import OK, print_note, settings_path
+from hark.cli.common import OK, note_language, print_note, settings_path
 from hark.cli.options import add_settings_file
 from hark.errors import UserError
 from hark.plugins.home import usual_clock, usual_units
@@ -105,6 +106,7 @@ def setup(options: argparse.Namespace) -> int:
     _check(text, path)
     if text != before:
         _write(path, text)
+    note_language(settings_from(tomllib.loads(text)).assistant.lang)
     print_note(f"{path} is written" if text != before else f"{path} stays as it is")
     return OK
 
@@ -199,8 +201,6 @@ def _wrong(values: dict[KeyPath, Any]) -> str:
 
 def _check(text: str, path: Path) -> None:
     """Refuse to write a file that could not be read again; raises `UserError`."""
-    import tomllib
-
     try:
         settings_from(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

@@ -7,7 +7,7 @@ import asyncio
 from typing import Final
 
 from hark.cli.common import OK, print_note, settings_path, state_path
-from hark.cli.options import add_settings_file, add_state
+from hark.cli.options import add_format, add_settings_file, add_state
 
 ABOUT: Final = """\
 Lists, installs, updates and removes packages with skills. A package of Hark is installed into Hark's own environment.
@@ -29,7 +29,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_state(command)
     actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = actions.add_parser("list", help="print which packages there are")
-    listing.add_argument("--json", action="store_true", help="print them as JSON")
+    add_format(listing, json_alias=True)
     for name, about in (
         ("install", "install a package"),
         ("update", "install the newest version of a package, or of all"),
@@ -53,7 +53,7 @@ def skills(options: argparse.Namespace) -> int:
 
     packages = SkillPackages(state_path(options))
     if options.action == "list":
-        return _list(packages, as_json=options.json)
+        return _list(packages, as_json=options.format == "json")
     if options.action == "run":
         return asyncio.run(_run(packages, options))
     if options.action == "install":

@@ -16,8 +16,8 @@ from hark.app.runtime import Runtime
 from hark.app.settings import Settings, read_settings
 from hark.app.state.directory import Locked
 from hark.app.state.store import State
-from hark.cli.common import print_note, settings_path, state_path
-from hark.cli.options import LANGUAGES
+from hark.app.text import counted
+from hark.cli.common import note_language, print_note, settings_path, state_path
 from hark.hosting import Refusal
 from hark.model import SystemClock
 
@@ -67,15 +67,13 @@ def report_problems(runtime: Runtime, settings: Path) -> None:
     """Print which plugins are not loaded and why, and which settings have no effect."""
     refusals = runtime.refusals
     if refusals:
-        print_note(f"{len(refusals)} plugins are not loaded:" if len(refusals) > 1 else "a plugin is not loaded:")
+        print_note(f"{counted(len(refusals), 'plugin')} not loaded:")
         print_note("\n".join(f"  {refusal}" for refusal in refusals))
     if any(refusal.name in runtime.settings.plugins for refusal in refusals):
         print_note(f"  the settings of plugins are in {settings}")
     for hint in advice(runtime):
         print_note(f"{settings}: {hint}")
-    lang = runtime.settings.assistant.lang
-    if all(lang.partition("-")[0].lower() != known.partition("-")[0] for known in LANGUAGES):
-        print_note(f"the skills of Hark do not speak {lang}; they speak {', '.join(LANGUAGES)}")
+    note_language(runtime.settings.assistant.lang)
 
 
 def mute_handler_log() -> None:

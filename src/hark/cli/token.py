@@ -74,8 +74,8 @@ def token(options: argparse.Namespace) -> int:
     elif options.format == "json":
         print(msgspec.json.format(msgspec.json.encode([_public(one) for one in file.read()])).decode())
     else:
-        for one in file.read():
-            print(_line(one))
+        tokens = file.read()
+        print("\n".join(map(_line, tokens)) or "There are no tokens. One is made with: hark token add NAME")
     return OK
 
 

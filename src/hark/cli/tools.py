@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hark.app.text import lines_of
 from hark.cli.common import FAILED, OK, settings_path
-from hark.cli.options import add_settings_file, add_state
+from hark.cli.options import add_format, add_settings_file, add_state
 from hark.errors import UserError
 
 ABOUT: Final = """\
@@ -17,7 +18,7 @@ its toolbox and its name where two toolboxes have one of the same name.
 
 examples:
   hark tools
-  hark tools list --json
+  hark tools list --format json
   hark tools call add a=2 b=3
   hark tools call everything/echo message="hello there"
 """
@@ -32,7 +33,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
                          help="list (the default) or call")  # fmt: skip
     command.add_argument("name", nargs="?", metavar="NAME", help="for call: the tool, or TOOLBOX/TOOL")
     command.add_argument("arguments", nargs="*", metavar="KEY=VALUE", help="for call: arguments; values as in JSON")
-    command.add_argument("--json", action="store_true", help="print what the bus says as JSON")
+    add_format(command, json_alias=True)
     command.add_argument("--bus", metavar="URL", help="the bus: ws://... or nats://...; else the one in the settings")
     add_settings_file(command)
     add_state(command)
@@ -47,7 +48,7 @@ def tools(options: argparse.Namespace) -> int:
 
     if options.action == "list":
         answer = asyncio.run(_ask(options, topics.TOOLS_LIST, {}))
-        if options.json:
+        if options.format == "json":
             print(msgspec.json.format(msgspec.json.encode(answer["tools"])).decode())
         else:
             _print_list(answer["tools"])
@@ -65,7 +66,7 @@ def tools(options: argparse.Namespace) -> int:
     if "error" in answer:
         raise UserError(str(answer["error"]))
     result = answer.get("result")
-    if isinstance(result, str) and not options.json:
+    if isinstance(result, str) and options.format != "json":
         print(result)
     else:
         print(msgspec.json.format(msgspec.json.encode(result)).decode())
@@ -84,7 +85,7 @@ def _print_list(found: Any) -> None:
             taken = ", ".join(tool["argument_schema"].get("properties", {}))
             lines = str(tool["description"]).strip().splitlines() or [""]
             mark = "  [asks first]" if tool.get("dangerous") else ""
-            print(f"  {tool['name']}({taken})  {lines[0]}{mark}")
+            print(lines_of(f"  {tool['name']}({taken})  {lines[0]}{mark}"))  # a server's words
 
 
 async def _ask(options: argparse.Namespace, topic: str, data: Mapping[str, Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -146,22 +147,31 @@ class PluginHost:
         self._check_open()
         entry = Loaded(self._plugin, listener, limit=60.0)
         one_at_a_time = asyncio.Lock()
-        waiting: set[asyncio.Task[None]] = set()
+        waiting: deque[Message] = deque()
+        working: asyncio.Task[None] | None = None
 
         async def call(message: Message) -> None:
             async with one_at_a_time:
                 if not entry.unloaded:  # it still occupies the threads of earlier calls
                     self._count_success(entry, await self._runner.call(entry, message))
 
+        async def call_all() -> None:
+            while waiting:
+                await call(waiting.popleft())
+
         def call_now(message: Message) -> asyncio.Task[None] | None:
-            if entry.mode == "inline" and not waiting:
+            nonlocal working
+            is_working = working is not None and not working.done()
+            if entry.mode == "inline" and not is_working:
                 self._count_success(entry, self._runner.call_now(entry, message))
                 return None
-            # Demoted to a worker thread, now or a moment ago: still one call at a time, in order.
-            task = self._start_task(call(message), f"on {message.type}")
-            waiting.add(task)
-            task.add_done_callback(waiting.discard)
-            return task
+            # Demoted to a worker thread, now or a moment ago: still one call at a time, in order. One task calls them
+            # all: a task for each of thousands of Messages is more than their work.
+            waiting.append(message)
+            if is_working:
+                return None
+            working = self._start_task(call_all(), f"on {message.type}")
+            return working
 
         deliver = call_now if entry.mode == "inline" else call
         group = f"plugin.{self._plugin.id}" if shared else None

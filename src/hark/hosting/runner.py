@@ -28,6 +28,9 @@ QUICK_LIMIT: Final = 0.020
 CANCEL_TIMEOUT: Final = 2.0
 """Seconds a cancelled task is given to clean up."""
 
+_OWN_WORK: Final = 20.0
+"""Seconds for Hark's own work off the event loop: a file may be on a disk that is asleep or gone."""
+
 _LONGEST: Final = 2_000
 """Characters that are kept of a plugin's text; a trace keeps a thousand of them."""
 
@@ -224,6 +227,17 @@ class Runner:
         finally:
             if timer is not None:
                 timer.cancel()
+
+    async def off_loop(self, work: Callable[[], T]) -> T:
+        """Run Hark's own blocking work on a worker thread. Raises what it does, or `TimeoutError` after 20 seconds."""
+        job = self.threads.submit(lambda _job: work())
+        try:
+            async with self.clock.timeout(_OWN_WORK):
+                result: T = await job.done
+                return result
+        finally:
+            if job.abandon():
+                self.threads.abandoned(job)
 
     async def guard(self, work: Coroutine[Any, Any, T], who: str) -> T | None:
         """Await plugin code without a limit; a failure is logged under `who`, and the result is None."""

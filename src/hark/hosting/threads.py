@@ -9,6 +9,8 @@ from queue import SimpleQueue
 from typing import Any, Final
 
 _MAX_THREADS: Final = 256
+_SPARE: Final = 8
+"""Threads that wait for work; further ones end, for each keeps memory that it once used."""
 
 
 class Job:
@@ -83,8 +85,9 @@ class Job:
 class WorkerThreads:
     """A pool that grows with the queue, and replaces threads that are lost to code that never returns.
 
-    A thread that takes a job without a time limit is detached: it does not count against the most threads there may
-    be, so that however many such jobs block, there are threads for the others.
+    Threads that are not needed any more end, but for a few. A thread that takes a job without a time limit is
+    detached: it does not count against the most threads there may be, so that however many such jobs block, there are
+    threads for the others.
     """
 
     def __init__(self, max_threads: int = _MAX_THREADS) -> None:
@@ -145,6 +148,9 @@ class WorkerThreads:
     def _serve(self) -> None:
         while True:
             with self._lock:
+                if self._idle >= _SPARE + self._waiting:
+                    self._threads -= 1
+                    return
                 self._idle += 1
             job = self._queue.get()
             with self._lock:

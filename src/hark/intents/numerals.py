@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 from hark.intents.text import without_accents
+from hark.model.text_cache import cached_by_text
 
 _PARTS: Final = {
     "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -77,7 +77,7 @@ def without_unit(text: str) -> str:
     return text[:end] if end and text[end - 1].isdigit() else text
 
 
-@lru_cache(maxsize=2048)
+@cached_by_text(2048)
 def _is_numeral(word: str, lang: str) -> bool:
     if any(map(str.isdigit, word)) or not any(map(str.isalnum, word)):
         return True

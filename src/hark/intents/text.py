@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Final
 from unicodedata import category, normalize
 
+from hark.model.text_cache import cached_by_text
+
 EDGES: Final = ".,;:!?\"'`()[]{}<>|" + "…¿¡“”„‟‘‚«»‹›–—·、。，！？；：「」『』（）【】؟،؛।"
 """What is stripped from both ends of a word. Signs that carry meaning (`-5`, `20%`, `c#`) are not among it."""
 
@@ -51,7 +53,7 @@ def straight_quotes(text: str) -> str:
     return text if text.isascii() else text.translate(_QUOTES)
 
 
-@lru_cache(maxsize=4096)
+@cached_by_text(4096)
 def without_accents(text: str) -> str:
     """`text` without accents and other marks; `ß` is `ss`."""
     if text.isascii():

@@ -48,7 +48,7 @@ def decode(raw: bytes | bytearray | memoryview | str, *, without_nulls: bool = F
         # msgspec stops at Python's recursion limit, which depends on the caller's stack; this limit does not. Most
         # messages have too few brackets to nest too deep; removing them is the fastest way to count them.
         brackets = len(octets) - len(octets.replace(b"{", b"").replace(b"[", b""))
-        if brackets > MAX_DEPTH and _depth(octets) > MAX_DEPTH:
+        if brackets > MAX_DEPTH and depth(octets) > MAX_DEPTH:
             raise MalformedMessage(f"nested deeper than {MAX_DEPTH} levels")
         envelope = _decode(octets)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -90,7 +90,7 @@ def _wire_for_clients(message: Message) -> dict[str, Any]:
     return wire
 
 
-def _depth(octets: bytes) -> int:
+def depth(octets: bytes) -> int:
     """How deep the brackets outside strings nest, as far as `octets` is JSON."""
     # Without escapes every quote opens or closes a string, so every other piece between quotes is outside a string.
     unescaped = octets.replace(b"\\\\", b"").replace(b'\\"', b"")

@@ -8,22 +8,23 @@ from functools import lru_cache
 from typing import Final
 
 from hark.model.session import Session
+from hark.model.text_cache import cached_by_text
 
 _TAG: Final = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
 _LONGEST: Final = 100
 
 
 @lru_cache(maxsize=1024)
-def _is_tag(text: str) -> bool:
+def has_form_of_tag(text: str) -> bool:
     return _TAG.fullmatch(text) is not None
 
 
 def is_tag(text: object) -> bool:
     """Whether `text` has the form of a BCP-47 tag; whether such a language exists is not checked."""
-    return isinstance(text, str) and len(text) <= _LONGEST and _is_tag(text)
+    return isinstance(text, str) and len(text) <= _LONGEST and has_form_of_tag(text)
 
 
-@lru_cache(maxsize=1024)
+@cached_by_text(1024)
 def canonical(tag: str) -> str:
     """`tag` in the usual case: `pt-br` becomes `pt-BR`, `zh-hant-tw` becomes `zh-Hant-TW`."""
     first, *rest = tag.lower().split("-")

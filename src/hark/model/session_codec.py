@@ -6,13 +6,13 @@ import logging
 import typing
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache
 from typing import Annotated, Any, Final, Generic, Literal, TypeVar, overload
 
 import msgspec
 
 from hark.model.errors import MalformedMessage
 from hark.model.frozen import EMPTY, Frozen, Sealed, adopt, freeze
+from hark.model.text_cache import cached_by_text
 from hark.spec.names import DEFAULT_SESSION_ID, SESSION_ID
 
 log = logging.getLogger("hark.session")
@@ -307,7 +307,7 @@ def _log_omitted(name: str, value: Any, error: object = None) -> None:
     log.warning("session: field %.80s counts as omitted, it is %s on the wire%s", name, json_type(value), reason)
 
 
-@lru_cache(maxsize=1024)
+@cached_by_text(1024)
 def _log_unknown(name: str) -> None:
     # Once per name: such a field is carried on every Message of its conversation.
-    log.debug("session: field %s is unknown and is passed on", name)
+    log.debug("session: field %.80s is unknown and is passed on", name)

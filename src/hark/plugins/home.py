@@ -67,7 +67,7 @@ class Home(msgspec.Struct, frozen=True):
 
     def for_session(self, session: Session | None, lang: str) -> Home:
         """This home as it applies to a session: its location, `system_unit` and `time_format` win, where it has them;
-        what nobody set is what is usual for `lang`.
+        what is not set is what is usual for `lang`.
         """
         units, clock = self.units or usual_units(lang), self.clock or usual_clock(lang)
         if session is None:

@@ -117,6 +117,13 @@ class PipelinePlugin(Plugin):
         """
         return [{"skill_id": self.id, "intent_name": name, "lang": ANY_LANGUAGE} for name in handlers_of(self)]
 
+    def prepare(self) -> bool:
+        """Do a few milliseconds of work that was put off during the start; whether there is more to do.
+
+        Called on the event loop once the assistant is ready, until it returns false; utterances wait until then.
+        """
+        return False
+
     async def begin(self) -> None:
         """As `Plugin.begin`; from then on it answers queries for its intents (PIPELINE-1 §10)."""
         await super().begin()

@@ -60,7 +60,7 @@ def moment(when: int, zone: tzinfo) -> datetime:
     return (_EPOCH + timedelta(microseconds=when)).astimezone(zone)
 
 
-class Span(NamedTuple):
+class DueTimes(NamedTuple):
     """The occurrences in a stretch of time."""
 
     total: int
@@ -74,7 +74,7 @@ class Timing(Protocol):
     def after(self, when: int | None) -> int | None:
         """The first occurrence after an instant, or of all; None when there is none."""
 
-    def span(self, after: int | None, until: int, most: int | None, listed: int | None = None) -> Span:
+    def span(self, after: int | None, until: int, most: int | None, listed: int | None = None) -> DueTimes:
         """The occurrences after one instant and not after another: the first `most` of them, the last ones `listed`."""
 
 
@@ -86,9 +86,9 @@ class Once(NamedTuple):
     def after(self, when: int | None) -> int | None:
         return self.at if when is None or when < self.at else None
 
-    def span(self, after: int | None, until: int, most: int | None, listed: int | None = None) -> Span:  # noqa: ARG002
+    def span(self, after: int | None, until: int, most: int | None, listed: int | None = None) -> DueTimes:  # noqa: ARG002
         found = self.after(after)
-        return Span(0, []) if found is None or found > until or most == 0 else Span(1, [found])
+        return DueTimes(0, []) if found is None or found > until or most == 0 else DueTimes(1, [found])
 
 
 class Every:
@@ -102,14 +102,14 @@ class Every:
         found = self._due(self._index_after(when))
         return found if found <= _LAST else None
 
-    def span(self, after: int | None, until: int, most: int | None, listed: int | None = None) -> Span:
+    def span(self, after: int | None, until: int, most: int | None, listed: int | None = None) -> DueTimes:
         first, last = self._index_after(after), self._index_after(until)
         if most is not None:
             last = min(last, first + most)
         if last <= first:
-            return Span(0, [])
+            return DueTimes(0, [])
         shown = first if listed is None else max(first, last - listed)
-        return Span(last - first, [self._due(n) for n in range(shown, last)])
+        return DueTimes(last - first, [self._due(n) for n in range(shown, last)])
 
     def _due(self, n: int) -> int:
         return self.start + n * self.period.numerator // self.period.denominator
@@ -134,7 +134,7 @@ class Local:
     def after(self, when: int | None) -> int | None:
         return next(self._all_after(when or 0, _DAYS_AHEAD), None)
 
-    def span(self, after: int | None, until: int, most: int | None, listed: int | None = None) -> Span:
+    def span(self, after: int | None, until: int, most: int | None, listed: int | None = None) -> DueTimes:
         newest: deque[int] = deque(maxlen=listed)
         count = 0
         start = after or 0
@@ -146,7 +146,7 @@ class Local:
                 count += 1
                 if count == most:
                     break
-        return Span(count, list(newest))
+        return DueTimes(count, list(newest))
 
     def count(self, after: int, until: int) -> int:
         """How many occurrences there are. Over several years, those that clocks put forward skip are counted too."""

@@ -13,10 +13,10 @@ from hark.model import Frozen
 from hark.schedule.occurrences import (
     MICRO,
     MOST_LISTED,
+    DueTimes,
     Every,
     Local,
     Once,
-    Span,
     Timing,
     instant,
     instant_text,
@@ -37,6 +37,8 @@ Code = Literal[
 
 LARGEST_DATA: Final = 16_384
 """Bytes of `data` as compact JSON, at most."""
+LARGEST_CONTEXT: Final = 98_304
+"""Bytes of the context of a request, which is kept as well: a session may have 64 kB of them."""
 GRACE: Final = 60.0
 """Seconds after the due instant in which a fire is on time, unless the record says otherwise."""
 
@@ -54,8 +56,8 @@ _FIELDS: Final = (
 )
 _DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _TIME: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?", re.ASCII)
-_SHORTEST: Final = 0.001
-"""Seconds between two occurrences, at least: a shorter period would do nothing but fire."""
+_SHORTEST: Final = 1.0
+"""Seconds between two occurrences, at least: each is recorded, and fired within a second of its time."""
 _LONGEST: Final = 250_000_000_000.0
 """Seconds: what is further away has no date."""
 
@@ -152,7 +154,7 @@ class Schedule:
             by_time = timing.span(through, self.until, None, 0).total
         return by_time if self.left is None else min(by_time, self.left)
 
-    def missed_by(self, now: int) -> Span:
+    def missed_by(self, now: int) -> DueTimes:
         """The occurrences that were not fired within the grace."""
         return self.timing.span(self.state.through, self._bounded(now - self.grace - 1), self.left, MOST_LISTED)
 
@@ -188,6 +190,8 @@ def accept(skill_id: str, data: Mapping[str, Any], context: Mapping[str, Any], n
     _check_names(skill_id, record)
     _check_forms(record)
     _check_policies(record)
+    if len(msgspec.json.encode(context)) > LARGEST_CONTEXT:
+        raise RejectedRequest("payload_too_large", f"the context has more than {LARGEST_CONTEXT} bytes")
     record["context"] = context
     state = ScheduleState(accepted=now)
     form = next(name for name in _FORMS if name in record)

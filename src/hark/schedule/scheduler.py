@@ -15,7 +15,7 @@ from hark.schedule.occurrences import MICRO, MOST_LISTED, forget_zones, from_sec
 from hark.schedule.record import RejectedRequest, Schedule, accept, replacing
 from hark.schedule.store import Key, ScheduleStore, entry_of
 from hark.spec import topics
-from hark.spec.names import SKILL_ID
+from hark.spec.names import CLIENT, SKILL_ID
 
 log = logging.getLogger("hark.schedule")
 
@@ -28,6 +28,10 @@ _UNSYNCHRONIZED: Final = 1.0
 _ZONES: Final = 3_600.0
 """Seconds after which the rules of time zones are read again."""
 _ALL: Final = "*"
+MOST: Final = 500
+"""Schedules of one owner."""
+MOST_OF_CLIENTS: Final = 2_000
+"""Schedules that clients of the bus have asked for, all together: each can have any number of names."""
 
 _decode_context = msgspec.json.Decoder().decode
 
@@ -130,7 +134,12 @@ class Scheduler:
     async def look(self) -> None:
         """Look at the clocks now, and fire what is due. It is done anyway, in time; tests need not wait."""
         async with self._turn:
-            await self._look()
+            await self._note_time()
+        for schedule in sorted(self, key=lambda one: one.next or 0):
+            async with self._turn:  # one at a time: requests are answered although there is always something due
+                if self._schedules.get(schedule.key) is schedule:
+                    await self._evaluate(schedule)
+        self._set_timer()
 
     # Starting.
 
@@ -217,6 +226,8 @@ class Scheduler:
         old = self._schedules.get(made.key)
         if old is not None:
             made = replacing(made, old)
+        else:
+            self._check_number(made)
         if made.is_relative:
             made.elapses = self._clock.monotonic() + made.record["in"]["seconds"]
         await self._save(made, was_kept=old is not None and not old.is_ephemeral)
@@ -228,6 +239,14 @@ class Scheduler:
             "next": None if due is None else instant_text(due),
             "replaced": old is not None,
         }
+
+    def _check_number(self, made: Schedule) -> None:
+        if sum(one.skill_id == made.skill_id for one in self._schedules.values()) >= MOST:
+            raise RejectedRequest("invalid_record", f"{made.skill_id[:80]!r} has {MOST} schedules already")
+        if CLIENT in made.context and (
+            sum(CLIENT in one.context for one in self._schedules.values()) >= MOST_OF_CLIENTS
+        ):
+            raise RejectedRequest("invalid_record", f"clients have {MOST_OF_CLIENTS} schedules already")
 
     async def _cancel(self, owner: str, request: Message) -> dict[str, Any]:
         key = owner, _id_in(request)
@@ -251,7 +270,7 @@ class Scheduler:
 
     # Time.
 
-    async def _look(self) -> None:
+    async def _note_time(self) -> None:
         self._poked.clear()
         self._note_steps()
         if not self._is_synchronized and (self._newest is None or self._now() >= self._newest):
@@ -262,10 +281,6 @@ class Scheduler:
             if key in self._schedules:
                 await self._record(self._schedules[key])
             self._unsaved.discard(key)
-        for schedule in sorted(self, key=lambda one: one.next or 0):
-            if self._schedules.get(schedule.key) is schedule:
-                await self._evaluate(schedule)
-        self._set_timer()
 
     def _note_steps(self) -> None:
         elapsed = self._clock.monotonic()

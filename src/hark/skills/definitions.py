@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final, Literal
 
 from hark.intents import TemplateError
@@ -69,6 +70,7 @@ def definitions_of(
     `MalformedIntent`, for a file with its line and column.
     """
 
+    @cache
     def is_wanted(lang: str) -> bool:
         return langs is None or any(nearest(one, (lang,)) for one in langs)
 
@@ -90,6 +92,8 @@ def definitions_of(
                 found.append(replace(one, fields={**one.fields, **about}) if about else one)
     except MalformedResource as error:
         raise MalformedIntent(str(error)) from error
+    for lang in wanted:
+        locale.language(lang).forget_sentences()
     return tuple(found)
 
 
@@ -144,6 +148,8 @@ def entity_definition(slot: str, values: Sequence[str], language: Language) -> S
 def always_there(template: Template) -> frozenset[str]:
     """The slots every sentence of a template has (INTENT-3 §5.3)."""
     nothing: frozenset[str] = frozenset()
+    if not template.slots:
+        return nothing
     found: dict[Node, frozenset[str]] = {}
     for node in template.nodes:  # parts come before the whole
         if isinstance(node, Slot):
@@ -217,6 +223,7 @@ def _template_fields(
         "slot_types": {
             node.name: node.type
             for template in templates
+            if template.slots
             for node in template.nodes
             if isinstance(node, Slot) and node.type in REGISTERED_TYPES
         },

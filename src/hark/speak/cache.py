@@ -15,7 +15,6 @@ from typing import Any
 from hark.hosting import Loaded, Runner
 from hark.model import Audio
 from hark.model.wav import MalformedWav, read_wav, write_wav
-from hark.speak.off_loop import off_loop
 from hark.speak.options import SpeakOptions
 
 log = logging.getLogger("hark.speak")
@@ -129,7 +128,7 @@ class SpeechCache:
         elif self._folder is not None:
             folder = self._folder
             with suppress(TimeoutError):
-                audio = await off_loop(self._runner, lambda: folder.get(key))
+                audio = await self._runner.off_loop(lambda: folder.get(key))
             if audio is not None:
                 self._keep(key, audio)
         return audio
@@ -140,7 +139,7 @@ class SpeechCache:
         if self._folder is not None:
             folder = self._folder
             with suppress(TimeoutError):
-                await off_loop(self._runner, lambda: folder.put(key, audio))
+                await self._runner.off_loop(lambda: folder.put(key, audio))
 
     def _keep(self, key: Key, audio: Audio) -> None:
         size = len(audio.samples)

@@ -8,7 +8,6 @@ from hark.chains import Flow
 from hark.hosting import Runner
 from hark.model import Audio, Message
 from hark.model.wav import write_wav
-from hark.speak.off_loop import off_loop
 from hark.speak.playback import as_one, form
 from hark.speak.response import ResponseContext, cancellation
 from hark.speak.session_queue import ItemOutcome, QueueItem, SessionQueue
@@ -58,7 +57,7 @@ class RemoteResponse(QueueItem):
     async def _whole(self, spoken: list[Audio]) -> Audio:
         if len({form(audio) for audio in spoken}) == 1:
             return as_one(spoken)
-        return await off_loop(self._runner, lambda: as_one(spoken))
+        return await self._runner.off_loop(lambda: as_one(spoken))
 
     def _send(self, audio: Audio) -> None:
         data: dict[str, object] = {"audio": base64.b64encode(write_wav(audio)).decode(), "mime": "audio/wav"}

@@ -18,7 +18,6 @@ from hark import hints
 from hark.hosting import Runner
 from hark.model import Audio, Message
 from hark.model.wav import MalformedWav, read_wav
-from hark.speak.off_loop import off_loop
 from hark.speak.options import SpeakOptions
 from hark.speak.response import SpeechChains
 from hark.speak.session_queue import ItemOutcome, QueueItem, SessionQueue
@@ -164,7 +163,7 @@ class SoundLoader:
             if is_wav(data):
                 return decode(data, longest=self._longest)
         try:
-            return await off_loop(self._runner, lambda: self._load(request))
+            return await self._runner.off_loop(lambda: self._load(request))
         except OSError as error:  # also when the disk takes too long
             raise SoundError(f"it cannot be read: {error.strerror or type(error).__name__}") from None
 

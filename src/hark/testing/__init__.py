@@ -4,8 +4,8 @@ from hark.bus import LocalBus, WireBus
 from hark.testing.assistant import Assistant, Hearing
 from hark.testing.clock import FakeClock, settle
 from hark.testing.model_server import ModelReply, ModelServer
-from hark.testing.playing import play
-from hark.testing.transforming import Transformed, transformed
+from hark.testing.scripts.play import play
+from hark.testing.transformer import Transformed, transformed
 
 __all__ = [
     "Assistant",

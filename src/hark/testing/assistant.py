@@ -22,7 +22,7 @@ from hark.testing.clock import FakeClock, also_wait_for
 from hark.testing.layouts import Layout, SplitRuntime
 from hark.trace import TurnTrace, render
 
-_PATIENCE: Final = 30.0
+PATIENCE: Final = 30.0
 
 Hearing = TurnFollower
 """A turn under way in a test."""
@@ -69,11 +69,6 @@ class Assistant:
         self.rendered: list[SpokenResponse] = []
         """Everything that was said, in order, with its language and the Message it came with."""
         self.runtime: Runtime | SplitRuntime
-
-    @property
-    def house(self) -> Runtime | SplitRuntime:
-        """The old name of `runtime`, for one release."""
-        return self.runtime
 
     @property
     def bus(self) -> LocalBus:
@@ -146,12 +141,12 @@ class Assistant:
         """
         turn = self.say(text, lang=lang, session=session, context=context)
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(PATIENCE):
                 await turn.over.wait()
                 for resumed in turn.resumed:
                     await resumed.over.wait()
         except TimeoutError:
-            raise AssertionError(f"the turn did not end within {_PATIENCE:g} s:\n{self.why()}") from None
+            raise AssertionError(f"the turn did not end within {PATIENCE:g} s:\n{self.why()}") from None
         return list(turn.spoken)
 
     def say(

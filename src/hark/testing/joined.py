@@ -1,4 +1,4 @@
-"""Several houses, seen as one: what a test may ask of an assistant whose parts are in several processes."""
+"""Several runtimes, seen as one: what a test may ask of an assistant whose parts are in several processes."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ class WorkerBus(RemoteBus):
         super().__init__(carrier)
         self._worker = worker
 
-    def _received(self, frame: bytes, via: str | None) -> None:
+    def received(self, frame: bytes, via: str | None) -> None:
+        """As `RemoteBus.received`, in the name of the worker."""
         before = _worker.set(self._worker)
         try:
-            super()._received(frame, via)
+            super().received(frame, via)
         finally:
             _worker.reset(before)
 
 
 class SaidOnce(logging.Filter):
-    """Workers that are told the same log the same, each in a log of its own. Here they share one, which has it once."""
+    """Workers that get the same Message log the same, each in its own log. Here they share one, which has it once."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +54,7 @@ class SaidOnce(logging.Filter):
 
 
 class JoinedOrchestrators:
-    """Those of two workers. What is not a matter of both is answered by the first."""
+    """The orchestrators of two workers. What does not concern both is answered by the first."""
 
     def __init__(self, orchestrators: Sequence[Orchestrator]) -> None:
         self._all = orchestrators
@@ -77,7 +78,7 @@ class JoinedOrchestrators:
 
 
 class JoinedTraces:
-    """The traces of several houses, each turn in one piece."""
+    """The traces of several runtimes, each turn in one piece."""
 
     def __init__(self, stores: Mapping[str, TraceStore], second: TraceStore | None, order: Mapping[str, int]) -> None:
         self._stores = stores

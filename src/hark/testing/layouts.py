@@ -28,7 +28,7 @@ from hark.understand import Orchestrator
 Layout = Literal["one process", "services"]
 
 _STARTS: Final[tuple[ServiceName, ...]] = ("act", "hear", "speak", "schedule", "understand")
-"""Skills before those who match them: what they announce is heard all the same."""
+"""Skills before the matchers: what they announce is heard all the same."""
 _WHERE: Final[dict[str, ServiceName]] = {
     "skills": "act",
     "handlers": "act",
@@ -45,7 +45,7 @@ class SplitRuntime:
 
     def __init__(self, bus: LocalBus, runtimes: dict[ServiceName, Runtime]) -> None:
         self.bus = bus
-        """One more bus at the same broker, for whoever looks on."""
+        """One more bus at the same broker, for an observer."""
         self.runtimes = runtimes
         self.second: Runtime | None = None
         """Another worker beside the one that understands."""
@@ -80,8 +80,8 @@ class SplitRuntime:
             if not made._is_last:
                 return []
             # Twice: what one does with what it was told may be something to be told to others.
-            everybody = [*runtimes.values(), *([] if made.second is None else [made.second])]
-            return [late for _ in range(2) for one in everybody for late in await one.bus.settled()]
+            members = [*runtimes.values(), *([] if made.second is None else [made.second])]
+            return [late for _ in range(2) for one in members for late in await one.bus.settled()]
 
         async def runtime(service: ServiceName, plugins: Sequence[Plugin], worker: int = 0) -> Runtime:
             own = await _bus(carrier(), worker)

@@ -30,6 +30,8 @@ class ModelReply:
     """What goes wrong after `pieces`."""
     gate: asyncio.Event | None = None
     """If set, the rest is sent once this is set; the first piece at once."""
+    chunks: Sequence[bytes] = ()
+    """If any: the stream as it is sent, in these chunks, instead of `pieces` and `tools`."""
 
 
 class ModelServer:
@@ -124,9 +126,11 @@ class ModelServer:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers.get("content-length", "0")))
-        path = head[0].split(" ")[1]
+        path = head[0].split(" ")[1].partition("?")[0]
         if path == "/v1/models":
             return await _whole(writer, {"object": "list", "data": [{"id": self.model, "object": "model"}]})
+        if path != "/v1/chat/completions":
+            return await _whole(writer, {"error": {"message": f"there is no {path} here"}}, 404)
         request = json.loads(body or b"{}")
         async with self._change:
             self.requests.append(request)
@@ -159,13 +163,12 @@ class ModelServer:
                 if gone.done():
                     await self._count_closed()
                     return False
+            for chunk in reply.chunks:
+                await _send(writer, chunk)
             if reply.fault != "none":
                 return await self._break(writer, reply.fault, gone)
-            for number, call in enumerate(_tool_calls(reply)):
-                await _send(writer, _chunk({"tool_calls": [{"index": number, **call}]}))
-            reason = "tool_calls" if reply.tools else "stop"
-            await _send(writer, _chunk({}, reason))
-            await _send(writer, b"data: [DONE]\n\n")
+            if not reply.chunks:
+                await self._finish(writer, reply)
             writer.write(b"0\r\n\r\n")
             await writer.drain()
         finally:
@@ -173,6 +176,12 @@ class ModelServer:
             with suppress(asyncio.CancelledError, ConnectionError):
                 await gone
         return False
+
+    async def _finish(self, writer: asyncio.StreamWriter, reply: ModelReply) -> None:
+        for number, call in enumerate(_tool_calls(reply)):
+            await _send(writer, _chunk({"tool_calls": [{"index": number, **call}]}))
+        await _send(writer, _chunk({}, "tool_calls" if reply.tools else "stop"))
+        await _send(writer, b"data: [DONE]\n\n")
 
     async def _count_closed(self) -> None:
         async with self._change:

@@ -13,11 +13,11 @@ _prefixes = count(1)
 
 
 class NatsBus(RemoteBus):
-    """Made without arguments, like `LocalBus`, once somebody has said where the server is. `settle` waits for it."""
+    """Made without arguments, like `LocalBus`, once `url` says where the server is. `settle` waits for it."""
 
     url: ClassVar[str] = ""
     """Where the server is."""
 
     def __init__(self) -> None:
-        options = NatsOptions((self.url,), prefix=f"bus{next(_prefixes)}.")  # nobody else hears it
+        options = NatsOptions((self.url,), prefix=f"bus{next(_prefixes)}.")  # no other bus receives it
         super().__init__(QuietCarrier(NatsCarrier(options)))

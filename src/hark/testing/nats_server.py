@@ -84,7 +84,7 @@ def _binary() -> str:
 
 
 def closed_port() -> int:
-    """A port on which nobody listens."""
+    """A port on which no process listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -13,7 +13,7 @@ from hark.testing.clock import also_wait_for
 from hark.understand import TurnSource
 
 _PATIENCE: Final = 2.0
-"""Seconds, of real time, for which entries that nobody reads are waited for."""
+"""Seconds, of real time, for which entries that no process reads are waited for."""
 
 
 class QuietCarrier:

@@ -210,5 +210,5 @@ def summarize(artifact: Any) -> Any:
     if kind is Audio:
         return describe_audio(artifact)
     if kind is Match and sum(map(len, artifact.slots.values())) > _LONGEST:
-        return f"{artifact.topic} with {len(artifact.slots)} slots"
+        return f"{artifact.topic} with {len(artifact.slots)} slot{'s' * (len(artifact.slots) != 1)}"
     return artifact

@@ -267,7 +267,8 @@ class Dispatches:
         if call is not None:
             until = message.data.get("waits_until")
             call.spoke = self._clock.monotonic()
-            call.waits_until = float(until) if isinstance(until, (int, float)) else 0.0
+            # Not as a float: a program may have said a number that is too large for one.
+            call.waits_until = until if isinstance(until, (int, float)) else 0.0
 
     def _check_programs(self, now: float) -> None:
         """The server that programs are connected to may have died: it would say nothing."""

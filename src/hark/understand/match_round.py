@@ -101,8 +101,8 @@ class MatchRound:
         if turn.denials and turn.denials.deny("blacklisted_pipelines", CALL):
             turn.trace.step("match", CALL, "denied", 0.0, "the session's blacklisted_pipelines names it")
             return None
-        wanted = turn.message.data[INTENT]
-        found = named_intent(wanted, turn.utterances[0], lang, turn.session, self._registered)
+        wanted, most = turn.message.data[INTENT], self._options().max_utterance
+        found = named_intent(wanted, turn.utterances[0], lang, turn.session, self._registered, most)
         match = self._claim(CALL, Outcome(found, None, 0.0), turn)
         return None if match is None else (match, CALL)
 

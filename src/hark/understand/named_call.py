@@ -18,11 +18,12 @@ INTENT: Final = "intent"
 
 
 def named_intent(
-    wanted: object, utterance: str, lang: str, session: Session, registered: IntentIndex
+    wanted: object, utterance: str, lang: str, session: Session, registered: IntentIndex, largest: int
 ) -> Match | Declined:
     """The claim for the intent that an utterance names, if there is one of that name in its session.
 
-    Slots and context gates of its definition are checked as those of every other claim.
+    Its slots may have `largest` bytes, as all that is said. Slots and context gates of its definition are checked as
+    those of every other claim.
     """
     if not isinstance(wanted, Mapping):
         return Declined("intent is not an object with skill_id, intent_name and slots")
@@ -32,6 +33,8 @@ def named_intent(
     slots = _slots(wanted.get("slots"))
     if slots is None:
         return Declined("the slots of intent are not an object of texts and numbers")
+    if sum(len(text.encode("utf-8", "surrogatepass")) for slot in slots.items() for text in slot) > largest:
+        return Declined(f"the slots of intent have more than {largest} bytes")
     topic = dispatch_topic(skill_id, intent_name)
     scopes = dict.fromkeys((DEFAULT_SESSION_ID, session.session_id))
     found = [definition for scope in scopes for definition in registered.of(topic, scope)]

@@ -76,9 +76,9 @@ class Orchestrator:
         self._programs = Programs(bus, clock, self.manifest, lambda: store.owned)
         self._programs.listeners.append(self)
         self._dispatches = source.dispatches(bus, clock, self._current_options, self._programs)
-        self._endings = Endings(source, traces)
+        self.endings = Endings(source, traces)
         is_shared = group is not None
-        self._handler_sessions = HandlerSessions(bus, self._open, self._endings.sync, store, is_shared=is_shared)
+        self._handler_sessions = HandlerSessions(bus, self._open, self.endings.sync, store, is_shared=is_shared)
         self._introspection = Introspection(bus, self.manifest, group)
         self._withdrawn = WithdrawnQuestions(bus, clock)
         self._listeners = (
@@ -118,7 +118,7 @@ class Orchestrator:
             asked = turn.session.response_mode
             if asked is not None and asked.skill_id in skill_ids:
                 turn.answered()
-                self._endings.sync(turn)
+                self.endings.sync(turn)
         held = self._store.current
         if self._store.owned and held.response_mode is not None and held.response_mode.skill_id in skill_ids:
             self._store.bring(held, held.without("response_mode"))
@@ -142,7 +142,7 @@ class Orchestrator:
             turn = open_turn(entry, self._options, self._store, self._traces, utterance_id)
         except Exception:
             log.exception("an utterance could not be taken in")
-            self._endings.without_turn(entry, utterance_id)
+            self.endings.without_turn(entry, utterance_id)
             return
         turn.session = self._withdrawn.removed_from(turn.session)
         self._open[turn.utterance_id] = turn
@@ -152,12 +152,12 @@ class Orchestrator:
             self._source.opened(turn.current())
             if entry.malformed_session is not None:
                 log.warning("an utterance was refused: its session is a %s", entry.malformed_session)
-                self._endings.refused(turn, entry.type)
+                self.endings.refused(turn, entry.type)
             elif self._closing:
                 log.warning("shutdown: an utterance was refused")
-                self._endings.unmatched(turn)
+                self.endings.unmatched(turn)
             elif not self._load.admits(turn, len(self._open), self._options, self._clock.monotonic()):
-                self._endings.unmatched(turn)
+                self.endings.unmatched(turn)
             else:
                 await self._see_through(turn)
         except Exception:
@@ -195,13 +195,13 @@ class Orchestrator:
         if not (await self._transform_utterance(turn) and await self._transform_metadata(turn)):
             if asked is not None:
                 self._withdraw(turn, asked)
-            self._endings.cancelled(turn)
+            self.endings.cancelled(turn)
             return None
         self._prune(turn)
         found = await self._match(turn)
         if found is None:
             self._tick(turn)
-            self._endings.unmatched(turn)
+            self.endings.unmatched(turn)
             return None
         match, pipeline_id = found
         self._commit(turn, match)
@@ -213,7 +213,7 @@ class Orchestrator:
         flow = await self._run_chain("intent", turn, match)
         if flow is not None:
             if flow.cancelled:
-                self._endings.cancelled(turn)
+                self.endings.cancelled(turn)
                 return None
             match = flow.artifact
         return match, pipeline_id
@@ -222,10 +222,10 @@ class Orchestrator:
         """Call the handler and wait for it."""
         if turn.ended:
             return  # a claim that comes after the end marker calls no handler
-        self._endings.sync(turn)
+        self.endings.sync(turn)
         now, cap = self._clock.wall(), self._options.converse_cap
         turn.session = activate(turn.session, match.skill_id, match.intent_name, now, cap)
-        self._endings.sync(turn)
+        self.endings.sync(turn)
         # Frozen by hand: every value was checked when the claim was.
         said = Frozen(lang=match.lang, utterance=match.utterance, slots=Frozen(match.slots))
         intent = Frozen(skill_id=match.skill_id, intent_name=match.intent_name)
@@ -259,10 +259,10 @@ class Orchestrator:
         if outcome.exception:
             turn.trace.step("handler", dispatch.type, "error", 0.0, outcome.exception)
         skill_id, intent_name = split_dispatch(dispatch.type)
-        self._endings.handled(turn, dispatch, outcome, Frozen(skill_id=skill_id, intent_name=intent_name))
+        self.endings.handled(turn, dispatch, outcome, Frozen(skill_id=skill_id, intent_name=intent_name))
 
     def _forget(self, turn: TurnState) -> None:
-        self._endings.broken(turn)
+        self.endings.broken(turn)
         if self._open.get(turn.utterance_id) is turn:  # not so where it was abandoned and came again
             del self._open[turn.utterance_id]
         if turn.client:
@@ -382,7 +382,7 @@ class Orchestrator:
                 self._dispatches.give_up(_SHUT_DOWN)
                 await asyncio.sleep(0)
                 for turn in list(self._open.values()):
-                    self._endings.broken(turn)
+                    self.endings.broken(turn)
         await self._source.close()
         for listener in self._listeners:
             listener.close()

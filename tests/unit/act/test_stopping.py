@@ -9,7 +9,7 @@ import pytest
 from acting import Acting
 
 from flow.dialogue import asks
-from flow.stage import Work, _handlers, skill
+from flow.stage import Work, members_for, skill
 from hark.bus import LocalBus
 from hark.model import Message, Session
 from hark.plugins import Plugin, Turn
@@ -32,7 +32,7 @@ def stoppable(skill_id: str, told: list[str], *, stoppable: bool = False, **hand
         told.append(f"{skill_id} in {turn.session.session_id}")
         return f"{skill_id} stopped"
 
-    members = {"id": skill_id, "quick": True, "stopped": staticmethod(stopped), **_handlers(handlers)}
+    members = {"id": skill_id, "quick": True, "stopped": staticmethod(stopped), **members_for(handlers)}
     if stoppable:
         members["can_stop"] = staticmethod(lambda session: True)
     made: Plugin = type("Stoppable", (ConversationPlugin,), members)()

@@ -83,7 +83,7 @@ def test_an_installation_that_fails_leaves_nothing(
     def fails(*_: object, **__: object) -> None:
         raise UserError("no such package")
 
-    monkeypatch.setattr(skill_packages, "_install", fails)
+    monkeypatch.setattr(skill_packages, "pip_install", fails)
     monkeypatch.setattr(
         skill_packages, "_make_environment", lambda folder: (folder / "lib/python3.0/site-packages").mkdir(parents=True)
     )

@@ -95,7 +95,7 @@ def test_what_a_killed_process_had_no_time_to_write_is_there_for_the_next_one(
     killed = State(tmp_path, SystemClock(), traces=False, parts=["understand"])
     killed.writer.session = lambda _session: None  # type: ignore[method-assign] - its thread never gets to it
     killed.save(Session(lang="de-DE"))
-    killed._lock.release()
+    killed.lock.release()
     after = State(tmp_path, SystemClock(), traces=False, parts=parts)
     assert after.restored == Session(lang="de-DE")
     after.save(Session(lang="fr-FR"))

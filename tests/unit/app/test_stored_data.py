@@ -195,13 +195,15 @@ def test_all_of_it_is_forgotten_when_nothing_runs(tmp_path: Path, capsys: pytest
     (tmp_path / "turns.log").write_text(
         f'+{{"type":"ovos.utterance.handle","data":{{"utterances":["{SECRET}"]}},"context":{{"utterance_id":"u"}}}}\n'
     )
-    stream = tmp_path / "nats" / "jetstream" / "$G" / "streams" / "hark-ends" / "msgs"
-    stream.mkdir(parents=True)
-    (stream / "1.blk").write_text(SECRET)
+    streams = tmp_path / "nats" / "jetstream" / "$G" / "streams"
+    for name, text in (("hark-ends", SECRET), ("KV_hark-session", SECRET), ("KV_hark-schedules", "an alarm")):
+        (streams / name / "msgs").mkdir(parents=True)
+        (streams / name / "msgs" / "1.blk").write_text(text)
     assert main(["forget", "--state", str(tmp_path)]) == 0
     assert SECRET not in everything_in(tmp_path)
     assert "forgot 1 turn and the session of the device" in capsys.readouterr().err
     assert '"u"' in (tmp_path / "turns.log").read_text()  # it still has to end
+    assert (streams / "KV_hark-schedules" / "msgs" / "1.blk").read_text() == "an alarm"
 
 
 @pytest.mark.parametrize("when", ["yesterday", "30", "", "d"])

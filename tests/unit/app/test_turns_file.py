@@ -65,7 +65,7 @@ def test_the_file_does_not_grow_with_turns_that_ended(tmp_path: Path) -> None:
 
 
 def test_a_large_file_is_written_anew_with_what_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns_file, "_LARGE", 10_000)
+    monkeypatch.setattr(turns_file, "LARGE", 10_000)
     notes = TurnsFile(tmp_path)
     notes.opened(entry("long"))
     for number in range(100):
@@ -90,8 +90,8 @@ def test_a_disk_that_refuses_is_no_reason_for_a_turn_to_fail(
 
 
 def test_what_was_lost_stays_noted_until_it_was_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns_file, "_SMALL", 200)
-    monkeypatch.setattr(turns_file, "_LARGE", 600)
+    monkeypatch.setattr(turns_file, "SMALL", 200)
+    monkeypatch.setattr(turns_file, "LARGE", 600)
     TurnsFile(tmp_path).opened(entry("a"))
     second = TurnsFile(tmp_path)
     for number in range(50):  # it is written anew now and then
@@ -140,7 +140,7 @@ def test_half_a_note_leaves_the_one_before(tmp_path: Path) -> None:
 def test_a_session_is_still_noted_when_the_file_was_written_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns_file, "_SMALL", 100)
+    monkeypatch.setattr(turns_file, "SMALL", 100)
     notes = TurnsFile(tmp_path)
     notes.session(Session(lang="de-DE"))
     notes.opened(entry("a", "x" * 500))

@@ -266,7 +266,7 @@ def made(kind: Any, name: str, **settings: Any) -> Any:
 
 
 def test_recognisers_of_both_shapes_recognise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "_audio_data", lambda audio: audio)
+    monkeypatch.setattr(engines, "audio_data", lambda audio: audio)
     new = made("stt", "fake-stt")
     transcript = new.transcribe(Audio(bytes(4), 16_000), "en-US")
     assert transcript.utterances == ("what time is it", "what dime is it")

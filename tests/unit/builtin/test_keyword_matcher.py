@@ -48,7 +48,9 @@ async def matcher() -> KeywordMatcher:
 
 @pytest.fixture
 async def host(matcher: KeywordMatcher) -> FakeHost:
-    return await begin(matcher)
+    host = await begin(matcher)
+    assert not matcher.prepare()  # what is registered from now on is read at once
+    return host
 
 
 async def test_a_registration_can_be_matched_at_once(matcher: KeywordMatcher, host: FakeHost) -> None:

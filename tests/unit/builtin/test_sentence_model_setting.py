@@ -38,7 +38,7 @@ async def test_the_model_decides_what_the_words_leave_unsure() -> None:
 async def test_without_its_packages_matching_goes_on(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(module, "_MODEL", module._MODEL._replace(package="no-such-package"))
+    monkeypatch.setattr(module, "MODEL", module.MODEL._replace(package="no-such-package"))
     with caplog.at_level(logging.WARNING):
         async with Assistant(TemplateMatcher(), Bank(), settings=settings_from(ON), matchers=()) as assistant:
             assert await assistant.hears("my card is gone") == ["It is blocked."]

@@ -8,14 +8,14 @@ import pytest
 from ordinary_sentences import ORDINARY
 
 import hark.builtin.stop
-from hark.builtin.stop.plugin import _known, _Words, stop_request
+from hark.builtin.stop.plugin import StopWords, stop_request, stop_words
 from hark.intents import words
 
 LANGUAGES = sorted(folder.name for folder in (Path(hark.builtin.stop.__file__).parent / "locale").iterdir())
 
 
-def known(lang: str) -> _Words:
-    found = _known(lang)
+def known(lang: str) -> StopWords:
+    found = stop_words(lang)
     assert found is not None
     return found
 

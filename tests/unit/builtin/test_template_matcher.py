@@ -36,7 +36,9 @@ async def matcher() -> TemplateMatcher:
 
 @pytest.fixture
 async def host(matcher: TemplateMatcher) -> FakeHost:
-    return await begin(matcher)
+    host = await begin(matcher)
+    assert not matcher.prepare()  # what is registered from now on is read at once
+    return host
 
 
 async def test_a_registration_can_be_matched_at_once(matcher: TemplateMatcher, host: FakeHost) -> None:
@@ -167,3 +169,24 @@ async def test_it_lists_what_it_can_match(host: FakeHost) -> None:
     assert host.sent[1].data["intents"] == (german,)
     assert [item["skill_id"] for item in host.sent[2].data["intents"]] == ["sat.skill"]
     assert host.sent[3].data["intents"] == ()
+
+
+async def test_what_is_registered_during_the_start_is_read_by_prepare(caplog: pytest.LogCaptureFixture) -> None:
+    matcher = TemplateMatcher()
+    host = await begin(matcher)
+    host.hears(topics.REGISTER_TEMPLATE, dim())
+    host.hears(topics.REGISTER_TEMPLATE, dim(intent_name="stop"))
+    assert not caplog.records
+    while matcher.prepare():
+        pass
+    assert "reserved" in caplog.text
+    assert isinstance(matcher.match(["dim the hall"], "en-US", HERE), Match)
+
+
+async def test_an_utterance_during_the_start_is_compared_with_all_that_is_registered() -> None:
+    matcher = TemplateMatcher()
+    host = await begin(matcher)
+    host.hears(topics.REGISTER_TEMPLATE, dim())
+    assert isinstance(matcher.match(["dim the hall"], "en-US", HERE), Match)
+    host.hears(topics.SKILL_DEREGISTER, {"skill_id": "lights.demo"})
+    assert isinstance(matcher.match(["dim the hall"], "en-US", HERE), Declined)

@@ -126,5 +126,6 @@ async def test_sentences_that_two_skills_claim_are_known() -> None:
 
     matcher = TemplateMatcher()
     async with Assistant(Player(), Game(), matcher):
+        await matcher.compare()
         [overlap] = matcher.overlaps()
     assert overlap == ("play a game", "en-US", "game.skill:start_game", "player.skill:play")

@@ -273,8 +273,8 @@ async def test_where_the_server_turns_it_out_it_comes_back(caplog: pytest.LogCap
         bus.on("a", lambda message: heard.append(message.type))
         await bus.open()
         lost = noticed(carrier)
-        assert carrier.connection._client is not None
-        await carrier.connection._client._process_err(
+        assert carrier.connection.client is not None
+        await carrier.connection.client._process_err(
             "'user authentication expired'"
         )  # after this the client tries no more
         await lost

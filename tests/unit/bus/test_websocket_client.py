@@ -93,7 +93,7 @@ async def test_opening_waits_for_a_server_and_gives_up_in_the_end() -> None:
     opening = asyncio.create_task(RemoteBus(WebSocketCarrier(url, clock, patience=5.0)).open())
     while not opening.done():
         await clock.advance(0.2)
-    with pytest.raises(BusUnavailable, match="start one with: hark bus"):
+    with pytest.raises(BusUnavailable, match="a bus alone with: hark bus"):
         await opening
 
 

@@ -362,6 +362,37 @@ async def test_what_a_client_registers_is_bounded(limits: ServerLimits, allowed:
     await bus.close()
 
 
+async def test_local_clients_without_a_token_together_register_twice_as_much_as_one_of_them() -> None:
+    bus = LocalBus()
+    async with serving(limits=ServerLimits(registrations=2), bus=bus) as (_, url):
+        rig = Rig(bus, url)
+        clients = [await raw(url) for _ in range(4)]
+        accepted = 0
+        for number, client in enumerate(clients):
+            said = await rig.said(client, *(template(f"c{number}", f"n{n}") for n in range(2)))
+            accepted += said.count(topics.REGISTER_TEMPLATE)
+        assert accepted == 4
+        deregister = wire(topics.SKILL_DEREGISTER, {"skill_id": "c0"})
+        assert topics.REGISTER_TEMPLATE in await rig.said(clients[0], deregister, template("c9", "n0"))
+        for client in clients:
+            await client.end()
+    await bus.close()
+
+
+async def test_a_session_id_of_any_length_is_not_taken() -> None:
+    bus = LocalBus()
+    async with serving(bus=bus) as (_, url):
+        rig = Rig(bus, url)
+        client = await raw(url)
+        entries = [
+            wire(topics.UTTERANCE_HANDLE, {"utterances": ["yes"]}, session={"session_id": "x" * size})
+            for size in (1_000, 1_001)
+        ]
+        assert await rig.said(client, *entries) == [topics.UTTERANCE_HANDLE]
+        await client.end()
+    await bus.close()
+
+
 async def test_all_clients_together_register_no_more_than_so_many_bytes() -> None:
     size = len(template("cook", "n0"))
     limits = ServerLimits(all_registration_bytes=4 * size)

@@ -29,7 +29,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr(systemd, "_RUNNING", tmp_path)
+    monkeypatch.setattr(systemd, "RUNNING", tmp_path)
     return tmp_path / "calls"
 
 
@@ -60,7 +60,7 @@ def test_what_systemd_refuses_is_reported(calls: Path) -> None:
 def test_a_machine_without_systemd_gets_another_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(systemd, "_RUNNING", tmp_path / "nowhere")
+    monkeypatch.setattr(systemd, "RUNNING", tmp_path / "nowhere")
     for action in ("install", "status", "remove"):
         assert main(["service", action]) == 2
         said = capsys.readouterr().err

@@ -13,7 +13,7 @@ from hark.bus import LocalBus
 from hark.plugins.engines import Microphone
 from hark.spec import topics
 from hark.testing import settle
-from hark.testing.voice.hearing import FakeMicrophone, Scene
+from hark.testing.voice.input import FakeMicrophone, Scene
 
 
 class Second(FakeMicrophone):

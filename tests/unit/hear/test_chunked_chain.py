@@ -13,7 +13,7 @@ from hark.model import Audio
 from hark.plugins import Ctx, Transformer
 from hark.spec import topics
 from hark.testing import settle
-from hark.testing.voice.hearing import FakeStreamingSTT, FakeSTT, Scene
+from hark.testing.voice.input import FakeStreamingSTT, FakeSTT, Scene
 
 COMMAND = Scene().says("hey jarvis").silence(0.3).says("what time is it").silence(1)
 

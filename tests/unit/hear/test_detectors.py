@@ -23,7 +23,7 @@ from hark.plugins.engines import (
 )
 from hark.spec import topics
 from hark.testing import settle
-from hark.testing.voice.hearing import FakeVAD, FakeWakeWords, Scene
+from hark.testing.voice.input import FakeVAD, FakeWakeWords, Scene
 from hark.testing.voice.sound import BLOCK
 
 

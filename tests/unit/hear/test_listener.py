@@ -19,7 +19,7 @@ from hark.model.audio import Level
 from hark.plugins.engines import WakeWord
 from hark.spec import topics
 from hark.testing import settle
-from hark.testing.voice.hearing import Scene, words_in
+from hark.testing.voice.input import Scene, words_in
 
 CAPTURED = [topics.LISTENER_RECORD_STARTED, topics.LISTENER_RECORD_ENDED]
 

@@ -18,7 +18,7 @@ from hark.plugins import Ctx
 from hark.plugins.engines import Transcript
 from hark.spec import topics
 from hark.testing import settle
-from hark.testing.voice.hearing import FakeStreamingSTT, FakeSTT, Scene
+from hark.testing.voice.input import FakeStreamingSTT, FakeSTT, Scene
 
 SAYS = ["hey jarvis", "hey jarvis what time is it", "what time is it", "stop", "hallo computer"]
 ANSWERS: list[Any] = ["", RuntimeError("out of order"), 7, Transcript(("a", "b")), Transcript(("x",), confidence=0.1)]

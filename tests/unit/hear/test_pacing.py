@@ -13,7 +13,7 @@ from hark.plugins import Turn
 from hark.skills import Skill, intent
 from hark.spec import topics
 from hark.testing import Assistant, settle
-from hark.testing.voice.hearing import Scene
+from hark.testing.voice.input import Scene
 
 
 class Timer(Skill):

@@ -22,7 +22,7 @@ from hark.plugins import Ctx
 from hark.plugins.engines import Transcript
 from hark.spec import topics
 from hark.testing import settle
-from hark.testing.voice.hearing import FakeSTT, Scene, words_in
+from hark.testing.voice.input import FakeSTT, Scene, words_in
 
 
 class Second(FakeSTT):

@@ -15,7 +15,7 @@ from hark.model import Audio
 from hark.plugins.engines import Recognition, Transcript
 from hark.spec import topics
 from hark.testing import settle
-from hark.testing.voice.hearing import FakeStreamingSTT, Scene, words_in
+from hark.testing.voice.input import FakeStreamingSTT, Scene, words_in
 
 
 class Told(Recognition):

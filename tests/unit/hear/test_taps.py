@@ -24,7 +24,7 @@ from hark.model.wav import write_wav
 from hark.plugins import AudioTap, SoundContext
 from hark.spec import topics
 from hark.testing import FakeClock, settle
-from hark.testing.voice.hearing import FakeSTT, FakeVAD, FakeWakeWords, Scene
+from hark.testing.voice.input import FakeSTT, FakeVAD, FakeWakeWords, Scene
 
 
 class Ear(AudioTap):

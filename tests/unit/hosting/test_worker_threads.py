@@ -138,3 +138,18 @@ async def test_a_job_is_not_abandoned_for_an_earlier_call() -> None:
     current.enter("b", 0.0)
     assert not current.abandon(first), "another plugin is running"
     assert current.abandon(current.current()[2])
+
+
+async def test_threads_that_are_not_needed_any_more_end() -> None:
+    workers = WorkerThreads()
+    gates = [Blocker(n) for n in range(30)]
+    jobs = [workers.submit(lambda _job, gate=gate: gate()) for gate in gates]
+    assert workers.count == 30
+    for gate in gates:
+        gate.opened.set()
+    await asyncio.gather(*(submitted.done for submitted in jobs))
+    async with asyncio.timeout(20):
+        while workers.count > 8:  # noqa: ASYNC110 - threads end on their own
+            await asyncio.sleep(0)
+    assert await workers.submit(lambda _job: "next").done == "next"
+    workers.close()

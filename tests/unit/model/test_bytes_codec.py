@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hark.model import MalformedMessage, Message, Session, decode, encode
-from hark.model.codec import _depth
+from hark.model.codec import depth
 from hark.model.frozen import MAX_DEPTH
 
 
@@ -118,7 +118,7 @@ def test_a_large_flat_message_is_no_deep_one() -> None:
     data = {"x": [{"text": '[[[{{{"\\'} for _ in range(10_000)]}
     raw = json.dumps({"type": "a.b", "data": data}).encode()
 
-    assert _depth(raw) == 4
+    assert depth(raw) == 4
     assert decode(raw) == Message("a.b", data)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hark.model.lang import _is_tag, canonical, is_tag
+from hark.model.lang import canonical, has_form_of_tag, is_tag
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,6 @@ def test_a_tag_has_one_usual_case(tag: str, usual: str) -> None:
 
 
 def test_what_is_too_long_for_a_tag_is_not_remembered() -> None:
-    before = _is_tag.cache_info().currsize
+    before = has_form_of_tag.cache_info().currsize
     assert not is_tag("en" + "-abc" * 100_000)
-    assert _is_tag.cache_info().currsize == before
+    assert has_form_of_tag.cache_info().currsize == before

@@ -18,7 +18,7 @@ from hark.speak.instant_sounds import earcon
 from hark.speak.synthesis import is_device
 from hark.spec import topics
 from hark.testing import settle
-from hark.testing.voice.speaking import FakePlayer, SlowTTS, read, voiced
+from hark.testing.voice.output import FakePlayer, SlowTTS, read, voiced
 
 
 def packed(text: str) -> str:

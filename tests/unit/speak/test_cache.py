@@ -18,7 +18,7 @@ from hark.plugins import Ctx
 from hark.speak.cache import SpeechCache
 from hark.speak.options import SpeakOptions
 from hark.testing import FakeClock, settle
-from hark.testing.voice.speaking import voiced
+from hark.testing.voice.output import voiced
 
 TEN = Audio(bytes(10), 8_000)
 

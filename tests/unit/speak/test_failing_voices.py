@@ -17,7 +17,7 @@ from hark.model import Audio
 from hark.plugins import Ctx
 from hark.spec import topics
 from hark.testing import settle
-from hark.testing.voice.speaking import FakePlayer, FakeTTS, SlowTTS, in_pieces, read, voiced
+from hark.testing.voice.output import FakePlayer, FakeTTS, SlowTTS, in_pieces, read, voiced
 
 
 def crash(text: str) -> Any:

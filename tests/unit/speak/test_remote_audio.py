@@ -15,7 +15,7 @@ from hark.model import Audio, Message, Session
 from hark.model.wav import read_wav
 from hark.spec import topics
 from hark.testing import FakeClock, settle
-from hark.testing.voice.speaking import FakeTTS, SlowTTS, read, voiced
+from hark.testing.voice.output import FakeTTS, SlowTTS, read, voiced
 
 B64, SPEECH = topics.UTTERANCE_SPEAK_B64, topics.AUDIO_SPEECH
 

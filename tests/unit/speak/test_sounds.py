@@ -12,7 +12,7 @@ from flow.sounding import ENDED, LISTEN, STARTED, Sounding
 from hark.bus import LocalBus
 from hark.model.wav import write_wav
 from hark.spec import topics
-from hark.testing.voice.speaking import voiced
+from hark.testing.voice.output import voiced
 
 
 @pytest.fixture

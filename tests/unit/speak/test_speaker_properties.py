@@ -17,7 +17,7 @@ from hark.model.wav import write_wav
 from hark.plugins import Ctx
 from hark.spec import topics
 from hark.testing import settle
-from hark.testing.voice.speaking import FakePlayer, SlowTTS, read, voiced
+from hark.testing.voice.output import FakePlayer, SlowTTS, read, voiced
 
 STEPS = ("say", "say", "say", "sound", "instant", "stop", "release", "release", "release", "pass", "pass", "cancel")
 

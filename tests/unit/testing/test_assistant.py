@@ -107,7 +107,7 @@ async def test_a_turn_that_does_not_end_fails_the_test_with_its_story(monkeypatc
     async def handler(turn: Turn) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(assistant_module, "_PATIENCE", 0.01)
+    monkeypatch.setattr(assistant_module, "PATIENCE", 0.01)
     async with Assistant(claims(handler=handler)) as assistant:
         with pytest.raises(AssertionError, match="did not end") as failure:
             await assistant.hears("hello")

@@ -56,7 +56,7 @@ async def test_a_turn_that_breaks_after_its_dispatch_ends_on_the_way_back(assist
         def explode(*_arguments: object) -> None:
             raise RuntimeError("not foreseen")
 
-        hark.runtime.orchestrator._endings.handled = explode  # type: ignore[method-assign]
+        hark.runtime.orchestrator.endings.handled = explode  # type: ignore[method-assign]
         hark.bus.emit(
             Message(
                 topics.UTTERANCE_HANDLE,

@@ -53,7 +53,7 @@ def _connect(directory: Path) -> Connection | None:
     while True:
         try:
             return _connect_now(directory)
-        except BlockingIOError:  # the assistant is there, and has not accepted those who came before
+        except BlockingIOError:  # the assistant is there, and has not accepted the connections before this one
             if monotonic() > deadline:
                 return None
             sleep(_PAUSE)

@@ -27,12 +27,14 @@ class Ping(msgspec.Struct, tag_field="do", tag="ping", frozen=True):
 
 
 class Say(msgspec.Struct, tag_field="do", tag="say", frozen=True, omit_defaults=True):
-    """Says an utterance to the assistant, in a session of its own."""
+    """Says an utterance to the assistant."""
 
     utterance: str
     lang: str | None = None
     intent: dict[str, object] | None = None
     """The intent to call by its name: its skill_id, intent_name and slots."""
+    session: str | None = None
+    """The name of a conversation beside that of the device; None for the session of the device itself."""
 
 
 class Why(msgspec.Struct, tag_field="do", tag="why", frozen=True, omit_defaults=True):

@@ -8,7 +8,6 @@ import os
 import socket
 import time
 from contextlib import AbstractAsyncContextManager
-from itertools import count
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -44,6 +43,7 @@ from hark.app.state.directory import Locked, StateError, take_part
 from hark.errors import UserError
 from hark.model import Clock, MalformedMessage, Session
 from hark.model.lang import canonical
+from hark.spec import DEFAULT_SESSION_ID
 from hark.trace import TraceRecord, render
 
 log = logging.getLogger("hark.app")
@@ -110,7 +110,6 @@ class ControlServer:
         self._channel = channel
         self._directory = directory
         self._assistant = assistant
-        self._numbers = count(1)
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
 
@@ -195,7 +194,10 @@ class ControlServer:
             known = ", ".join(sorted(langs))
             _send(writer, RequestRefused(f"this assistant does not understand {request.lang}; it understands {known}"))
             return
-        session_id = f"{self._assistant.session_prefix}-{next(self._numbers)}"
+        # Who may use the socket owns the device: what is asked for here belongs to the device, and rings there.
+        session_id = DEFAULT_SESSION_ID
+        if request.session is not None:
+            session_id = f"{self._assistant.session_prefix}-{request.session}"
         try:
             async with self._assistant.open_client() as client:
                 _send(writer, Accepted())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain as concatenated
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from hark import __version__
 from hark.app.diagnostics.report import (
@@ -22,8 +24,9 @@ from hark.app.runtime import Runtime
 from hark.app.services import Hear, Speak
 from hark.app.settings import Settings
 from hark.app.settings.check import nearest
+from hark.app.text import counted
 from hark.bridges import opm
-from hark.builtin import TemplateMatcher
+from hark.builtin import DEFAULT_PLUGINS, TemplateMatcher
 from hark.builtin.transformers import SHIPPED, named
 from hark.hosting import Engines, Loaded, Refusal, Runner, sendable_text
 from hark.plugins.engines import ENGINE_KINDS
@@ -111,7 +114,10 @@ def _pipeline_advice(settings: Settings, loaded: Sequence[str]) -> Iterator[str]
     if not plugins:
         yield "[assistant] pipeline is empty: no plugin is asked to match what is said"
     elif len(plugins) > 1 and not any(plugin in loaded for plugin in plugins.values()):
-        yield "[assistant] pipeline leads to no loaded plugin: nothing that is said is understood"
+        yield (
+            "[assistant] pipeline leads to no loaded plugin: nothing that is said is understood; "
+            f"remove that line for the usual pipeline, or name some of these: {', '.join(loaded)}"
+        )
     for name, plugin in plugins.items():
         if plugin not in loaded:
             table = f" by [pipeline.{name}]" if name in settings.entries else ""
@@ -123,11 +129,34 @@ def _meant(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {meant!r}?" if meant else ""
 
 
-def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
-    """The report on a started runtime; where services are in other processes, on those that are here."""
+class _InstalledPlugins:
+    """The plugins of OVOS that are installed. To look takes a second on a small machine, so it is remembered."""
+
+    def __init__(self) -> None:
+        self._found: Sequence[opm.FoundPlugin] = ()
+        self._until = float("-inf")
+
+    async def look(self) -> Sequence[opm.FoundPlugin]:
+        if time.monotonic() >= self._until:
+            self._found = await asyncio.to_thread(lambda: [*opm.found()])
+            self._until = time.monotonic() + _REMEMBERED
+        return self._found
+
+
+_REMEMBERED: Final = 60.0
+_installed: Final = _InstalledPlugins()
+
+
+async def examine(runtime: Runtime, settings_file: str, *, compare: bool = True) -> DoctorReport:
+    """The report on a started runtime; where services are in other processes, on those that are here.
+
+    Unless `compare` is False the sentences of all intents are compared, a little at a time beside turns.
+    """
     settings, options = runtime.settings, runtime.settings.understanding()
     pipeline = [_pipeline_entry(runtime, name) for name in options.pipeline] if "understand" in runtime.services else []
     reached = {entry.plugin.id for entry in pipeline if entry.plugin is not None}
+    shared = await _shared_sentences(runtime) if compare else _SharedSentences([], [], [])
+    installed = await _installed.look()
     return DoctorReport(
         version=__version__,
         settings_file=settings_file,
@@ -148,36 +177,52 @@ def examine(runtime: Runtime, settings_file: str) -> DoctorReport:
             for engines in service.engines.by_kind.values()
             for engine in engines_in(engines, runtime.runner)
         ],
-        overlaps=[
-            f"{one.sentence!r} ({one.lang}): {one.winner} gets it, {one.loser} claims it too"
-            for entry in runtime.pipeline
-            if isinstance(entry.plugin, TemplateMatcher)
-            for one in entry.plugin.overlaps()
-        ],
-        thefts=[
-            f"{one.thief} gets {one.stolen} of {one.asked} sentences of {one.owner} ({one.lang}), "
-            f"such as {one.sentence!r}"
-            for entry in runtime.pipeline
-            if isinstance(entry.plugin, TemplateMatcher)
-            for one in entry.plugin.thefts()
-        ],
+        overlaps=shared.overlaps,
+        thefts=shared.thefts,
+        own_overlaps=shared.own,
         sentence_model="; ".join(
             entry.plugin.sentence_model() for entry in runtime.pipeline if isinstance(entry.plugin, TemplateMatcher)
         ),
         missing=missing_in(runtime.refusals),
-        ovos=[*_ovos_plugins(runtime)],
+        ovos=[*_ovos_plugins(runtime, installed)],
         advice=[*advice(runtime), *unused_entries(settings)] if runtime.is_whole else [],
     )
 
 
-def _ovos_plugins(runtime: Runtime) -> Iterator[OvosPluginReport]:
+class _SharedSentences(NamedTuple):
+    """Sentences that intents of several skills claim, as lines of the report."""
+
+    overlaps: list[str]
+    own: list[str]
+    """The overlaps between two skills that come with Hark."""
+    thefts: list[str]
+
+
+async def _shared_sentences(runtime: Runtime) -> _SharedSentences:
+    found = _SharedSentences([], [], [])
+    own = {plugin.id for plugin in DEFAULT_PLUGINS}
+    for matcher in [entry.plugin for entry in runtime.pipeline if isinstance(entry.plugin, TemplateMatcher)]:
+        await matcher.compare()
+        for one in matcher.overlaps():
+            is_own = {label.partition(":")[0] for label in (one.winner, one.loser)} <= own
+            line = f"{one.sentence!r} ({one.lang}): {one.winner} gets it, {one.loser} claims it too"
+            (found.own if is_own else found.overlaps).append(line)
+        found.thefts.extend(
+            f"{one.thief} gets {one.stolen} of {counted(one.asked, 'sentence')} of {one.owner} ({one.lang}), "
+            f"such as {one.sentence!r}"
+            for one in matcher.thefts()
+        )
+    return found
+
+
+def _ovos_plugins(runtime: Runtime, installed: Sequence[opm.FoundPlugin]) -> Iterator[OvosPluginReport]:
     """Installed plugins of OVOS: loaded, refused, or how to turn them on."""
     refused = {refusal.name for refusal in runtime.refusals}
     loaded: set[tuple[str, str]] = {
         (kind, entry.id) for kind, registry in runtime.transformers.items() for entry in registry
     }
     loaded |= {("pipeline", entry.id) for entry in runtime.pipeline}
-    for one in opm.found():
+    for one in installed:
         engine_kind = one.kind.removesuffix("_engine")
         if (one.kind, one.id) in loaded:
             state = "loaded"
@@ -251,7 +296,7 @@ def _member(entry: Loaded[Any], priority: int | None = None, suspended: str = ""
     elif suspended:
         notes.append(f"not called for a while: {suspended}")
     elif entry.failures:
-        notes.append(f"failed {entry.failures} times in a row")
+        notes.append(f"failed {counted(entry.failures, 'time')} in a row")
     if entry.demoted:
         notes.append(f"moved to a worker thread: {entry.demoted}")
     return PluginReport(
@@ -296,6 +341,7 @@ def join(
         toolboxes=_once(one.toolboxes for one in found),
         overlaps=_once(one.overlaps for one in found),
         thefts=_once(one.thefts for one in found),
+        own_overlaps=_once(one.own_overlaps for one in found),
         sentence_model=next((one.sentence_model for one in found if one.sentence_model), ""),
         missing=_once(one.missing for one in found),
         ovos=_joined_ovos(one.ovos for one in found),

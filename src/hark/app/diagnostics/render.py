@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
+import hark
+from hark import hints
 from hark.app.diagnostics.report import DoctorReport, PluginReport
+from hark.app.text import counted
+
+_PACKAGES: Final = f"{Path(hark.__file__).parent.parent}/"
+"""Where Hark itself is: files below it are shown without this."""
 
 
-def render(report: DoctorReport) -> str:
-    return "\n".join(_lines(report))
+def render(report: DoctorReport, *, overlaps: bool = False) -> str:
+    """The report; with `overlaps` also the sentences that skills of Hark share with each other."""
+    return "\n".join(_lines(report, overlaps))
 
 
-def _lines(report: DoctorReport) -> Iterator[str]:
+def _lines(report: DoctorReport, overlaps: bool) -> Iterator[str]:
     yield f"Hark {report.version}, settings in {report.settings_file}"
     yield f"Languages: {', '.join(report.langs)}. Default language: {report.lang}."
     yield ""
@@ -34,7 +43,7 @@ def _lines(report: DoctorReport) -> Iterator[str]:
     yield ""
     yield f"Skills ({len(report.skills)}):" if report.skills else "No skills"
     for skill in report.skills:
-        yield from _member(f"{skill.member.id:<23} {len(skill.intents)} intents", skill.member)
+        yield from _member(f"{skill.member.id:<23} {counted(len(skill.intents), 'intent')}", skill.member)
     if report.toolboxes:
         yield ""
         yield f"Toolboxes ({len(report.toolboxes)}):"
@@ -46,7 +55,7 @@ def _lines(report: DoctorReport) -> Iterator[str]:
     for engine in report.engines:
         yield from _member(f"{engine.kind:<11} {engine.member.id:<16} {engine.about}", engine.member)
     yield from _ovos_plugins(report)
-    yield from _problems(report)
+    yield from _problems(report, overlaps)
 
 
 def _ovos_plugins(report: DoctorReport) -> Iterator[str]:
@@ -72,12 +81,13 @@ def _chains(report: DoctorReport) -> Iterator[str]:
 
 
 def _member(text: str, member: PluginReport) -> Iterator[str]:
-    yield f"  {text:<52} {member.origin}"
+    where = member.origin.removeprefix(_PACKAGES) if member.origin.startswith(f"{_PACKAGES}hark/") else member.origin
+    yield f"  {text:<52} {where}"
     if member.note:
         yield f"     ! {member.note}"
 
 
-def _problems(report: DoctorReport) -> Iterator[str]:
+def _problems(report: DoctorReport, overlaps: bool) -> Iterator[str]:
     for missing in report.missing:
         yield ""
         yield f"Not loaded: {missing.kind} {missing.name}"
@@ -86,16 +96,17 @@ def _problems(report: DoctorReport) -> Iterator[str]:
             yield f"  where  {missing.where}"
         if missing.remedy:
             yield f"  remedy {missing.remedy}"
-    if report.overlaps:
+    shared = [*report.overlaps, *(report.own_overlaps if overlaps else ())]
+    lists = ("Sentences that two skills claim", shared), ("Intents that get sentences of others", report.thefts)
+    for title, lines in lists:
+        if lines:
+            yield ""
+            yield f"{title}:"
+        yield from (f"  {line}" for line in lines)
+    if report.own_overlaps and not overlaps:
         yield ""
-        yield "Sentences that two skills claim:"
-        for line in report.overlaps:
-            yield f"  {line}"
-    if report.thefts:
-        yield ""
-        yield "Intents that get sentences of others:"
-        for line in report.thefts:
-            yield f"  {line}"
+        number = counted(len(report.own_overlaps), "overlap")
+        yield f"{number} between skills that come with Hark, see: {hints.hark('doctor --overlaps')}"
     if report.sentence_model:
         yield ""
         yield f"Sentence model: {report.sentence_model}"

@@ -105,6 +105,8 @@ class DoctorReport(msgspec.Struct, frozen=True, kw_only=True):
     """Sentences that two skills claim, and which one gets them. It may be intended, so it is not a fault."""
     thefts: list[str] = []
     """Intents that get sentences which are registered for others, measured. It is no fault either."""
+    own_overlaps: list[str] = []
+    """The overlaps between two skills that come with Hark."""
     sentence_model: str = ""
     """Whether the sentence model is there and asked."""
     engines: list[EngineReport] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -104,7 +104,7 @@ class TraceCollector:
     def __init__(self, bus: Bus, members: Members, window: float = 1.0) -> None:
         self._bus = bus
         self._members = members
-        self._window = window
+        self.window = window
         """Seconds after which a process that has not answered is left out."""
 
     async def find(self, prefix: str = "") -> TraceRecord | None:
@@ -120,14 +120,14 @@ class TraceCollector:
 
     async def _ask(self, asked: Collection[str], wanted: str, *, exactly: bool) -> list[TraceRecord]:
         data: dict[str, object] = {"id": wanted, "exactly": exactly}
-        answers = await ask_all(self._bus, asked, topics.TRACE_ASK, data, topics.TRACE_TOLD, self._window)
+        answers = await ask_all(self._bus, asked, topics.TRACE_ASK, data, topics.TRACE_TOLD, self.window)
         return [record for answer in answers if (record := _record(answer)) is not None]
 
 
 class ReportResponder:
     """Answers for one process what is loaded in it."""
 
-    def __init__(self, bus: Bus, examine: Callable[[], DoctorReport], process_id: str) -> None:
+    def __init__(self, bus: Bus, examine: Callable[[], Awaitable[DoctorReport]], process_id: str) -> None:
         self._bus = bus
         self._examine = examine
         self._id = process_id
@@ -136,8 +136,8 @@ class ReportResponder:
     def close(self) -> None:
         self._subscription.close()
 
-    def _asked(self, question: Message) -> None:
-        report = msgspec.to_builtins(self._examine())
+    async def _asked(self, question: Message) -> None:
+        report = msgspec.to_builtins(await self._examine())
         self._bus.emit(question.reply(topics.EXAMINE_TOLD, {FROM: self._id, "report": report}))
 
 

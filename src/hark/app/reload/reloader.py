@@ -18,6 +18,7 @@ from hark.app.reload.module_versions import (
     installed_modules,
 )
 from hark.app.reload.reload_group import ReloadGroup, root_of, source_of
+from hark.app.text import counted
 from hark.hosting import Loaded, Refusal
 from hark.hosting.discovery import instantiate
 from hark.plugins import PipelinePlugin, Plugin, Transformer
@@ -295,4 +296,4 @@ def _what(plugin: Plugin) -> str:
     if isinstance(plugin, Transformer):
         return f"{plugin.type} transformer"
     number = len(handlers_of(plugin))
-    return f"{number} intent{'s' * (number != 1)}"
+    return counted(number, "intent")

@@ -27,7 +27,7 @@ class EffectiveValue(msgspec.Struct, frozen=True):
 def effective_values(path: Path, *, named: bool) -> Iterator[EffectiveValue]:
     """All settings, in the order of the documented file; raises `SettingsError`."""
     settings = read_settings(path, named=named)
-    text = path.read_bytes().decode("utf-8-sig") if path.exists() else ""
+    text = path.read_bytes().decode("utf-8-sig") if path.is_file() else ""
     lines = Lines(text)
     old = {new: name for name, new in OLD_NAMES.items()}
     for name in TABLES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,13 +17,15 @@ from hark.app.settings.tables import OLD_NAMES, Settings
 from hark.model import Frozen, freeze
 from hark.understand import PipelineEntry
 
+_LARGEST: Final = 16 * 2**20
+"""Bytes of a settings file."""
 _PLACE: Final = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
 
 def read_settings(path: Path, *, named: bool) -> Settings:
     """The settings in a file; raises `SettingsError`. A missing file is only an error if the user `named` it."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = _octets(path).decode("utf-8-sig")
     except FileNotFoundError:
         if not named:
             return Settings()
@@ -43,6 +46,18 @@ def read_settings(path: Path, *, named: bool) -> Settings:
     if mistakes:
         raise SettingsError(mistakes)
     return _settings(tree)
+
+
+def _octets(path: Path) -> bytes:
+    """What is in a file; raises `OSError` where it is a device, or a FIFO that a shell has not just made for it."""
+    is_piped = path.is_relative_to("/dev/fd") or path == Path("/dev/stdin")
+    if not path.is_file() and path.exists() and not path.is_dir() and not is_piped:
+        raise OSError(errno.EINVAL, "it is no file but a FIFO or a device")
+    with path.open("rb") as file:
+        octets = file.read(_LARGEST + 1)
+    if len(octets) > _LARGEST:
+        raise OSError(errno.EFBIG, f"it has more than {_LARGEST} bytes")
+    return octets
 
 
 def settings_from(tree: Mapping[str, Any]) -> Settings:

@@ -145,7 +145,7 @@ class BusTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     byte_burst: Count = 67_108_864
     """Bytes it may send at once before that."""
     registrations: Count = 5_000
-    """Intents and entities that a client may register."""
+    """Intents and entities that a client may register; all on this machine without a token together, twice as many."""
     registration_bytes: Count = 8_388_608
     """Bytes of the Messages that register them."""
     handshake: Seconds = 5.0

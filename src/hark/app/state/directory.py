@@ -39,6 +39,10 @@ def make_directory(path: Path) -> None:
         raise StateError(f"{path} cannot be used for state: {error.strerror}; choose another with --state") from None
     if mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise StateError(f"{path} can be written to by others; chmod go-w {path}, or choose another with --state")
+    for file in path.iterdir():  # to read a FIFO waits for whatever writes to it
+        with suppress(OSError):
+            if stat.S_ISFIFO(file.lstat().st_mode) or stat.S_ISCHR(file.lstat().st_mode):
+                raise StateError(f"{file} is no file but a FIFO or a device; remove it")
 
 
 def check_writable(directory: Path) -> None:
@@ -67,7 +71,7 @@ class Lock:
     """
 
     def __init__(self, directory: Path, parts: Collection[str] = ()) -> None:
-        """Take the lock; raises `Locked` when somebody else has it."""
+        """Take the lock; raises `Locked` when another process has it."""
         self._descriptors: list[int] = []
         try:
             self._descriptors.append(_take(directory, _LOCK, alone=not parts))

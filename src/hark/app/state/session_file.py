@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from hark.model import Session
-from hark.model.session_merge import LARGEST_SESSION, known_fields
+from hark.model.session_merge import FOR_ONE_UTTERANCE, LARGEST_SESSION, known_fields
 
 log = logging.getLogger("hark.app")
 
@@ -83,3 +84,20 @@ def session_of(octets: bytes) -> Session:
     if not session.is_default:
         raise ValueError(f"it holds the session {session.session_id!r} in place of the default one")
     return session
+
+
+def session_advice(state: Path) -> Iterator[str]:
+    """What the stored session holds that only the settings can set for good (ruling R16)."""
+    path = state / _NAME
+    try:
+        if path.exists() and not path.is_file():
+            raise ValueError("it is no file")
+        stored = msgspec.json.decode(path.read_bytes())
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, RecursionError) as error:
+        yield f"{path} cannot be read ({error}); the next start sets it aside and begins anew"
+        return
+    held = [name for name in FOR_ONE_UTTERANCE if isinstance(stored, dict) and name in stored]
+    if held:
+        yield f"{path} holds {', '.join(held)} from an older version; it has no effect, and the next turn drops it"

@@ -213,7 +213,7 @@ class State:
         make_directory(directory)
         self.directory = directory
         self._worker = worker
-        self._lock = Lock(directory, (worker,) if worker else parts)
+        self.lock = Lock(directory, (worker,) if worker else parts)
         try:
             check_writable(directory)
             sessions = SessionFile(directory, worker, private=private, largest=settings.limits.session)
@@ -225,7 +225,7 @@ class State:
             self.turns = TurnsFile(directory, private=private) if "understand" in parts and not worker else None
             """The turns that are open, for the next process if this one dies; a worker leaves them to the broker."""
         except BaseException:
-            self._lock.release()
+            self.lock.release()
             raise
         part = worker or ("" if has_session else "-".join(parts))
         limits = settings.trace
@@ -263,4 +263,4 @@ class State:
         if self.turns is not None:
             self.turns.forget_session()
             self.turns.close()
-        self._lock.release()
+        self.lock.release()

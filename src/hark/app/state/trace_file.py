@@ -178,7 +178,5 @@ def _find(directory: Path, names: tuple[str, ...], prefix: str) -> TraceRecord |
 
 def _newest_first(directory: Path, names: tuple[str, ...]) -> Iterator[bytes]:
     for name in names:
-        try:
+        if (directory / name).is_file():
             yield from reversed((directory / name).read_bytes().splitlines())
-        except FileNotFoundError:
-            continue

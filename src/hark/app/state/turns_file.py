@@ -15,9 +15,9 @@ from hark.model import MalformedMessage, Message, Session, decode, encode
 log = logging.getLogger("hark.app")
 
 _NAME: Final = "turns.log"
-_SMALL: Final = 65_536
+SMALL: Final = 65_536
 """Bytes from which on the file is emptied when no turn is open."""
-_LARGE: Final = 8_388_608
+LARGE: Final = 8_388_608
 """Bytes from which on it is written anew with the turns that are open."""
 
 
@@ -63,7 +63,7 @@ class TurnsFile:
         """As promised by `Journal`."""
         self._open.pop(utterance_id, None)
         self._write(b"-" + utterance_id.encode() + b"\n")
-        if (self._size > _SMALL and not self._open) or self._size > _LARGE:
+        if (self._size > SMALL and not self._open) or self._size > LARGE:
             self._rewrite()
 
     def session(self, session: Session) -> None:
@@ -113,7 +113,7 @@ class TurnsFile:
 
 
 def settle_session(directory: Path, sessions: SessionFile) -> None:
-    """Write the session that a killed process has noted where it belongs. Whoever takes the directory does so first."""
+    """Write the session that a killed process has noted where it belongs; the next process does so first."""
     noted = _read(directory / _NAME).session
     if not noted:
         return

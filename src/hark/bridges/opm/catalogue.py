@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from importlib import metadata
 from importlib.util import find_spec
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
 from hark import hints
 from hark.spec import TRANSFORMER_TYPES
+
+if TYPE_CHECKING:
+    from importlib import metadata
 
 FoundKind = Literal[
     "audio", "utterance", "metadata", "intent", "dialog", "tts",
@@ -102,6 +104,8 @@ class FoundPlugin(msgspec.Struct, frozen=True, kw_only=True):
 
     def load(self) -> Any:
         """Its class; importing it may raise anything."""
+        from importlib import metadata  # here: it costs 2 MB, and most assistants have no such plugin
+
         return metadata.EntryPoint(self.name, self.place, self.group).load()
 
 
@@ -163,6 +167,8 @@ def plugin_id(name: str, kind: FoundKind) -> str:
 
 
 def _packages(path: Iterable[str] | None) -> Iterator[metadata.Distribution]:
+    from importlib import metadata
+
     seen: set[str] = set()
     for package in metadata.distributions() if path is None else metadata.distributions(path=list(path)):
         name = (package.metadata["Name"] or "").lower()

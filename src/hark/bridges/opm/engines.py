@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Final
 
 from hark.bridges.opm.catalogue import FoundKind, FoundPlugin, found
-from hark.bridges.opm.instance import accepts, make
+from hark.bridges.opm.instance import accepts, make, shut_down
 from hark.model.wav import MalformedWav, read_wav
 from hark.plugins import Audio
 from hark.plugins.engines import (
@@ -35,7 +35,7 @@ class OvosEngine(Engine):
     Settings = dict  # type: ignore[assignment]  # whatever the plugin understands
     settings: dict[str, Any]
 
-    _inner: Any
+    _inner: Any = None
 
     def load(self) -> None:
         self._inner = make(self.found, self.settings, lang=self.settings.get("lang", "en-us"))
@@ -43,11 +43,7 @@ class OvosEngine(Engine):
         self.langs = tuple(map(str, known)) if isinstance(known, set | list | tuple) and known else None
 
     def unload(self) -> None:
-        inner = getattr(self, "_inner", None)
-        for name in ("shutdown", "stop"):
-            if callable(getattr(inner, name, None)):
-                getattr(inner, name)()
-                break
+        shut_down(self._inner, "shutdown", "stop")
 
     def about(self) -> str:
         return f"{self.found.package} {self.found.version}"
@@ -55,7 +51,7 @@ class OvosEngine(Engine):
 
 class OvosSTT(OvosEngine, STTEngine):
     def transcribe(self, audio: Audio, lang: str) -> Transcript:
-        data = _audio_data(audio)
+        data = audio_data(audio)
         inner = self._inner
         if callable(getattr(inner, "stream_start", None)):
             inner.stream_start(lang)
@@ -158,7 +154,7 @@ def engine_names(kind: EngineKind) -> Collection[str]:
     return [one.id for one in found((_CLASSES[kind][0],))] if kind in _CLASSES else ()
 
 
-def _audio_data(audio: Audio) -> Any:
+def audio_data(audio: Audio) -> Any:
     try:
         made: Any = import_module("ovos_plugin_manager.utils.audio").AudioData
     except (ImportError, AttributeError):  # older than that class

@@ -35,7 +35,7 @@ _LEGACY: Final = frozenset(
 
 
 class LegacyBus:
-    """Stands in for a `MessageBusClient`. One for each plugin; its listeners run one at a time, on a worker thread."""
+    """Replaces a `MessageBusClient`. One for each plugin; its listeners run one at a time, on a worker thread."""
 
     def __init__(self, host: Host, name: str) -> None:
         self._host = host

@@ -1,13 +1,16 @@
-"""Make instances of OVOS's plugin classes, whose constructors differ by generation."""
+"""Instances of OVOS's plugin classes, whose constructors differ by generation, and the plugins of Hark around them."""
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from hark.bridges.opm import mycroft_conf
 from hark.bridges.opm.catalogue import FoundPlugin
+from hark.bridges.opm.facade import LegacyBus
+from hark.plugins import Plugin
 from hark.plugins.engines import Unavailable
 
 
@@ -39,6 +42,36 @@ def make(found: FoundPlugin, settings: Mapping[str, Any], **offered: Any) -> Any
     if isinstance(own, dict) and any(own.get(key) != value for key, value in config.items()):
         instance.config = {**own, **config}  # its constructor takes a configuration, and drops it
     return instance
+
+
+def shut_down(instance: Any, *names: str) -> None:
+    """Call the first of these methods that an instance has, if it has one."""
+    for name in names:
+        if callable(getattr(instance, name, None)):
+            getattr(instance, name)()
+            return
+
+
+class OvosPlugin(Plugin):
+    """What pipeline plugins and transformers have in common: the instance, made off the event loop, and its bus."""
+
+    found: ClassVar[FoundPlugin]
+    Settings = dict  # type: ignore[assignment]  # whatever the plugin understands
+    settings: dict[str, Any]
+
+    _inner: Any = None
+    _bus: LegacyBus
+
+    async def start(self) -> None:
+        self._bus = LegacyBus(self.host, self.id)
+        await asyncio.to_thread(self._make)
+
+    async def stop(self) -> None:
+        await asyncio.to_thread(shut_down, self._inner, "default_shutdown", "shutdown")
+        self._bus.close()
+
+    def _make(self) -> None:
+        self._inner = make(self.found, self.settings, bus=self._bus)
 
 
 def accepts(function: Any, *names: str) -> set[str]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import msgspec
 
-from hark.bridges.opm.catalogue import FoundPlugin
-from hark.bridges.opm.facade import LegacyBus, legacy_message, legacy_session, vocabulary_prefix
-from hark.bridges.opm.instance import make
+from hark.bridges.opm.facade import legacy_message, legacy_session, vocabulary_prefix
+from hark.bridges.opm.instance import OvosPlugin
 from hark.bridges.opm.transformers import slot_text
 from hark.model.frozen import Frozen
 from hark.plugins import Declined, Match, PipelinePlugin, Round, Session, Turn, handles
@@ -26,31 +25,12 @@ _TRAINS_AFTER: Final = 2.0
 """Seconds after its start at which a plugin that learns is told to; later registrations are learnt when needed."""
 
 
-class OvosPipelinePlugin(PipelinePlugin):
+class OvosPipelinePlugin(OvosPlugin, PipelinePlugin):
     """A matcher of OVOS. An entry of the pipeline may choose its `level`: "high", "medium" or "low"."""
 
-    found: ClassVar[FoundPlugin]
-    Settings = dict  # type: ignore[assignment]  # whatever the plugin understands
-    settings: dict[str, Any]
-
-    _inner: Any
-    _bus: LegacyBus
-
     async def start(self) -> None:
-        self._bus = LegacyBus(self.host, self.id)
-        await asyncio.to_thread(self._make)
+        await super().start()
         self.host.task(self._train_early(), "trains")
-
-    def _make(self) -> None:
-        self._inner = make(self.found, self.settings, bus=self._bus)
-
-    async def stop(self) -> None:
-        inner = getattr(self, "_inner", None)
-        for name in ("default_shutdown", "shutdown"):
-            if callable(getattr(inner, name, None)):
-                await asyncio.to_thread(getattr(inner, name))
-                break
-        self._bus.close()
 
     async def _train_early(self) -> None:
         """Train once the skills have registered, so that the first utterance does not wait for it."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
-from hark.bridges.opm.catalogue import FoundPlugin
-from hark.bridges.opm.facade import LegacyBus, legacy_session
-from hark.bridges.opm.instance import accepts, make
+from hark.bridges.opm.facade import legacy_session
+from hark.bridges.opm.instance import OvosPlugin, accepts, make
 from hark.model import MalformedMessage
 from hark.model.lang import canonical, is_tag
 from hark.model.wav import MalformedWav, read_wav, write_wav
@@ -35,26 +33,12 @@ _KEPT: Final = RUNTIME_KEYS | {SOURCE, DESTINATION, SKILL_ID, PIPELINE_ID, "lang
 _OWN: Final = "hark_"
 
 
-class OvosTransformer(Transformer):
+class OvosTransformer(OvosPlugin, Transformer):
     """What the six kinds have in common."""
 
-    found: ClassVar[FoundPlugin]
-    Settings = dict  # type: ignore[assignment]  # whatever the plugin understands
-    settings: dict[str, Any]
-
-    _inner: Any
-    _bus: LegacyBus
-
     async def start(self) -> None:
-        self._bus = LegacyBus(self.host, self.id)
         self._reported: set[str] = set()
-        await asyncio.to_thread(self._make)
-
-    async def stop(self) -> None:
-        inner: Any = getattr(self, "_inner", None)
-        if callable(getattr(inner, "default_shutdown", None)):
-            await asyncio.to_thread(inner.default_shutdown)
-        self._bus.close()
+        await super().start()
 
     def _make(self) -> None:
         self._inner = make(self.found, self.settings)

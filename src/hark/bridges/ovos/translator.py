@@ -84,7 +84,7 @@ class _Call:
 
 
 class OvosTranslator:
-    """Translates for one connection; see `Translator`.
+    """Translates for one connection; see `ClientTranslator`.
 
     The generation of a client shows: one of the older line asks for the session when it connects, and uses only older
     names; it gets copies under older names besides each Message. One of the newer line translates by itself.
@@ -157,7 +157,7 @@ class OvosTranslator:
     # From the client to the bus.
 
     def from_client(self, message: Message) -> Iterable[Message]:
-        """See `Translator`."""
+        """See `ClientTranslator`."""
         if any(mark in message.context for mark in names.TWIN_MARKS):
             self.is_older = False
             return ()  # the Message itself came before it
@@ -429,7 +429,7 @@ class OvosTranslator:
     # From the bus to the client.
 
     def to_client(self, message: Message) -> Iterable[Message] | None:
-        """See `Translator`."""
+        """See `ClientTranslator`."""
         session = message.session if message.session_id != DEFAULT_SESSION_ID else None
         if session is not None:
             remember(self._sessions, session.session_id, session)
@@ -527,7 +527,7 @@ class OvosTranslator:
         self.bridge.clock.after(seconds, lambda: self.link.send(about.forward("recognizer_loop:audio_output_end")))
 
     def close(self) -> None:
-        """See `Translator`."""
+        """See `ClientTranslator`."""
         if self._gathering is not None:
             self._gathering.cancel()
         self._asked.clear()

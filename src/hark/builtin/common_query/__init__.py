@@ -1,4 +1,4 @@
-"""Questions of fact, answered by whoever knows best."""
+"""Questions of fact, answered by the skill that knows best."""
 
 from hark.builtin.common_query.plugin import CommonQuery
 

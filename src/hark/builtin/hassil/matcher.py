@@ -50,7 +50,7 @@ class HassilMatcher(PipelinePlugin):
             self.host.on(topics.ENTITY_REGISTER, self._values)
 
     def match(self, utterances: Sequence[str], lang: str, session: Session) -> Match | Declined:
-        """The first candidate that hassil recognises and somebody can answer."""
+        """The first candidate that hassil recognises and a skill can answer."""
         sentences = self._sentences(lang)
         if sentences is None:
             return Declined(f"no sentences in {lang}; [plugins.hassil] package or paths name some")
@@ -75,7 +75,7 @@ class HassilMatcher(PipelinePlugin):
             return None
         return sentences.answers.text(turn.slots[_INTENT], turn.slots[_RESPONSE], turn.slots)
 
-    def known_intents(self, session_id: str) -> Iterator[Mapping[str, str]]:  # noqa: ARG002 - the same for everybody
+    def known_intents(self, session_id: str) -> Iterator[Mapping[str, str]]:  # noqa: ARG002 - the same for every session
         """Every intent the sentences have."""
         for lang, sentences in self._languages.items():
             for name in sentences.names if self.settings.skill_id else ("answer",):

@@ -13,7 +13,9 @@ from importlib import import_module
 from logging import Logger
 from pathlib import Path
 from typing import Any, Final, Literal, cast
+from urllib.parse import parse_qsl, urlsplit
 
+from hark.builtin.local_network import is_local, is_secret, is_this_machine
 from hark.hints import install_extra
 from hark.plugins import Clock, Tool
 
@@ -24,6 +26,8 @@ _MOST_TOOLS: Final = 500
 _MOST_PAGES: Final = 20
 _LONGEST_TEXT: Final = 100_000
 """Characters of a result."""
+_SHORTEST_SECRET: Final = 6
+"""Characters; what is shorter is no secret, and may be in any text."""
 _LOST: Final = 15.0
 """Seconds between two checks whether the server is still there."""
 
@@ -65,8 +69,13 @@ class McpServer:
         """What is wrong with these settings; empty if nothing is."""
         if bool(self.command) == bool(self.url):
             return "it needs either a command or a url"
-        if self.url and not self.url.startswith(("http://", "https://")):
+        parts = urlsplit(self.url)
+        if self.url and (parts.scheme not in ("http", "https") or not parts.hostname):
             return f"{self.url!r} is no http or https URL"
+        named = [*self.headers, *(name for name, _ in parse_qsl(parts.query))]
+        sends_secret = self.token_file or self.token_variable or any(map(is_secret, named))
+        if sends_secret and parts.scheme == "http" and not is_local(parts.hostname or ""):
+            return "its token would be sent unencrypted over the network; use an https URL"
         return ""
 
     def token(self) -> str:
@@ -100,6 +109,7 @@ class McpConnection:
         self.tried = asyncio.Event()
         """Set when the first attempt has succeeded or failed."""
         self._was_connected = False
+        self._token = ""
         self._closing = asyncio.Event()
         self._ended = asyncio.Event()
 
@@ -130,7 +140,7 @@ class McpConnection:
             if self._closing.is_set():
                 return wait
             wait = _FIRST_WAIT if self._was_connected else wait
-            self.failure = _reason(error)
+            self.failure = self._reason(error)
             self._log.warning("the MCP server %s: %s; trying again in %g s", self.name, self.failure, wait)
         finally:
             self._client = None
@@ -187,29 +197,45 @@ class McpConnection:
         except ListenNotSupportedError:
             return
         except Exception as error:  # noqa: BLE001 - it is not offered, or the connection broke, which shows elsewhere
-            self._log.debug("the MCP server %s sends no events: %s", self.name, _reason(error))
+            self._log.debug("the MCP server %s sends no events: %s", self.name, self._reason(error))
 
     def _transport(self) -> Any:
         server = self._server
         if server.command:
             return _started(server)
-        headers, token = dict(server.headers), server.token()
-        if token:
-            headers["Authorization"] = f"Bearer {token}"
+        headers, self._token = dict(server.headers), server.token()
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
         if server.transport == "sse":
             from mcp.client.sse import sse_client
 
-            return sse_client(server.url, headers=headers, timeout=server.connect_timeout)
-        return _reached(server.url, headers, server.connect_timeout)
+            return sse_client(
+                server.url, headers=headers, timeout=server.connect_timeout, httpx_client_factory=partial(_http, server)
+            )
+        return _reached(server, headers)
 
     async def _notified(self, message: Any) -> None:
         if isinstance(message, Exception):
-            self.failure = _reason(message)
+            self.failure = self._reason(message)
             return
         method = getattr(message, "method", None) or getattr(getattr(message, "root", None), "method", None)
         if method == "notifications/tools/list_changed":
             await self.list_tools()
             self._changed()
+
+    def _reason(self, error: BaseException) -> str:
+        """What went wrong, without what is secret in the settings of the server."""
+        while isinstance(error, BaseExceptionGroup) and error.exceptions:
+            error = error.exceptions[0]
+        if isinstance(error, TimeoutError):
+            return "it was not ready in time"
+        text = str(error) or type(error).__name__
+        if self._server.url:
+            parts = urlsplit(self._server.url)
+            text = text.replace(self._server.url, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
+        for secret in (self._token, *self._server.headers.values(), *self._server.env.values()):
+            text = text.replace(secret, "(secret)") if len(secret) >= _SHORTEST_SECRET else text
+        return text
 
     async def list_tools(self) -> None:
         """Read the list of tools from the server, if it is connected."""
@@ -232,11 +258,14 @@ class McpConnection:
 
     def _tool(self, described: Any) -> Tool:
         from jsonschema.validators import validator_for  # type: ignore[import-untyped]
+        from referencing import Registry
 
         takes = cast("Mapping[str, Any]", described.input_schema)
         gives: Mapping[str, Any] = described.output_schema or {}
         hints = described.annotations
-        arguments, results = validator_for(takes)(takes), validator_for(gives)(gives)
+        # With a registry of its own, nothing that a schema refers to is fetched from anywhere.
+        arguments = validator_for(takes)(takes, registry=Registry())
+        results = validator_for(gives)(gives, registry=Registry())
         destructive = hints is not None and hints.destructive_hint is True and hints.read_only_hint is not True
 
         def check_arguments(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -273,7 +302,7 @@ class McpConnection:
         except Exception as error:  # noqa: BLE001 - transports raise what their libraries do
             if not isinstance(error, _protocol_error()):
                 self._lost.set()  # the pipe or the connection broke: begin again
-            raise McpError(_reason(error)) from None
+            raise McpError(self._reason(error)) from None
         texts = [_text(content) for content in result.content]
         if result.is_error:
             raise McpError(" ".join(texts)[:2_000] or "the tool failed")
@@ -296,17 +325,25 @@ async def _started(server: McpServer) -> AsyncIterator[Any]:
 
 
 @asynccontextmanager
-async def _reached(url: str, headers: Mapping[str, str], seconds: float) -> AsyncIterator[Any]:
+async def _reached(server: McpServer, headers: Mapping[str, str]) -> AsyncIterator[Any]:
     """A server by streamable HTTP; answers may take as long as calls may, which is bounded elsewhere."""
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    timeout = httpx2.Timeout(seconds, read=None)
+    timeout = httpx2.Timeout(server.connect_timeout, read=None)
     async with (
-        httpx2.AsyncClient(headers=dict(headers), timeout=timeout) as http,
-        streamable_http_client(url, http_client=http) as streams,
+        _http(server, dict(headers), timeout) as http,
+        streamable_http_client(server.url, http_client=http) as streams,
     ):
         yield streams
+
+
+def _http(server: McpServer, headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None) -> Any:
+    """An HTTP client for a server; to this machine not through the proxy that is meant for the web."""
+    import httpx2
+
+    outside = not is_this_machine(urlsplit(server.url).hostname or "")
+    return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=auth, trust_env=outside)
 
 
 def missing() -> str:
@@ -340,14 +377,6 @@ def _text(content: Any) -> str:
 
 def _is_one_of(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _reason(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]
-    if isinstance(error, TimeoutError):
-        return "it was not ready in time"
-    return f"{error}" or type(error).__name__
 
 
 def _thawed(value: Any) -> Any:

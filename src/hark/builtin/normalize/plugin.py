@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hark.builtin.normalize.wrapping import Wrapping
+from hark.builtin.normalize.courtesy import CourtesyWords
 from hark.intents.text import straight_quotes
 from hark.model.lang import resolve
 from hark.plugins import Ctx, UtteranceTransformer
@@ -40,18 +40,18 @@ class Normalize(UtteranceTransformer):
     settings: Settings
 
     async def start(self) -> None:
-        self._wrappings: dict[str, Wrapping] = {}
+        self._courtesy: dict[str, CourtesyWords] = {}
 
     def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
         lang = ctx.lang or resolve(None, ctx.session, self.host.langs, self.host.lang)
-        wrapping = self._wrappings.get(lang) or self._wrapping(lang)
+        courtesy = self._courtesy.get(lang) or self._words_of(lang)
         found: list[str] = []
         for utterance in utterances:
             said = " ".join(straight_quotes(utterance).split())
             if "'" in said:
-                said = _APOSTROPHED.sub(lambda word: _long_form(word[0], wrapping.short_forms), said)
-            text = _written_out(said, wrapping.short_forms)
-            request = wrapping.stripped(text) if self.settings.strip else None
+                said = _APOSTROPHED.sub(lambda word: _long_form(word[0], courtesy.short_forms), said)
+            text = _written_out(said, courtesy.short_forms)
+            request = courtesy.stripped(text) if self.settings.strip else None
             if request is None:
                 found.append(text)
             elif request.is_certain and ctx.session.response_mode is None:
@@ -62,11 +62,11 @@ class Normalize(UtteranceTransformer):
                 found.append(said)
         return list(dict.fromkeys(found)) if len(found) > 1 else found
 
-    def _wrapping(self, lang: str) -> Wrapping:
-        if len(self._wrappings) >= 32:  # clients may state what they like
-            self._wrappings.clear()
+    def _words_of(self, lang: str) -> CourtesyWords:
+        if len(self._courtesy) >= 32:  # clients may state what they like
+            self._courtesy.clear()
         names = (*self.settings.wake_words, *self.settings.names)
-        made = self._wrappings[lang] = Wrapping(lang, names)
+        made = self._courtesy[lang] = CourtesyWords(lang, names)
         return made
 
 

@@ -5,61 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Final, Literal
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl, urljoin, urlsplit
 
-import msgspec
+from hark.builtin.local_network import is_local, is_secret, is_this_machine
+from hark.builtin.persona.stream import ChatError, ToolCall, ToolCalls, events
 
 if TYPE_CHECKING:
     import httpx
 
-Trouble = Literal[
-    "address", "unreachable", "unknown_host", "certificate", "key", "not_found", "busy", "server", "cut", "stalled",
-    "garbage", "too_long", "proxy", "refused", "silent",
-]  # fmt: skip
-"""What can go wrong; each has a sentence of its own to say."""
-
-_ERROR_LENGTH: Final = 300
-"""Characters of a server's error message that are passed on."""
-_LAST_WORD: Final = 0.05
-"""Seconds that a server has to end a stream after the last event."""
 _LONGEST_PAGE: Final = 20_000
 """Bytes of an error page that are read."""
-_LONGEST_LINE: Final = 1_000_000
-"""Bytes of one event of a stream."""
-
-
-class ChatError(Exception):
-    """A model that could not answer: `trouble` says how, the text says it for people who operate it."""
-
-    def __init__(self, trouble: Trouble, text: str, retry_after: float | None = None) -> None:
-        super().__init__(text)
-        self.trouble = trouble
-        self.retry_after = retry_after
-        """Seconds after which the server wants to be asked again, if it said so."""
-
-    @property
-    def may_pass(self) -> bool:
-        """Whether it will help to ask elsewhere first for a while."""
-        return self.trouble in ("unreachable", "busy", "server", "cut", "stalled", "proxy", "unknown_host")
-
-    @property
-    def may_pass_soon(self) -> bool:
-        """Whether it may help to ask again at once."""
-        return self.trouble in ("busy", "server", "cut")
-
-
-@dataclass(frozen=True)
-class ToolCall:
-    """A tool that the model wants called."""
-
-    id: str
-    name: str
-    arguments: str
-    """JSON, as the model wrote it."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +44,13 @@ class ModelEndpoint:
     @property
     def is_here(self) -> bool:
         """Whether the endpoint is on this machine."""
-        host = urlsplit(self.url).hostname or ""
-        return host == "localhost" or host.startswith("127.") or host == "::1"
+        return is_this_machine(urlsplit(self.url).hostname or "")
+
+    def address(self, path: str) -> str:
+        """The URL of something there."""
+        parts = urlsplit(self.url)
+        before = parts.path.rstrip("/").removesuffix("/chat/completions")
+        return parts._replace(path=f"{before}/{path}", fragment="").geturl()
 
     def problem(self) -> str | None:
         """Why the endpoint cannot be used as it is configured, if so."""
@@ -96,7 +59,9 @@ class ModelEndpoint:
             return f'{self.url!r} is not the URL of an endpoint, such as "http://127.0.0.1:11434/v1"'
         if parts.username or parts.password:
             return f"the URL of {self.name} holds a password; put it into a key_file instead"
-        if self.key and parts.scheme == "http" and not _is_local(parts.hostname):
+        if secret := next((name for name, _ in parse_qsl(parts.query) if is_secret(name)), ""):
+            return f"the URL of {self.name} holds a key ({secret}); put it into a key_file instead"
+        if self.key and parts.scheme == "http" and not is_local(parts.hostname):
             return f"the key for {self.name} would be sent unencrypted over the network; use an https URL"
         return None
 
@@ -115,7 +80,10 @@ class ChatClient:
         """The models that the endpoint has, as far as is known."""
         timeout = httpx.Timeout(endpoint.stall_timeout, connect=endpoint.connect_timeout)
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=4)
-        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, headers={"User-Agent": "hark"})
+        # What is said to a model on this machine is not for a proxy that is meant for the web.
+        self._client = httpx.AsyncClient(
+            timeout=timeout, limits=limits, headers={"User-Agent": "hark"}, trust_env=not endpoint.is_here
+        )
 
     async def close(self) -> None:
         """Close all connections."""
@@ -147,7 +115,7 @@ class ChatClient:
             request["model"] = name
         if tools:
             request["tools"] = list(tools)
-        calls = _ToolCalls()
+        calls = ToolCalls()
         length = 0
         now = asyncio.get_running_loop().time
         latest = now() + self.endpoint.time_limit
@@ -156,16 +124,15 @@ class ChatClient:
             if "event-stream" not in kind:
                 sent = kind or "no content type"
                 raise ChatError("garbage", f"{self.endpoint.name} answered with {sent}, not with a stream")
-            async for event in _events(response):
+            async for event in events(response):
                 if now() > latest:
                     raise ChatError("too_long", f"{self.endpoint.name} took more than {self.endpoint.time_limit:g} s")
-                for choice in event.choices[:1]:
-                    calls.add(choice.delta.tool_calls or ())
-                    if choice.delta.content:
-                        length += len(choice.delta.content)
-                        if length > self.endpoint.longest:
-                            raise ChatError("too_long", f"the answer of {self.endpoint.name} did not end")
-                        yield choice.delta.content
+                calls.add(event.tool_calls)
+                if event.text:
+                    length += len(event.text)
+                    if length > self.endpoint.longest:
+                        raise ChatError("too_long", f"the answer of {self.endpoint.name} did not end")
+                    yield event.text
         for call in calls.complete():
             yield call
 
@@ -177,12 +144,15 @@ class ChatClient:
 
         place = self.endpoint.name
         headers = {"Authorization": f"Bearer {self.endpoint.key}"} if self.endpoint.key else {}
-        url = f"{self.endpoint.url.rstrip('/')}/{path}"
+        url = self.endpoint.address(path)
         try:
             async with self._client.stream(method, url, json=body, headers=headers) as response:
                 if response.status_code != 200:
                     raise _refusal(place, response, await self._body(response))
                 yield response
+        except ChatError as error:
+            error.shorten(self.endpoint.key)
+            raise
         except httpx.ProxyError as error:
             raise ChatError("proxy", f"the proxy on the way to {place} refused: {_text(error)}") from error
         except httpx.ConnectTimeout as error:
@@ -197,110 +167,26 @@ class ChatClient:
             raise ChatError("unreachable", f"{place}: {_text(error)}") from error
 
     async def _body(self, response: httpx.Response) -> str:
-        """The beginning of an error page. A server may send back what it was sent: never the key."""
+        """The beginning of a page."""
         body = b""
         async for piece in response.aiter_bytes():
             body += piece
             if len(body) > _LONGEST_PAGE:
                 break
-        text = body.decode(errors="replace")
-        return text.replace(self.endpoint.key, "(key)") if self.endpoint.key else text
-
-
-class _Function(msgspec.Struct):
-    name: str | None = None
-    arguments: str | None = None
-
-
-class _CallPiece(msgspec.Struct):
-    index: int = 0
-    id: str | None = None
-    function: _Function = msgspec.field(default_factory=_Function)
-
-
-class _Delta(msgspec.Struct):
-    content: str | None = None
-    tool_calls: list[_CallPiece] | None = None
-
-
-class _Choice(msgspec.Struct):
-    delta: _Delta = msgspec.field(default_factory=_Delta)
-    finish_reason: str | None = None
-
-
-class _Event(msgspec.Struct):
-    choices: list[_Choice] = msgspec.field(default_factory=list)
-    error: Any = None
-
-
-_NOTHING: Final = _Event()
-_read_event = msgspec.json.Decoder(_Event).decode
-
-
-class _ToolCalls:
-    """Puts together tool calls, which come in pieces."""
-
-    def __init__(self) -> None:
-        self._calls: dict[int, list[str]] = {}
-
-    def add(self, pieces: Sequence[_CallPiece]) -> None:
-        for piece in pieces:
-            call = self._calls.setdefault(piece.index, ["", "", ""])
-            call[0] = call[0] or piece.id or ""
-            call[1] += piece.function.name or ""
-            call[2] += piece.function.arguments or ""
-            if len(call[2]) > _LONGEST_LINE:
-                raise ChatError("too_long", "the model wrote endless arguments for a tool")
-
-    def complete(self) -> list[ToolCall]:
-        named = [(number, call) for number, call in sorted(self._calls.items()) if call[1]]
-        return [ToolCall(call[0] or f"call_{number}", call[1], call[2] or "{}") for number, call in named]
-
-
-async def _events(response: httpx.Response) -> AsyncIterator[_Event]:
-    """The events of a stream (server-sent events; comments and other fields are passed over)."""
-    waiting = b""
-    ended = False
-    pieces = response.aiter_bytes()
-    async for piece in pieces:
-        yield _NOTHING  # so that the time is looked at, whatever it is that keeps coming
-        *lines, waiting = (waiting + piece).split(b"\n")
-        if len(waiting) > _LONGEST_LINE or any(len(line) > _LONGEST_LINE for line in lines):
-            raise ChatError("too_long", "the model sent more in one piece than is read")
-        for line in lines:
-            data = line.rstrip(b"\r").removeprefix(b"data:").strip() if line.startswith(b"data:") else b""
-            if data == b"[DONE]":
-                # A connection that is read to its end can be used again; one that stays open is not waited for.
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_LAST_WORD):
-                        async for _ in pieces:
-                            pass
-                return
-            if data:
-                event = _event(data)
-                ended = ended or any(choice.finish_reason for choice in event.choices)
-                yield event
-    if not ended:
-        raise ChatError("cut", "the answer broke off")
-
-
-def _event(data: bytes) -> _Event:
-    try:
-        event = _read_event(data)
-    except (msgspec.DecodeError, UnicodeError) as error:
-        raise ChatError("garbage", f"the model sent what is no event of a chat: {str(error)[:100]}") from None
-    if event.error:
-        raise ChatError("server", f"the model reported an error: {str(event.error)[:_ERROR_LENGTH]}")
-    return event
+        return body.decode(errors="replace")
 
 
 def _refusal(place: str, response: httpx.Response, body: str) -> ChatError:
     status = response.status_code
     said = f"{place} answered {status}: {_message(body)}".rstrip(": ")
+    if response.is_redirect:
+        there = urlsplit(urljoin(str(response.url), response.headers.get("location", "")))
+        return ChatError("refused", f"{place} redirects to {there.scheme}://{there.netloc}, which is not followed")
     if status in (401, 403):
         return ChatError("key", said)
     if status == 404:
-        return ChatError("not_found", said)
+        v1 = "" if "/v1" in response.url.path else "; does the endpoint have to end with /v1?"
+        return ChatError("not_found", said + v1)
     if status == 407:
         return ChatError("proxy", said)
     if status in (408, 425, 429):
@@ -319,13 +205,13 @@ def _unreachable(place: str, error: Exception) -> ChatError:
 
 
 def _message(body: str) -> str:
-    """The error message in an answer, shortened."""
+    """The error message in an answer."""
     try:
         error = json.loads(body)["error"]
         body = str(error["message"] if isinstance(error, dict) else error)
     except (ValueError, KeyError, TypeError):
         pass
-    return " ".join(body.split())[:_ERROR_LENGTH]
+    return " ".join(body.split())
 
 
 def _seconds(text: str | None) -> float | None:
@@ -336,15 +222,4 @@ def _seconds(text: str | None) -> float | None:
 
 
 def _text(error: Exception) -> str:
-    return (str(error) or type(error).__name__)[:_ERROR_LENGTH]
-
-
-def _is_local(host: str) -> bool:
-    """Whether a host is this machine or in the local network."""
-    if host == "localhost" or host.endswith((".localhost", ".local", ".lan", ".home.arpa")) or "." not in host:
-        return True
-    try:
-        address = ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    return address.is_private or address.is_loopback
+    return (str(error) or type(error).__name__)[:300]

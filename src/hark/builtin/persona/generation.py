@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hark.builtin.persona.chat import ChatClient, ChatError, ToolCall
+import msgspec
+
+from hark.builtin.persona.chat import ChatClient
 from hark.builtin.persona.conversation import Said, SentenceCutter, without_thoughts
+from hark.builtin.persona.stream import ChatError, ToolCall
 from hark.builtin.persona.tools import NO_TOOLS, ToolDefinition, ToolError, ToolLimits, ToolSource
 from hark.intents.speech import plain_text
 from hark.plugins import Clock, Turn
@@ -43,7 +45,7 @@ class AnswerSentence:
 
 
 class Models:
-    """The endpoints that may answer, in order of preference: where one cannot, the next stands in."""
+    """The endpoints that may answer, in order of preference: where one cannot, the next is asked."""
 
     def __init__(self, clients: Sequence[ChatClient], clock: Clock) -> None:
         self._clients = clients
@@ -211,22 +213,23 @@ class Generation:
 
     async def _call(self, calls: Sequence[ToolCall], offered: set[str]) -> None:
         """Call the tools that the model wants, one after the other, and add what came of it."""
-        described = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in calls
-        ]
         text = "".join(self._text).strip()
+        described: list[Said] = []
         results: list[Said] = []
         for number, call in enumerate(calls):
-            result = await self._result(call, offered, number)
+            arguments = _object(call.arguments)
+            result = await self._result(call, arguments, offered, number)
+            # Servers read the arguments again, and refuse the whole conversation where they are no JSON.
+            repeated = {"name": call.name, "arguments": call.arguments if arguments is not None else "{}"}
+            described.append({"id": call.id, "type": "function", "function": repeated})
             results.append({"role": "tool", "tool_call_id": call.id, "content": result})
         self._messages += [{"role": "assistant", "content": text or None, "tool_calls": described}, *results]
         self._text.clear()
 
-    async def _result(self, call: ToolCall, offered: set[str], number: int) -> str:
+    async def _result(self, call: ToolCall, arguments: Mapping[str, Any] | None, offered: set[str], number: int) -> str:
         began = self._clock.monotonic()
         try:
-            result = await self._done(call, offered, number)
+            result = await self._done(call, arguments, offered, number)
         except ToolError as error:
             result = f"Error: {str(error)[:1000]}"
         else:
@@ -237,16 +240,12 @@ class Generation:
         self._note(f"tool {call.name}({call.arguments[:200]}) → {result[:200]}  {seconds:.3f} s")
         return result
 
-    async def _done(self, call: ToolCall, offered: set[str], number: int) -> str:
+    async def _done(self, call: ToolCall, arguments: Mapping[str, Any] | None, offered: set[str], number: int) -> str:
         if self._turn is None or call.name not in offered:
             raise ToolError(f"there is no tool {call.name}")
         if number >= self._limits.calls:
             raise ToolError("too many tools at once")
-        try:
-            arguments = json.loads(call.arguments)
-        except ValueError:
-            arguments = None
-        if not isinstance(arguments, dict):
+        if arguments is None:
             raise ToolError("the arguments are not a JSON object")
         try:
             async with self._clock.timeout(self._limits.seconds):
@@ -259,9 +258,17 @@ class Generation:
             self._turn.note(text)
 
 
+def _object(text: str) -> Mapping[str, Any] | None:
+    """What a model wrote as arguments, if it is a JSON object."""
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
 def _spoken(sentence: str) -> str:
     """A sentence without markup; also without such as began in another sentence."""
-    return plain_text(sentence).strip("*_`~ ")
+    return plain_text(sentence.replace("</think>", "")).strip("*_`~ ")
 
 
 def _is_question(text: str) -> bool:

@@ -127,6 +127,8 @@ class IntentTools:
             return
         if message.type == topics.SKILL_DEREGISTER:
             self._registered = {key: one for key, one in self._registered.items() if key[:2] != (scope, skill_id)}
+            self._disabled = {key for key in self._disabled if key[:2] != (scope, skill_id)}
+            self._values = {key: one for key, one in self._values.items() if key[0] != skill_id}
             return
         if message.type == topics.ENTITY_REGISTER:
             entity, samples = data.get("entity_name"), data.get("samples")
@@ -137,7 +139,8 @@ class IntentTools:
             return
         key = (scope, skill_id, name)
         if message.type == topics.INTENT_DISABLE:
-            self._disabled.add(key)
+            if len(self._disabled) < _MOST_REGISTERED:
+                self._disabled.add(key)
         elif message.type == topics.INTENT_ENABLE:
             self._disabled.discard(key)
         elif message.type == topics.INTENT_DEREGISTER:

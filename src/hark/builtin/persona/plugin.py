@@ -12,14 +12,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from hark.builtin.persona.chat import ChatClient, ChatError
+from hark.builtin.persona.chat import ChatClient
 from hark.builtin.persona.conversation import Memory, Said
 from hark.builtin.persona.generation import Generation, Models
 from hark.builtin.persona.settings import OnePersona, PersonaSettings
+from hark.builtin.persona.stream import ChatError
 from hark.builtin.persona.tools import NO_TOOLS, ToolSource
 from hark.builtin.persona.toolset import Toolset
 from hark.hints import install_extra
-from hark.intents import STRICT, Found, TemplatePool, lookup
+from hark.intents import STRICT, Found, TemplatePool, lookup, words
 from hark.intents.answers import yes_or_no
 from hark.intents.locale import Locale, MissingResource, Renderer, Role
 from hark.plugins import Declined, Home, Match, Message, PipelinePlugin, Round, Session, Turn, handles
@@ -27,6 +28,7 @@ from hark.plugins.engines import Unavailable
 from hark.plugins.handlers import ConversationPlugin
 from hark.skills.spoken import spoken_date, spoken_list, spoken_time
 from hark.spec import topics
+from hark.spec.names import TOOL_TURN
 
 FALLBACK: Final = "persona_fallback"
 """The pipeline entry in which it claims what is left (PERSONA-1 §7.1)."""
@@ -43,6 +45,7 @@ _REMEMBERED: Final = 10_000
 _MOST_PERSONAS: Final = 200
 _MOST_QUERIES: Final = 16
 """Questions on ovos.persona.query that are answered at once."""
+_NOT_SAID: Final = re.compile(r"[^\w'’-]+")  # noqa: RUF001 - as people write names
 _FIELD: Final = re.compile(r"\{(persona|lang|time|date|place|skills)\}")
 
 
@@ -69,6 +72,8 @@ class Persona(ConversationPlugin, PipelinePlugin):
         """Sessions in which something is heard, or was: until when."""
         self._answering: dict[asyncio.Task[Any], str] = {}
         """The handlers that run, with their session."""
+        self._last_answers: dict[str, asyncio.Task[Any]] = {}
+        """The latest of them in each session."""
         self._interrupted: set[str] = set()
         """Sessions in which an answer was stopped, until that is known to be what was to be stopped."""
         self._queries = 0
@@ -151,8 +156,9 @@ class Persona(ConversationPlugin, PipelinePlugin):
             if named is None:
                 return None
             # The word between name and question belongs to the question: "what", "why".
-            _, _, query = said.casefold().partition(slots["persona"].casefold())
-            slots = {"persona": named, "query": query.strip(" ,:") or slots["query"]}
+            found = re.search(r"\W+".join(map(re.escape, slots["persona"].split())), said, re.IGNORECASE)
+            query = said[found.end() :].strip(" ,:") if found is not None else ""
+            slots = {"persona": named, "query": query or slots["query"]}
             return self.claim("ask", lang=lang, utterance=said, slots=slots)
         if name == "summon":
             if named is None:
@@ -168,8 +174,8 @@ class Persona(ConversationPlugin, PipelinePlugin):
         return self.claim(name, lang=lang, utterance=said)
 
     def _named(self, spoken: str) -> str | None:
-        wanted = spoken.casefold()
-        return next((name for name in self._personas if name.casefold() == wanted), None)
+        wanted = _words(spoken)
+        return next((name for name in self._personas if wanted and _words(name) == wanted), None)
 
     def _serves(self, persona: str, session_id: str) -> bool:
         return persona in self._personas or session_id in self._retired.get(persona, ())
@@ -189,7 +195,7 @@ class Persona(ConversationPlugin, PipelinePlugin):
 
     def _name_personas(self, pool: TemplatePool) -> None:
         for lang in self.host.langs:
-            names = [name.casefold() for name in self._personas]
+            names = [spoken for name in self._personas if (spoken := _words(name))]
             data = {"skill_id": self.id, "entity_name": "persona", "lang": lang, "samples": names}
             pool.apply(topics.ENTITY_REGISTER, data, "default")
 
@@ -238,8 +244,12 @@ class Persona(ConversationPlugin, PipelinePlugin):
 
     async def _answer(self, turn: Turn, persona: str, said: str) -> None:
         """Say the answer; where the model cannot answer, a sentence that says what is wrong."""
+        self._asked.pop(turn.session.session_id, None)
+        async with self._under_way(turn):
+            await self._say_answer(turn, persona, said)
+
+    async def _say_answer(self, turn: Turn, persona: str, said: str) -> None:
         session_id = turn.session.session_id
-        self._asked.pop(session_id, None)
         messages: list[Said] = [
             self._prompt(persona, turn.lang, turn.home, turn.session),
             *self._memory.recall(persona, session_id),
@@ -251,37 +261,43 @@ class Persona(ConversationPlugin, PipelinePlugin):
             turn.lang,
             model=self._personas.get(persona, OnePersona()).model,
             turn=turn,
-            tools=self.tools,
+            tools=NO_TOOLS if _is_for_a_tool(turn) else self.tools,
             limits=self.settings.tools,
             clock=self.host.clock,
         )
-        async with self._under_way(session_id):
-            try:
-                async with aclosing(answer.sentences()) as sentences:
-                    async for sentence in sentences:
-                        await turn.speak(sentence.text, listen=sentence.asks)
-                        if sentence.asks:
-                            until = self.host.clock.monotonic() + _WAITS
-                            _remember(self._asked, session_id, (persona, until))
-            except ChatError as error:
-                self.host.log.warning("%s", str(error))  # the error itself would keep what was read
-                await turn.say(f"trouble_{error.trouble}")
-            finally:
-                self._memory.keep(persona, session_id, answer.exchange())
+        try:
+            async with aclosing(answer.sentences()) as sentences:
+                async for sentence in sentences:
+                    await turn.speak(sentence.text, listen=sentence.asks)
+                    if sentence.asks:
+                        until = self.host.clock.monotonic() + _WAITS
+                        _remember(self._asked, session_id, (persona, until))
+        except ChatError as error:
+            self.host.log.warning("%s", str(error))  # the error itself would keep what was read
+            await turn.say(f"trouble_{error.trouble}")
+        finally:
+            self._memory.keep(persona, session_id, answer.exchange())
 
     @asynccontextmanager
-    async def _under_way(self, session_id: str) -> AsyncIterator[None]:
-        """An answer that a stop or a wake word ends."""
+    async def _under_way(self, turn: Turn) -> AsyncIterator[None]:
+        """An answer that a stop or a wake word ends. In a session one comes after the other, as they were asked for."""
+        session_id = turn.session.session_id
+        before = self._last_answers.get(session_id)
         task: Any = asyncio.current_task()
         self._answering[task] = session_id
+        self._last_answers[session_id] = task
         self._interrupted.discard(session_id)
         try:
+            if before is not None and not _is_for_a_tool(turn):  # else it would wait for the answer it is a part of
+                await asyncio.wait((before,))
             yield
         except asyncio.CancelledError:
             self._interrupted.add(session_id)
             raise
         finally:
             del self._answering[task]
+            if self._last_answers.get(session_id) is task:
+                del self._last_answers[session_id]
 
     def _prompt(self, persona: str, lang: str, home: Home, session: Session) -> Said:
         now = home.local(self.host.clock.wall())
@@ -418,6 +434,16 @@ def _remember(kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
     kept.move_to_end(key)
     if len(kept) > _REMEMBERED:
         kept.popitem(last=False)
+
+
+def _words(name: str) -> str:
+    """A name as it is said: "Dr. Who" without its full stop."""
+    return " ".join(words(_NOT_SAID.sub(" ", name)))
+
+
+def _is_for_a_tool(turn: Turn) -> bool:
+    """Whether a tool of a model brought this turn about: such an answer has no tools, or it might never end."""
+    return TOOL_TURN in turn.message.context
 
 
 def _spoken_name(skill_id: str) -> str:

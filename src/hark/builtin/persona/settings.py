@@ -57,7 +57,7 @@ class OnePersona:
 
 @dataclass(frozen=True)
 class SecondEndpoint:
-    """The table `[plugins.persona.second]`: a model that stands in when the first cannot answer."""
+    """The table `[plugins.persona.second]`: a model that answers when the first cannot."""
 
     endpoint: str = ""
     model: str = ""

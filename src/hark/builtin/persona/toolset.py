@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import count
 from typing import Any, Final
@@ -29,8 +29,12 @@ _ANSWERED: Final = 1.0
 """Seconds after which a toolbox that has not answered is gone."""
 _NAME: Final = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST_NAME: Final = 64
-_LONGEST_SPOKEN: Final = 160
+_LONGEST_DESCRIPTION: Final = 1_024
+"""Characters that endpoints accept."""
+_LONGEST_SPOKEN: Final = 400
 """Characters of what is said about a dangerous call: a user has to understand it."""
+_LONGEST_VALUE: Final = 60
+"""Characters of one argument in it: a long one does not hide the others."""
 _LOOKED_UP: Final = 8.0
 """Seconds for the skills that know facts."""
 _CLAIMED: Final = 0.5
@@ -68,6 +72,8 @@ class Toolset:
         self._private = frozenset(private)
         self._intents = IntentTools()
         self._boxes: dict[str, Sequence[Mapping[str, Any]]] = {}
+        self._dangerous: set[str] = set()
+        """Tools of boxes that were once said to be dangerous: no later answer on the bus makes them harmless."""
         self._silent: set[str] = set()
         """Toolboxes that have not answered since they were looked for."""
         self._looked = float("-inf")
@@ -118,7 +124,8 @@ class Toolset:
             if len(named) >= self._limits.most:
                 break
             if self._is_allowed(offer.full_name):
-                named.setdefault(offer.definition.name, offer)
+                name = _free_name(offer.definition.name, named)
+                named[name] = replace(offer, definition=replace(offer.definition, name=name))
         return named
 
     def _is_allowed(self, full_name: str) -> bool:
@@ -152,16 +159,21 @@ class Toolset:
 
     def _found(self, answer: Message) -> None:
         box, tools = answer.data.get("toolbox_id"), answer.data.get("tools")
-        if isinstance(box, str) and isinstance(tools, tuple) and len(self._boxes) < _MOST_BOXES:
+        if not isinstance(box, str) or not isinstance(tools, tuple):
+            return
+        if box in self._boxes or len(self._boxes) < _MOST_BOXES:
             self._silent.discard(box)
-            self._boxes[box] = [tool for tool in tools if _is_definition(tool)]
+            self._boxes[box] = found = [tool for tool in tools if _is_definition(tool)]
+            self._dangerous.update(f"{box}/{tool['name']}" for tool in found if tool.get("dangerous") is True)
 
     def _box_offer(self, box: str, tool: Mapping[str, Any]) -> _Offer:
         name, full_name = tool["name"], f"{box}/{tool['name']}"
-        definition = ToolDefinition(_accepted(f"{box}-{name}"), tool["description"], tool["argument_schema"])
+        # Endpoints refuse an object of which they are not told the properties.
+        schema = {"type": "object", "properties": {}, **tool["argument_schema"]}
+        definition = ToolDefinition(_accepted(f"{box}-{name}"), tool["description"][:_LONGEST_DESCRIPTION], schema)
 
         def described(arguments: Mapping[str, Any]) -> str:
-            given = ", ".join(f"{key} {_plain(value)}" for key, value in arguments.items())
+            given = ", ".join(f"{key} {_short(value)}" for key, value in arguments.items())
             return f"{_words(box)}: {_words(name)}" + (f", {given}" if given else "")
 
         async def call(arguments: Mapping[str, Any], turn: Turn) -> str:
@@ -175,19 +187,19 @@ class Toolset:
             result = outcome.get("result")
             return result if isinstance(result, str) else json.dumps(_thawed(result), ensure_ascii=False)
 
-        return _Offer(definition, full_name, self._asks(full_name, tool.get("dangerous") is True, described), call)
+        return _Offer(definition, full_name, self._asks(full_name, full_name in self._dangerous, described), call)
 
     # Intents: a turn of its own, so that everything holds that holds for what a user says.
 
     def _intent_offer(self, tool: IntentTool) -> _Offer:
         def spoken(arguments: Mapping[str, Any]) -> str:
-            return tool.said_with(_slots(arguments))
+            return tool.said_with({name: _short(value) for name, value in _slots(arguments).items()})
 
         async def call(arguments: Mapping[str, Any], turn: Turn) -> str:
             return await self._turn_of(tool, _slots(arguments), turn)
 
         name = _accepted(f"{tool.skill_id.removesuffix('.skill')}-{tool.intent_name}")
-        definition = ToolDefinition(name, tool.description(), tool.parameters())
+        definition = ToolDefinition(name, tool.description()[:_LONGEST_DESCRIPTION], tool.parameters())
         return _Offer(definition, tool.topic, self._asks(tool.topic, tool.dangerous, spoken), call)
 
     async def _turn_of(self, tool: IntentTool, slots: Mapping[str, str], turn: Turn) -> str:
@@ -287,7 +299,7 @@ class Toolset:
         return found
 
     def _note_use(self, turn: Turn, source: str) -> None:
-        """Say what an answer is taken from, for whoever is asked how the assistant knows."""
+        """Say what an answer is taken from, for users who ask how the assistant knows."""
         turn.emit(topics.ANSWER_SOURCES, {"sources": [source], "more": True})
 
     # Waiting for answers.
@@ -345,6 +357,12 @@ def _accepted(name: str) -> str:
     return _NAME.sub("_", name)[:_LONGEST_NAME]
 
 
+def _free_name(name: str, taken: Mapping[str, object]) -> str:
+    """A name that no other tool has: two may be alike once they are cut."""
+    names = (name, *(f"{name[: _LONGEST_NAME - 4]}_{number}" for number in range(2, 1_000)))
+    return next(one for one in names if one not in taken)
+
+
 def _words(name: str) -> str:
     return re.sub(r"[._-]+", " ", name.removesuffix(".skill"))
 
@@ -361,6 +379,11 @@ def _slots(arguments: Mapping[str, Any]) -> dict[str, str]:
 
 def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(_thawed(value), ensure_ascii=False)
+
+
+def _short(value: Any) -> str:
+    text = _plain(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
 def _thawed(value: Any) -> Any:

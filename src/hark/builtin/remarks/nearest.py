@@ -12,13 +12,13 @@ from math import log
 from typing import Any, Final, NamedTuple
 
 from hark.intents import TemplateError, words
-from hark.intents.grammar import Literal, parse
+from hark.intents.grammar import parse
 from hark.plugins import Message, Session
 from hark.spec import DEFAULT_SESSION_ID, topics
 
 _SLOT: Final = re.compile(r"\{(\w+)\}")
-_PLAIN: Final = re.compile(r"[\w ]*")
-"""A sample that is a sentence, with no syntax of templates in it."""
+_SYNTAX: Final = re.compile(r"\{[^{}]*\}|[][()|{}]")
+"""What is no word in a template: slots, and what marks choices."""
 _SAMPLES: Final = 20
 """Samples of an intent that are looked at."""
 _MOST: Final = 20_000
@@ -86,13 +86,16 @@ class KnownSentences:
             self._register(message, skill_id, lang)
         elif message.type == topics.ENTITY_REGISTER and isinstance(lang, str):
             value = next(iter(_texts(data.get("samples"))), "")
-            if value and not set("(|[<{") & set(value):
+            if value and not set("(|[<{") & set(value) and len(self._values) < _MOST:
                 self._values[lang, skill_id, str(data.get("entity_name"))] = value
         elif message.type in (topics.INTENT_DEREGISTER, topics.INTENT_DISABLE, topics.SKILL_DEREGISTER):
             name = data.get("intent_name")
             whole = message.type == topics.SKILL_DEREGISTER
             for key in [k for k in self._intents if k[2] == skill_id and (whole or k[3] == name)]:
                 self._remove(key)
+            if whole:
+                for slot in [one for one in self._values if one[1] == skill_id]:
+                    del self._values[slot]
 
     def _register(self, message: Message, skill_id: str, lang: str) -> None:
         data = message.data
@@ -103,12 +106,7 @@ class KnownSentences:
         samples = tuple(_texts(data.get("samples")))[:_SAMPLES]
         found: set[str] = set()
         for sample in samples:
-            if _PLAIN.fullmatch(sample):  # most are: reading one as a template costs more than all the rest
-                found.update(words(sample, lang))
-                continue
-            with suppress(TemplateError):
-                found.update(word for node in parse(sample).nodes if isinstance(node, Literal)
-                             for word in words(node.text, lang))  # fmt: skip
+            found.update(words(_SYNTAX.sub(" ", sample), lang))
         self._intents[key] = _Known(frozenset(found), samples, next(self._numbers))
         self._scopes.setdefault(key[:2], _Scope()).add(key, found)
 

@@ -23,7 +23,7 @@ _PATIENCE: Final = 2.0
 """Seconds after which an end marker that has not come is not waited for."""
 
 
-class Remark(NamedTuple):
+class PendingRemark(NamedTuple):
     """What is to be said once the turn has ended."""
 
     cause: Message
@@ -57,7 +57,7 @@ class Remarks(Plugin):
 
     async def start(self) -> None:
         self._sentences = KnownSentences()
-        self._pending: dict[str, tuple[Remark, Timer]] = {}
+        self._pending: dict[str, tuple[PendingRemark, Timer]] = {}
         self._langs: dict[str, str] = {}
         """By turn: the language of an utterance that was matched in another than the assistant's own."""
         self._renderer = Renderer(_locale(), self.host.lang)
@@ -79,14 +79,14 @@ class Remarks(Plugin):
 
     def _unmatched(self, message: Message) -> None:
         utterances, lang = message.data.get("utterances"), message.data.get("lang")
-        remark: Remark | None = None
+        remark: PendingRemark | None = None
         if self.settings.not_understood and utterances and isinstance(lang, str):
             session = message.session or Session()
             near = self._sentences.nearest(utterances, lang, session) if self.settings.suggest else None
             if near is None:
-                remark = Remark(message, "not_understood", lang, {})
+                remark = PendingRemark(message, "not_understood", lang, {})
             else:
-                remark = Remark(message, "not_understood_but", lang, {"sentence": near})
+                remark = PendingRemark(message, "not_understood_but", lang, {"sentence": near})
         self._later(message, remark)
 
     def _failed(self, message: Message) -> None:
@@ -94,16 +94,16 @@ class Remarks(Plugin):
         lang = self._langs.pop(message.utterance_id or "", None)
         if lang is None:
             lang = resolve(None, message.session or Session(), self.host.langs, self.host.lang)
-        remark: Remark | None = None
+        remark: PendingRemark | None = None
         if self.settings.failures and message.data.get("exception") not in _STOPPED:
-            remark = Remark(message, "failed", lang, {"skill": _spoken_name(skill_id)})
+            remark = PendingRemark(message, "failed", lang, {"skill": _spoken_name(skill_id)})
         self._later(message, remark)
 
-    def _later(self, cause: Message, remark: Remark | None) -> None:
+    def _later(self, cause: Message, remark: PendingRemark | None) -> None:
         """Speak when the end marker of the turn has come: nothing comes between it and its cause."""
         utterance_id = cause.utterance_id or ""
         timer = self.host.after(_PATIENCE, lambda: self._say(utterance_id, None))
-        self._pending[utterance_id] = remark or Remark(cause, "", "", {}), timer
+        self._pending[utterance_id] = remark or PendingRemark(cause, "", "", {}), timer
         if len(self._pending) > _PENDING:
             self._say(next(iter(self._pending)), None)
 
@@ -127,7 +127,7 @@ class Remarks(Plugin):
                 said = self._renderer.render(remark.dialog, remark.lang, remark.values)
                 message = cause.forward(topics.UTTERANCE_SPEAK, {"utterance": said.text, "lang": said.lang})
             except MissingResource as missing:
-                self.host.log.warning("nothing is said: %s", missing)
+                self.host.log.info("nothing is said: %s", missing)  # the start says which languages there are
         self.host.send(message)
 
 

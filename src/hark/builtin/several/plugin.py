@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from hark.builtin.explained import explained_words
+from hark.builtin.candidates import explained_words
 from hark.intents.locale import Locale, MissingResource
 from hark.intents.text import EDGES
 from hark.plugins import Declined, Match, Message, PipelinePlugin, Round, Session, Turn, handles

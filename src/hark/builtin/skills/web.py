@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -27,6 +26,7 @@ def get_json(url: str, query: Mapping[str, object] | None = None, *, seconds: fl
     """
     # Imported on first use: an assistant that is never asked does not pay for it.
     import http.client
+    import json
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen
 

@@ -22,11 +22,13 @@ Kind = Literal["something", "everything"]
 
 Phrases = frozenset[tuple[str, ...]]
 
+_MOST_SOUNDING: Final = 1_000
+"""Sessions that are remembered: any client can say that a sound began, and not that it ended."""
 _LONGEST: Final = 12
 """An utterance with more words is about something else."""
 
 
-class _Words(NamedTuple):
+class StopWords(NamedTuple):
     """The phrases of one language."""
 
     stop: Phrases
@@ -39,7 +41,7 @@ class _Words(NamedTuple):
 
 def stop_request(utterance: str, lang: str, exact: bool = True) -> Kind | None:
     """What an utterance asks to stop, if anything. `exact`: only if nothing else was said, politeness aside."""
-    known = _known(lang)
+    known = stop_words(lang)
     if known is None:
         return None
     said = words(utterance, lang)
@@ -81,11 +83,11 @@ def _without(said: list[str], around: tuple[tuple[str, ...], ...]) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _known(lang: str) -> _Words | None:
+def stop_words(lang: str) -> StopWords | None:
     try:
         around = sorted(_locale().phrases("around", lang), key=len, reverse=True)
         edges = frozenset(word for phrase in around for word in (phrase[0], phrase[-1]))
-        return _Words(_locale().phrases("stop", lang), _locale().phrases("everything", lang), tuple(around), edges)
+        return StopWords(_locale().phrases("stop", lang), _locale().phrases("everything", lang), tuple(around), edges)
     except MissingResource:
         return None
 
@@ -121,16 +123,21 @@ class Stop(PipelinePlugin):
     settings: Settings
 
     def __init__(self) -> None:
-        self._sounding: set[str] = set()
+        self._sounding: dict[str, None] = {}
         """Sessions in which something is heard at the moment."""
         self._ringing: dict[str, set[str]] = {}
         """The scheduled calls that run, by session."""
 
     async def start(self) -> None:
         self.dialogs = Renderer(_locale(), self.host.lang)
-        self.host.on(topics.AUDIO_OUTPUT_STARTED, lambda message: self._sounding.add(message.session_id))
-        self.host.on(topics.AUDIO_OUTPUT_ENDED, lambda message: self._sounding.discard(message.session_id))
+        self.host.on(topics.AUDIO_OUTPUT_STARTED, self._sound_started)
+        self.host.on(topics.AUDIO_OUTPUT_ENDED, lambda message: self._sounding.pop(message.session_id, None))
         self.host.on(topics.SCHEDULED_CALL, self._scheduled)
+
+    def _sound_started(self, message: Message) -> None:
+        self._sounding[message.session_id] = None
+        if len(self._sounding) > _MOST_SOUNDING:
+            del self._sounding[next(iter(self._sounding))]
 
     def _scheduled(self, message: Message) -> None:
         """A call that was scheduled began or ended: an alarm rings."""
@@ -154,6 +161,8 @@ class Stop(PipelinePlugin):
         if kind is None:
             return None
         running = tuple(one for one in session.active_handlers if one.skill_id != self.id)
+        if kind == "something" and self._is_followed_up(said, session, running, round):
+            return Declined("the skill that was active last has an intent for this")
         if kind == "everything" or not running:
             here = session.session_id
             is_silent = here not in self._sounding and here not in self._ringing
@@ -163,6 +172,17 @@ class Stop(PipelinePlugin):
             allowed = [one for one in converse.by_recency(running) if not is_denied(session, one.skill_id, _STOP)]
             return self._stop_one(allowed, said, lang, session)
         return Later(lambda: self._ask(round, converse.by_recency(running), said, lang, session))
+
+    def _is_followed_up(self, said: str, session: Session, running: Handlers, round: Round | None) -> bool:
+        """Whether "cancel it" takes back what was asked for last: nothing is to be heard that could be stopped, and the
+        skill that was active last has an intent for just these words."""
+        here = session.session_id
+        if round is None or not running or session.response_mode is not None:
+            return False
+        if here in self._sounding or here in self._ringing:
+            return False
+        match = round.would_match(said, strict=True)
+        return match is not None and match.skill_id == converse.by_recency(running)[0].skill_id
 
     @handles(_GLOBAL)
     def everything(self, turn: Turn) -> None:

@@ -1,13 +1,14 @@
-"""When a rule applies: on which devices, in which languages, at what times, after which wake word."""
+"""What settings of several transformers hold: when a rule applies, by device, language, time or wake word; files."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, tzinfo
+from pathlib import Path
 from typing import Final
 
-from hark.plugins import Clock, Ctx, Session
+from hark.plugins import Clock, Ctx, Host, Session
 from hark.spec.names import SOURCE, WAKE_WORD
 
 _HOURS: Final = re.compile(r"([01]?\d|2[0-4])(?::([0-5]\d))?\s*-\s*([01]?\d|2[0-4])(?::([0-5]\d))?")
@@ -80,3 +81,9 @@ def _is_in(lang: str | None, wanted: str) -> bool:
 
 def _folded(phrase: object) -> str:
     return phrase.replace("_", " ").casefold().strip() if isinstance(phrase, str) else ""
+
+
+def plugin_path(name: str, host: Host) -> Path:
+    """The path that a setting names; a relative one starts at the plugin's data folder."""
+    path = Path(name).expanduser()
+    return path if path.is_absolute() else host.data_dir / path

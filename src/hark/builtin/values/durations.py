@@ -18,7 +18,7 @@ _MOST: Final = 86_400 * 366 * 1000
 
 
 @dataclass(frozen=True)
-class Span:
+class TimeSpan:
     """A length in seconds, and what it was counted in."""
 
     seconds: float
@@ -32,7 +32,7 @@ class Span:
         return self.units <= {"day", "week"}
 
 
-def span(text: str, language: LanguageTables, tag: str) -> Span | None:
+def span(text: str, language: LanguageTables, tag: str) -> TimeSpan | None:
     """The time span `text` is, or None."""
     said = literal(figures(text, language), language, tag)
     item, between = _item(language), _between(language)
@@ -47,7 +47,7 @@ def span(text: str, language: LanguageTables, tag: str) -> Span | None:
         total, last, end = total + seconds, unit if found["unit"] else "", found.end()
         units.add(unit)
         if end == len(said):
-            return Span(total, frozenset(units), count) if 0 <= total <= _MOST else None
+            return TimeSpan(total, frozenset(units), count) if 0 <= total <= _MOST else None
         joint = between.match(said, end)
         if joint is None:
             return None

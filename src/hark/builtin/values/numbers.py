@@ -12,6 +12,7 @@ from typing import Final
 
 from hark.builtin.values.language import LanguageTables, Ordinals, either, library, region_of
 from hark.intents.text import straight, without_accents
+from hark.model.text_cache import cached_by_text
 
 # Signs between words go, and so do the marks that the readers make themselves (`#`, `@`, `*`). Those inside of figures
 # ("19:30", "2,5", "24.12.") stay.
@@ -31,13 +32,15 @@ def spaced(text: str) -> str:
     return _SPLIT.sub(" ", text)
 
 
-@lru_cache(maxsize=4096)
+@cached_by_text(4096)
 def key(phrase: str) -> str:
     """The form in which whole phrases are looked up."""
     return without_accents(folded(phrase))
 
 
 _WORDS_IN_A_NUMBER: Final = 10
+_LONGEST_NUMBER: Final = 200
+"""Characters of a number in words."""
 _DIGITS: Final = 15
 _MAGNITUDES: Final = {"100", "1000", "1000000", "1000000000"}
 _ORDINAL: Final = re.compile(r"(\d{1,9})[^\d\s,:/-]{1,4}")
@@ -98,7 +101,7 @@ def _longest(words: list[str], start: int, code: str, ordinals: bool) -> tuple[i
     best = start + 1, words[start]
     if not words[start].isalpha():
         return best
-    alone = _number(words[start], code, ordinals)
+    alone = number_of(words[start], code, ordinals) if len(words[start]) <= _LONGEST_NUMBER else None
     if alone is None:
         return best  # a number's first word is a number
     best = start + 1, alone
@@ -107,14 +110,17 @@ def _longest(words: list[str], start: int, code: str, ordinals: bool) -> tuple[i
     for end in range(start + 2, min(start + _WORDS_IN_A_NUMBER, len(words)) + 1):
         if not words[end - 1].isalpha():
             break
-        found = _number(" ".join(words[start:end]), code, ordinals)
+        number = " ".join(words[start:end])
+        if len(number) > _LONGEST_NUMBER:
+            break
+        found = number_of(number, code, ordinals)
         if found is not None:
             best = end, found
     return best
 
 
 @lru_cache(maxsize=8192)
-def _number(words: str, code: str, ordinals: bool) -> str | None:
+def number_of(words: str, code: str, ordinals: bool) -> str | None:
     """The figures for these words if they are one number."""
     parser = library()
     if parser is None:

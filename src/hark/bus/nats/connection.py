@@ -63,8 +63,8 @@ class NatsConnection:
         self.options = options
         self._clock = clock
         self._interests: dict[Interest, None] = {}
-        self._writing = Writing(options.outbox, clock, lambda: self._client if self.connected else None)
-        self._client: OrderedClient | None = None
+        self._writing = Writing(options.outbox, clock, lambda: self.client if self.connected else None)
+        self.client: OrderedClient | None = None
         self._up = False
         self._is_up = asyncio.Event()
         self._down_since: float | None = None
@@ -84,12 +84,12 @@ class NatsConnection:
     @property
     def connected(self) -> bool:
         """Whether there is a connection, as far as this process can know."""
-        return self._up and self._client is not None and self._client.is_connected
+        return self._up and self.client is not None and self.client.is_connected
 
     @property
     def max_payload(self) -> int | None:
         """Bytes that the server takes in one message; None before there was a connection."""
-        return self._client.max_payload if self._client is not None else None
+        return self.client.max_payload if self.client is not None else None
 
     async def open(self) -> None:
         """Connect; raises `NoBroker`."""
@@ -109,14 +109,14 @@ class NatsConnection:
         """Call `callback` for what comes on a subject, as one of a queue group if one is named."""
         interest = Interest(subject, queue, callback)
         self._interests[interest] = None
-        if self._client is not None:
-            self._writing.add(self._begin_interest(self._client, interest))
+        if self.client is not None:
+            self._writing.add(self._begin_interest(self.client, interest))
         return interest
 
     def unsubscribe(self, interest: Interest) -> None:
         """Call it no longer."""
-        if self._interests.pop(interest, interest) is None and interest.sid and self._client is not None:
-            self._writing.add(self._client.end(interest.sid))
+        if self._interests.pop(interest, interest) is None and interest.sid and self.client is not None:
+            self._writing.add(self.client.end(interest.sid))
 
     def new_inbox(self) -> str:
         """A subject that no other connection uses."""
@@ -172,13 +172,13 @@ class NatsConnection:
         self._interests.clear()
         self._up = False
         self._is_up.clear()
-        if self._client is not None:
-            await self._client.close()
+        if self.client is not None:
+            await self.client.close()
 
     async def _begin(self) -> None:
         """Connect, with a client of its own, and subscribe to what is subscribed."""
         client = await connected(self.options, self._lost, self._back, self._given_up)
-        self._client = client
+        self.client = client
         self._inbox = client.new_inbox()
         commands = [client.subscription(f"{self._inbox}.*", "", self._answered)[1]]
         commands += [self._begin_interest(client, interest) for interest in self._interests]
@@ -244,8 +244,8 @@ class NatsConnection:
     async def _given_up(self) -> None:
         """The client will not try any more: the server has closed the connection for good."""
         await self._lost()
-        if not self._closing and self._client is not None:
-            log.error("nats: the server has closed the connection: %s", self._client.last_error)
+        if not self._closing and self.client is not None:
+            log.error("nats: the server has closed the connection: %s", self.client.last_error)
             self._reviving = self._loop.create_task(self._anew())
 
     async def _anew(self) -> None:

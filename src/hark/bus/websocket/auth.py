@@ -14,6 +14,7 @@ import msgspec
 
 from hark.bus.websocket.protocol import SUBPROTOCOL
 from hark.model import Message
+from hark.model.text_cache import cached_by_text
 from hark.spec import topics
 from hark.spec.names import SOURCE
 
@@ -48,7 +49,7 @@ class Permissions(msgspec.Struct, frozen=True):
         """
         if not self.private and topics.is_private(message.type) and message.type != topics.HANDLER_DONE:
             return "its topic is for Hark's own services"
-        if self.emit is not None and not _matches(self.emit, message.type):
+        if self.emit is not None and not _matches(message.type, self.emit):
             return "its topic is not allowed by the token"
         if self.sources is not None and message.context.get(SOURCE) not in self.sources:
             return "its source is not one of the token's"
@@ -60,7 +61,7 @@ class Permissions(msgspec.Struct, frozen=True):
         """Whether the server sends a Message on this topic to the client."""
         if not self.private and topics.is_private(topic):
             return False
-        return self.receive is None or _matches(self.receive, topic)
+        return self.receive is None or _matches(topic, self.receive)
 
 
 class Credential(msgspec.Struct, frozen=True):
@@ -226,8 +227,8 @@ def _without_port(host: str) -> str:
     return found["address"] or found["name"] if found is not None else ""
 
 
-@lru_cache(maxsize=8_192)
-def _matches(patterns: tuple[str, ...], topic: str) -> bool:
+@cached_by_text(8_192)
+def _matches(topic: str, patterns: tuple[str, ...]) -> bool:
     return _expression(patterns).fullmatch(topic) is not None
 
 

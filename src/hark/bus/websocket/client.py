@@ -490,7 +490,8 @@ class _Connection(WSListener):
                 why += "; perhaps that port does not use TLS (ws://)"
             if isinstance(error, ssl.SSLError):
                 raise BusUnavailable(f"no connection to the bus at {url}: {_tls_reason(error)}", final=True) from None
-            raise BusUnavailable(f"no bus at {url} ({why}); start one with: {hints.hark('bus')}") from None
+            remedy = f"start an assistant with: {hints.hark('run')}, or a bus alone with: {hints.hark('bus')}"
+            raise BusUnavailable(f"no bus at {url} ({why}); {remedy}") from None
         if listener is None or self._is_over:
             tls_too = "; does that port expect TLS (wss://)?" if tls is None else ""
             raise BusUnavailable(f"no bus at {url} (it closed the connection{tls_too})")

@@ -42,7 +42,8 @@ class ServerLimits(msgspec.Struct, frozen=True):
     work_burst: float = 0.05
     """Seconds that it may take at once before that."""
     registrations: int = 5_000
-    """Intents and entities that a client may have registered; further ones are dropped."""
+    """Intents and entities that a client may have registered; further ones are dropped. All local clients without a
+    token together may have twice as many: nothing tells them apart."""
     registration_bytes: int = 8_388_608
     """Bytes of the Messages that registered them."""
     all_registration_bytes: int = 67_108_864

@@ -39,6 +39,10 @@ _GRACE: Final = 1.0
 _LAST_ROUNDS: Final = 50
 _PING: Final = 5.0
 """Seconds between pings to clients that are silent."""
+_COUNTED: Final = frozenset({topics.UTTERANCE_HANDLE, topics.SCHEDULER_SCHEDULE})
+"""Messages that are bounded by client."""
+_LONGEST_ID: Final = 1_000
+"""Characters of a `session_id`: what is remembered by session is bounded in number."""
 _BOM: Final = b"\xef\xbb\xbf"
 
 # picows writes a line for every connection and every fault of a client; ours are fewer. Not in the tree of loggers.
@@ -209,16 +213,10 @@ class WebSocketServer:
 
     def take(self, connection: ClientConnection, message: Message, raw: bytes) -> None:
         """Emit a Message in the name of a client, if the client may emit it."""
-        refusal = None
-        if connection.is_limited or message.type[:5] == "hark.":
-            if message.type.startswith(FENCE) and len(raw) <= MAX_FENCE:
-                self.flush_bus(connection, text_frame(raw))
-                return
-            refusal = connection.permissions.refusal(message)
-        if message.type in OF_SKILLS:
-            refusal = refusal or self._skills.refusal(connection, message, len(raw))
-        elif SCHEDULER in message.context or message.type in OF_SCHEDULES:
-            refusal = refusal or self._schedule_refusal(connection, message)
+        if message.type.startswith(FENCE) and len(raw) <= MAX_FENCE:
+            self.flush_bus(connection, text_frame(raw))
+            return
+        refusal = self._refusal(connection, message, len(raw))
         if refusal is not None:
             self.log.warning("bus: dropped a Message of %s: %s (%s)", connection, refusal, message.type[:200])
             return
@@ -242,6 +240,21 @@ class WebSocketServer:
         finally:
             self._incoming = None
 
+    def _refusal(self, connection: ClientConnection, message: Message, size: int) -> str | None:
+        """Why a Message of a client is dropped; None when it may pass."""
+        refusal = None
+        if connection.is_limited or message.type[:5] == "hark.":
+            refusal = connection.permissions.refusal(message)
+        if refusal is not None:
+            return refusal
+        if len(message.session_id) > _LONGEST_ID:
+            return f"its session_id has more than {_LONGEST_ID} characters"
+        if message.type in OF_SKILLS:
+            return self._skills.refusal(connection, message, size)
+        if SCHEDULER in message.context or message.type in OF_SCHEDULES:
+            return self._schedule_refusal(connection, message)
+        return None
+
     def _schedule_refusal(self, connection: ClientConnection, message: Message) -> str | None:
         """See `SkillOwners.schedule_refusal`; a request that is refused is answered."""
         refusal = self._skills.schedule_refusal(connection, message)
@@ -257,7 +270,7 @@ class WebSocketServer:
             if ending is not None:
                 self._bus.emit(ending)
                 return None
-        if message.type == topics.UTTERANCE_HANDLE:
+        if message.type in _COUNTED:
             return message.carrying(**{CLIENT: connection.usage.id})
         return message
 

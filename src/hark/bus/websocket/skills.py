@@ -98,6 +98,8 @@ class SkillOwners:
         """Skills of which everything was deregistered lately."""
         self._bytes = 0
         """Of the registrations of all clients."""
+        self._local = 0
+        """Registrations of all clients without a token."""
 
     def refusal(self, connection: ClientConnection, message: Message, size: int) -> str | None:
         """Why a Message of `OF_SKILLS` from a client, of `size` bytes, is dropped; None when it may pass.
@@ -204,6 +206,7 @@ class SkillOwners:
         before = skill.registered.get(key, 0) if skill is not None else 0
         if not connection.permissions.private and (
             usage.registrations + (not before) > limits.registrations
+            or (not connection.has_token and self._local + (not before) > 2 * limits.registrations)
             or usage.registration_bytes + size - before > limits.registration_bytes
             or self._bytes + size - before > limits.all_registration_bytes
         ):
@@ -268,6 +271,7 @@ class SkillOwners:
             connection.usage.registrations += count
             connection.usage.registration_bytes += size
             self._bytes += size
+            self._local += 0 if connection.has_token else count
 
 
 def _may_take(connection: ClientConnection, skill: _OwnedSkill) -> bool:

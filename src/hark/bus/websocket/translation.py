@@ -21,7 +21,7 @@ class ClientLink(Protocol):
         """Emit a Message on the bus in the client's name; it is checked like those that the client sends."""
 
 
-class Translator(Protocol):
+class ClientTranslator(Protocol):
     """Translates between one client and the bus. Its methods are called in the order of the Messages."""
 
     def from_client(self, message: Message) -> Iterable[Message]:
@@ -34,4 +34,4 @@ class Translator(Protocol):
         """The connection is gone."""
 
 
-TranslatorFactory = Callable[[ClientLink], Translator]
+TranslatorFactory = Callable[[ClientLink], ClientTranslator]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from operator import attrgetter
 from typing import Final
 
@@ -13,6 +12,7 @@ from hark.intents.grammar.checks import Direction, Facts, assumed, check, check_
 from hark.intents.grammar.parser import Malformed, Node, Odd, Remark, Slot, TemplateError, Tree, read, shown
 from hark.intents.grammar.vocabularies import MAX_SENTENCES, Source, Vocabularies, walk
 from hark.intents.text import words
+from hark.model.text_cache import cached_by_text
 
 _position = attrgetter("position")
 
@@ -164,7 +164,7 @@ _known_types: Final[set[str]] = set()
 
 
 def _is_news(remark: Remark) -> bool:
-    """Whether to log a remark: a type that nobody registered is told of once, since many templates have it."""
+    """Whether to log a remark: a type that is not registered is reported once, since many templates have it."""
     if remark.kind is not Odd.UNREGISTERED_TYPE:
         return True
     is_new = remark.reason not in _known_types
@@ -173,7 +173,7 @@ def _is_news(remark: Remark) -> bool:
     return is_new
 
 
-@lru_cache(maxsize=256)
+@cached_by_text(256, longest=2_000)
 def _read(template: str, direction: Direction, slots: bool) -> Template:
     """Parse a template and log its remarks. A skill's samples are read when it is loaded and again when it registers
     them; the cache answers the second time, and nothing is logged twice."""

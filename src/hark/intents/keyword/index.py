@@ -13,14 +13,14 @@ from hark.intents.keyword.definition import KeywordIntent, Vocabulary, read_keyw
 from hark.intents.pool import Pool
 from hark.spec import topics
 
-Span = tuple[int, int]
+PhraseSpan = tuple[int, int]
 """Minus the number of words, and the first of them: the smallest is the longest, then the leftmost."""
 
 
 class PhraseHits(NamedTuple):
     """The known phrases of one utterance, and the intents they may belong to."""
 
-    phrases: dict[str, list[Span]]
+    phrases: dict[str, list[PhraseSpan]]
     """Every known phrase that occurs, and where; phrases may overlap."""
     candidates: dict[KeywordIntent, None]
     """The intents of which an anchor occurs, each once."""
@@ -56,6 +56,14 @@ class PhraseIndex:
     def is_empty(self) -> bool:
         """Whether it has no intent."""
         return not self._anchors
+
+    def __len__(self) -> int:
+        """The nodes of its tree of words, the root included."""
+        nodes, waiting = 0, [self._root]
+        while waiting:
+            nodes += 1
+            waiting.extend(waiting.pop().words.values())
+        return nodes
 
     def add(self, intent: KeywordIntent) -> None:
         """Add an intent."""
@@ -97,7 +105,7 @@ class PhraseIndex:
 
     def find(self, words: Sequence[str]) -> PhraseHits:
         """Find all known phrases in one pass over the words."""
-        found: dict[str, list[Span]] = {}
+        found: dict[str, list[PhraseSpan]] = {}
         candidates: dict[KeywordIntent, None] = dict.fromkeys(self._unanchored)
         known = self._root.words
         count = len(words)

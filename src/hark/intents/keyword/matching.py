@@ -8,13 +8,13 @@ from math import prod
 from typing import Final, NamedTuple
 
 from hark.intents.keyword.definition import KeywordIntent
-from hark.intents.keyword.index import KeywordPool, PhraseHits, PhraseIndex, Span
+from hark.intents.keyword.index import KeywordPool, PhraseHits, PhraseIndex, PhraseSpan
 from hark.intents.pool import NOTHING, Now, SessionScope, fill, refusal
 from hark.intents.text import spoken_words, words
 from hark.model import Session
 from hark.spec import DEFAULT_SESSION_ID
 
-Occurrences = Sequence[Span]
+Occurrences = Sequence[PhraseSpan]
 """Where one vocabulary occurs; never empty."""
 
 TRIED: Final = 256
@@ -24,7 +24,7 @@ TRIED: Final = 256
 class PhraseAssignment(NamedTuple):
     """One occurrence for each vocabulary, and how many words they explain together."""
 
-    spans: Sequence[Span]
+    spans: Sequence[PhraseSpan]
     explained: int
     twice: int
     """Words that are taken by more than one vocabulary, counted once for each beyond the first."""
@@ -45,7 +45,7 @@ def _worth(reading: PhraseAssignment) -> tuple[int, int]:
     return reading.twice, -reading.explained
 
 
-def _measured(spans: Sequence[Span]) -> PhraseAssignment:
+def _measured(spans: Sequence[PhraseSpan]) -> PhraseAssignment:
     taken, total = 0, 0
     for length, start in spans:
         taken |= _bits(length, start)
@@ -57,7 +57,7 @@ def _measured(spans: Sequence[Span]) -> PhraseAssignment:
 def _in_turn(vocabularies: Sequence[Occurrences]) -> PhraseAssignment:
     """The vocabulary with the fewest occurrences goes first; each takes the one that overlaps least, then the longest,
     then the leftmost."""
-    chosen: dict[int, Span] = {}
+    chosen: dict[int, PhraseSpan] = {}
     taken: set[int] = set()
     for place in sorted(range(len(vocabularies)), key=lambda place: len(vocabularies[place])):
         spans = sorted(vocabularies[place])
@@ -199,7 +199,7 @@ def _reason(nearest: _Miss | None, keywords: dict[str, None]) -> str:
 
 def _candidates(
     query: _Query, tag: str, keywords: dict[str, None]
-) -> Iterator[tuple[KeywordIntent, dict[str, list[Span]]]]:
+) -> Iterator[tuple[KeywordIntent, dict[str, list[PhraseSpan]]]]:
     """The intents that may fit, each with all known phrases that were said; these are added to `keywords`."""
     for scope in (query.shared, query.own):
         index: PhraseIndex | None = scope.roots.get(tag)
@@ -224,7 +224,7 @@ def _add_remembered(index: PhraseIndex, hits: PhraseHits, session: Session) -> N
                 hits.candidates[intent] = None
 
 
-def _evaluate(intent: KeywordIntent, hits: dict[str, list[Span]], query: _Query) -> _Fit | _Miss:
+def _evaluate(intent: KeywordIntent, hits: dict[str, list[PhraseSpan]], query: _Query) -> _Fit | _Miss:
     """Whether the intent fits what was said, or why not. Refusals of the session are not considered."""
     session, vocabularies = query.session, intent.vocabularies
     if not session.intent_context:  # nothing is remembered: what is not said is missing, and most candidates end here
@@ -252,9 +252,11 @@ def _evaluate(intent: KeywordIntent, hits: dict[str, list[Span]], query: _Query)
     return _Fit((-reading.explained, _unused(intent, said), intent.order), intent, places, remembered, reading)
 
 
-def _occurrences(intent: KeywordIntent, hits: dict[str, list[Span]], query: _Query) -> dict[int, list[Span]]:
+def _occurrences(
+    intent: KeywordIntent, hits: dict[str, list[PhraseSpan]], query: _Query
+) -> dict[int, list[PhraseSpan]]:
     """Where each of its vocabularies was said."""
-    said: dict[int, list[Span]] = {}
+    said: dict[int, list[PhraseSpan]] = {}
     for phrase, spans in hits.items():
         for place in intent.places.get(phrase, ()):
             said[place] = said[place] + spans if place in said else spans
@@ -282,7 +284,7 @@ def _roles(intent: KeywordIntent) -> tuple[object, ...]:
     return len(intent.required), len(intent.optional), len(intent.slots), intent.groups
 
 
-def _missing(intent: KeywordIntent, said: dict[int, list[Span]], remembered: dict[str, str]) -> str:
+def _missing(intent: KeywordIntent, said: dict[int, list[PhraseSpan]], remembered: dict[str, str]) -> str:
     """The name of a required vocabulary, or group, of which nothing was said."""
     for place, vocabulary in enumerate(intent.required):
         if place not in said and vocabulary.name not in remembered:
@@ -295,7 +297,7 @@ def _missing(intent: KeywordIntent, said: dict[int, list[Span]], remembered: dic
     return ""
 
 
-def _unused(intent: KeywordIntent, said: dict[int, list[Span]]) -> int:
+def _unused(intent: KeywordIntent, said: dict[int, list[PhraseSpan]]) -> int:
     """Roles of which nothing was said: a vocabulary, or a whole group."""
     first = len(intent.slots) - len(intent.optional)
     alone = (*range(len(intent.required)), *range(first, len(intent.slots)))

@@ -103,22 +103,24 @@ def role_of(path: Path | str) -> Role | None:
 
     Hidden files have none: editors keep their own beside the file that is edited.
     """
-    path = Path(path)
-    return None if path.name.startswith(".") else _ROLES.get(path.suffix.lower())
+    name = path if isinstance(path, str) else path.name
+    stem, dot, extension = name[name.rfind("/") + 1 :].rpartition(".")
+    return None if not stem or stem[0] == "." else _ROLES.get(dot + extension.lower())
 
 
 def resource_of(path: Path) -> Resource | None:
     """The identity of a file; None when it has no role. Raises `MalformedResource` for a name against the rules."""
-    role = role_of(path)
+    role = role_of(path.name)
     if role is None:
         return None
-    if path.suffix != role.value:
+    stem, _, _ = path.name.rpartition(".")
+    if not path.name.endswith(role.value):
         raise MalformedResource(f"the extension is written {role.value}", path)
-    if _NAME.fullmatch(path.stem) is None:
-        raise MalformedResource(f"{path.stem!r} is no name for a file of a locale folder: {_RULE}", path)
-    if role.names_slot and path.stem[0].isdigit():
-        raise MalformedResource(f"{path.stem!r} is to be the name of a slot, which cannot begin with a digit", path)
-    return Resource(role, path.stem)
+    if _NAME.fullmatch(stem) is None:
+        raise MalformedResource(f"{stem!r} is no name for a file of a locale folder: {_RULE}", path)
+    if role.names_slot and stem[0].isdigit():
+        raise MalformedResource(f"{stem!r} is to be the name of a slot, which cannot begin with a digit", path)
+    return Resource(role, stem)
 
 
 _BOM: Final = "\ufeff"

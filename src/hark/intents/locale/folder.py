@@ -72,11 +72,12 @@ class LanguageFolder:
         violations: list[Violation] = []
         names: dict[str, Path] = {}
         for path in _walk(self.path):
-            if role_of(path) is None:
+            name = path.name
+            if role_of(name) is None:
                 others.append(path)
                 continue
             # On some systems names that differ by case are one file, so they are everywhere.
-            other = names.setdefault(path.name.casefold(), path)
+            other = names.setdefault(name.casefold(), path)
             if other is not path:
                 same = "has the same name" if other.name == path.name else "has the same name but for its case"
                 reason = f"{other.relative_to(self.path)} {same}; subfolders do not distinguish files"
@@ -192,7 +193,8 @@ def _has_resources(folder: Path) -> bool:
 def _walk(folder: Path) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(parent, name) for name in sorted(names) if not name.startswith("."))
+        here = Path(parent)
+        yield from (here / name for name in sorted(names) if not name.startswith("."))
 
 
 _NO_FILES: Found = MappingProxyType({})

@@ -111,6 +111,12 @@ class Language:
         """The vocabularies of this language: what `<name>` stands for."""
         return Vocabularies(lambda name: self._members(name) if self.has(Role.VOCABULARY, name) else None)
 
+    def forget_sentences(self) -> None:
+        """Forget what was read of what users may say. It is large, and not used again once it is registered."""
+        for read in (self._lines, self._templates):
+            for resource in [one for one in read if one.role in (Role.INTENT, Role.ENTITY)]:
+                del read[resource]
+
     def check(self) -> None:
         """Read all files, for the errors that raises."""
         # Vocabularies first: a mistake in one is reported for its own file, not for those that refer to it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from hark.intents.grammar import (
@@ -107,8 +108,24 @@ SAMPLES: Final = 48
 """The number of sample sentences of an intent; of more, that many are picked. Bounds the cost of registering."""
 
 
+_SHORT: Final = 400
+"""Characters of a template whose pattern may be kept after its registration: bounds what all of them take."""
+
+
 def compiled(template: str, lang: str) -> Pattern | None:
-    """Compile a template; None if it consists of slots only; raises `TemplateError`."""
+    """Compile a template; None if it consists of slots only; raises `TemplateError`.
+
+    Matchers, and assistants that follow each other in one process, register the same templates: patterns are shared.
+    """
+    return _kept(template, lang) if len(template) <= _SHORT else _compiled(template, lang)
+
+
+@lru_cache(maxsize=4096)
+def _kept(template: str, lang: str) -> Pattern | None:
+    return _compiled(template, lang)
+
+
+def _compiled(template: str, lang: str) -> Pattern | None:
     read = read_template(template)
     if not has_choice(read):
         made = sentences(template, lang)

@@ -6,10 +6,13 @@ from hark.intents.template.explain import (
     Knowledge,
     Nearest,
     Overlap,
+    Steps,
     Theft,
     Word,
     explain,
+    overlap_steps,
     overlaps,
+    theft_steps,
     thefts,
 )
 from hark.intents.template.matching import ALONE, LOOSE, lookup
@@ -26,11 +29,14 @@ __all__ = [
     "Knowledge",
     "Nearest",
     "Overlap",
+    "Steps",
     "TemplatePool",
     "Theft",
     "Word",
     "explain",
     "lookup",
+    "overlap_steps",
     "overlaps",
+    "theft_steps",
     "thefts",
 ]

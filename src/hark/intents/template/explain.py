@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from enum import Enum
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from hark.intents.grammar import is_slot
 from hark.intents.pool import Now
@@ -18,6 +19,10 @@ from hark.model import Session
 from hark.spec import DEFAULT_SESSION_ID
 
 _NEAREST: Final = 5
+
+T = TypeVar("T")
+Steps = Generator[None, None, T]
+"""Work that can be left and gone on with after each intent: with thousands of them it takes seconds."""
 
 
 class Knowledge(Enum):
@@ -149,9 +154,15 @@ def overlaps(pool: TemplatePool, session_id: str = DEFAULT_SESSION_ID) -> list[O
     A sentence with slots counts when the other fits it with any values. Of an intent with very many sentences only some
     are compared. Context gates are not considered: two skills may take turns.
     """
+    return _done(overlap_steps(pool, session_id))
+
+
+def overlap_steps(pool: TemplatePool, session_id: str = DEFAULT_SESSION_ID) -> Steps[list[Overlap]]:
+    """`overlaps`, in steps; what is registered meanwhile may be left out."""
     found: dict[frozenset[str], Overlap] = {}
     scopes = [pool.scope(scope_id) for scope_id in dict.fromkeys((DEFAULT_SESSION_ID, session_id))]
-    for intent in pool.intents(session_id):
+    for intent in list(pool.intents(session_id)):
+        yield
         for sentence in intent.samples:
             words = [_ANYTHING if is_slot(term) else term for term in sentence]
             matches = [
@@ -160,6 +171,8 @@ def overlaps(pool: TemplatePool, session_id: str = DEFAULT_SESSION_ID) -> list[O
                 if (index := scope.roots.get(intent.tag)) is not None
                 for match in index.exact.matches(words)
             ]
+            if not matches:  # it was deregistered meanwhile
+                continue
             matches.sort(key=lambda match: match.rank)
             winner = matches[0].intent
             for match in matches:
@@ -186,13 +199,21 @@ def thefts(pool: TemplatePool, now: Now, session_id: str = DEFAULT_SESSION_ID, m
     """Every pair of intents of which one gets sentences that are registered for the other, as the engine ships.
 
     At most `most` sentences of each intent are asked, spread over all of them. A slot is filled with one of its known
-    values, or with a word that nobody knows. Intents that wait for a context are not asked: their sentences may belong
+    values, or with an unknown word. Intents that wait for a context are not asked: their sentences may belong
     to another intent at other times.
     """
+    return _done(theft_steps(pool, now, session_id, most))
+
+
+def theft_steps(
+    pool: TemplatePool, now: Now, session_id: str = DEFAULT_SESSION_ID, most: int = 12
+) -> Steps[list[Theft]]:
+    """`thefts`, in steps; what is registered meanwhile may be left out."""
     session = Session(session_id)
     found: dict[tuple[str, str, str], list[str]] = {}
     asked: dict[tuple[str, str], int] = {}
-    for intent in pool.intents(session_id):
+    for intent in list(pool.intents(session_id)):
+        yield
         query = TemplateQuery.of(pool, "", intent.lang, session, now)
         if query.bars(intent):
             continue
@@ -208,3 +229,12 @@ def thefts(pool: TemplatePool, now: Now, session_id: str = DEFAULT_SESSION_ID, m
         Theft(thief, owner, lang, texts[0], len(texts), asked[owner, lang])
         for (thief, owner, lang), texts in found.items()
     ]
+
+
+def _done(steps: Steps[T]) -> T:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as over:
+            result: T = over.value
+            return result

@@ -7,7 +7,8 @@ and therefore match as written or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from hark.intents.grammar import is_slot
@@ -120,21 +121,45 @@ _DENYING: Final = {
 DENYING: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _DENYING.items()}
 """Words that turn a sentence into its opposite."""
 
-_POLAR: Final = {
-    "en": "on off up down open opened close closed shut lock locked unlock unlocked raise lower louder quieter warmer "
-    "cooler colder hotter brighter darker increase decrease start stop enable disable mute unmute arm disarm pause "
-    "resume activate deactivate",
-    "de": "an aus ein auf zu hoch runter rauf öffne öffnen schließe schließen sperre aufsperren absperren lauter "
-    "leiser wärmer kälter heller dunkler starte stoppe aktiviere deaktiviere hoch herunter",
-    "es": "enciende apaga encender apagar sube baja abre cierra abrir cerrar bloquea desbloquea activa desactiva",
-    "fr": "allume éteins allumer éteindre monte baisse ouvre ferme ouvrir fermer verrouille "
-    "déverrouille active désactive",
-    "it": "accendi spegni accendere spegnere alza abbassa apri chiudi aprire chiudere blocca sblocca attiva disattiva",
-    "pt": "liga desliga acende apaga ligar desligar sobe baixa abre fecha abrir fechar tranca destranca ativa desativa",
-    "nl": "aan uit omhoog omlaag open dicht harder zachter warmer kouder start stop activeer deactiveer",
+_OPPOSITES: Final = {
+    "en": "on / off; up raise raised increase louder higher brighter warmer hotter / down lower decrease "
+    "quieter darker cooler colder dim; open opened / close closed shut; lock locked / unlock unlocked; "
+    "start begin resume continue launch / stop pause halt end quit; enable activate / disable deactivate; "
+    "arm / disarm; mute / unmute; add / remove delete; accept / decline reject",
+    "de": "an ein / aus; hoch rauf lauter wärmer heller höher / runter herunter leiser kälter dunkler "
+    "niedriger; auf öffne öffnen / zu schließe schließen; aufsperren entsperre / absperren sperre "
+    "verriegle; starte beginne / stoppe beende halte; aktiviere aktivieren / deaktiviere deaktivieren; "
+    "hinzu / entferne lösche",
+    "es": "enciende encender prende prender / apaga apagar; sube subir aumenta / baja bajar reduce; abre abrir "
+    "/ cierra cerrar; bloquea bloquear / desbloquea desbloquear; activa activar / desactiva desactivar; "
+    "inicia empieza / para detén; añade agrega / quita elimina borra",
+    "fr": "allume allumer / éteins éteindre; monte monter augmente / baisse baisser diminue; ouvre ouvrir / "
+    "ferme fermer; verrouille verrouiller / déverrouille déverrouiller; active activer / désactive "
+    "désactiver; démarre lance / arrête stoppe; ajoute ajouter / supprime enlève retire",
+    "it": "accendi accendere / spegni spegnere; alza alzare aumenta / abbassa abbassare riduci; apri aprire / "
+    "chiudi chiudere; blocca bloccare / sblocca sbloccare; attiva attivare / disattiva disattivare; avvia "
+    "inizia / ferma interrompi; aggiungi / togli rimuovi elimina",
+    "pt": "liga ligar acende acender / desliga desligar apaga apagar; sobe aumenta / baixa diminui reduz; abre "
+    "abrir / fecha fechar; tranca trancar / destranca destrancar; ativa ativar / desativa desativar; "
+    "inicia começa / para pára; adiciona acrescenta / remove apaga tira",
+    "nl": "aan / uit; omhoog harder warmer / omlaag zachter kouder; open / dicht; start / stop; activeer / "
+    "deactiveer; voeg / verwijder",
 }
-POLAR: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _POLAR.items()}
-"""Words of which one says the opposite of another."""
+
+Opposites = tuple[tuple[frozenset[str], frozenset[str]], ...]
+
+
+def _pairs(text: str) -> Opposites:
+    sides = [pair.partition("/") for pair in text.split(";")]
+    return tuple((frozenset(one.split()), frozenset(other.split())) for one, _, other in sides)
+
+
+OPPOSITES: Final[Mapping[str, Opposites]] = {lang: _pairs(text) for lang, text in _OPPOSITES.items()}
+"""Words of which one says the opposite of another, in pairs of groups."""
+_TURNING: Final[Mapping[str, frozenset[str]]] = {
+    lang: DENYING[lang].union(*[side for pair in pairs for side in pair]) for lang, pairs in OPPOSITES.items()
+}
+"""All of those words, and those that turn a sentence into its opposite."""
 
 _ASKING: Final = {
     "en": "is are was were am who whose when why where how what which did does do has have had should may might",
@@ -158,6 +183,20 @@ _STATING: Final = {
     "pt": "ele ela eles elas nós o a os as seu sua nosso nossa havia",
     "nl": "hij zij ze we wij het de zijn haar hun ons onze er",
 }
+_REQUESTING: Final = {
+    "en": "i we / want need would could should can may must have got wanna wish like love prefer",
+    "de": "ich wir / möchte möchten will wollen brauche brauchen muss müssen hätte würde kann könnte sollte soll habe",
+    "es": "yo nosotros / quiero quisiera necesito puedo tengo querría",
+    "fr": "je nous / veux voudrais peux dois ai aimerais besoin",
+    "it": "io noi / voglio vorrei posso devo ho",
+    "pt": "eu nós / quero queria gostaria preciso posso tenho",
+    "nl": "ik we wij / wil moet kan zou heb",
+}
+REQUESTING: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
+    lang: _pairs(text)[0] for lang, text in _REQUESTING.items()
+}
+"""Words for those who speak, and what follows them in a request: "i want", but not "i woke"."""
+
 STATING: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _STATING.items()}
 """Words that a sentence begins with which tells something; commands rarely do."""
 
@@ -170,14 +209,25 @@ def is_light(word: str, lang: str) -> bool:
     return word in words if words is not None else len(word) <= 3 and word.isascii()
 
 
-def denying(lang: str) -> frozenset[str]:
-    """The words of a language that turn a sentence into its opposite."""
-    return DENYING.get(lang.partition("-")[0].lower(), NO_FILLERS)
+def turning(own: frozenset[str], lang: str, is_broad: bool) -> frozenset[str]:
+    """The words that turn the meaning of an intent with these words round.
+
+    An intent that is said in many ways may have a word of two opposites too, which is just not among its sentences; the
+    opposite of a word that it has is none. Of other intents each such word has to be their own.
+    """
+    tag = lang.partition("-")[0].lower()
+    if not is_broad:
+        return _TURNING.get(tag, NO_FILLERS)
+    sides = [side for pair in OPPOSITES.get(tag, ()) for side in pair]
+    return _turning(tag, tuple([not own.isdisjoint(side) for side in sides]))
 
 
-def polar(lang: str) -> frozenset[str]:
-    """The words of a language of which one says the opposite of another."""
-    return POLAR.get(lang.partition("-")[0].lower(), NO_FILLERS)
+@cache
+def _turning(tag: str, has: tuple[bool, ...]) -> frozenset[str]:
+    # Cached because many intents have the same.
+    sides = [side for pair in OPPOSITES.get(tag, ()) for side in pair]
+    opposite = [sides[place ^ 1] for place, is_there in enumerate(has) if is_there]
+    return DENYING.get(tag, NO_FILLERS).union(*opposite)
 
 
 def asking(lang: str) -> frozenset[str]:
@@ -188,6 +238,12 @@ def asking(lang: str) -> frozenset[str]:
 def stating(lang: str) -> frozenset[str]:
     """The words of a language that a statement begins with."""
     return STATING.get(lang.partition("-")[0].lower(), NO_FILLERS)
+
+
+def tells_of_speaker(said: Sequence[str], lang: str) -> bool:
+    """Whether an utterance begins by telling what the speaker does or did, not what the speaker wants."""
+    pair = REQUESTING.get(lang.partition("-")[0].lower())
+    return pair is not None and len(said) > 1 and said[0] in pair[0] and said[1] not in pair[1]
 
 
 def fillers(lang: str) -> frozenset[str]:

@@ -9,13 +9,13 @@ from hark.intents.pool import Now
 from hark.intents.sentence_model import SentenceVectors
 from hark.intents.template.claims import NORMAL, STRICT, Claim, best_first, complete
 from hark.intents.template.exact import ExactMatch, by_rank
-from hark.intents.template.meaning import find_by_meaning
 from hark.intents.template.pool import TemplatePool
 from hark.intents.template.query import Found, TemplateQuery
+from hark.intents.template.second_opinion import find_by_meaning
 from hark.intents.template.similar import candidates, find_similar, rescored, resolve
 from hark.model import Session
 
-LOOSE: Final = 0.43
+LOOSE: Final = 0.42
 ALONE: Final = 0.75
 """The score by words that is not doubted where a sentence model can be asked."""
 

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Final
 from hark.intents.grammar import is_slot
 from hark.intents.patterns import is_always
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.features import STEM, asking, content_stems, features, is_light, stating
+from hark.intents.template.features import (
+    STEM,
+    asking,
+    content_stems,
+    features,
+    is_light,
+    stating,
+    turning,
+)
 
 if TYPE_CHECKING:
     from hark.intents.template.tagger import Tagger
@@ -33,10 +41,10 @@ _PATIENCE: Final = 2
 CAUTION: Final = 0.25
 BROAD: Final = 30
 """An intent with so many different words, or more, is said in many ways."""
-_A_LINE: Final = 4
+_A_LINE: Final = 6
 _USUAL: Final = 2
 """How many different words a template is worth, and the number of templates that say nothing about variety."""
-_A_CHOICE: Final = 2.5
+_A_CHOICE: Final = 1.5
 """How many different words a template is worth at most where templates have choices."""
 _NARROW: Final = 1.5
 _WARY: Final = 0.4
@@ -63,6 +71,7 @@ class Profile:
         "slots",
         "states",
         "tagger",
+        "turning",
     )
 
     def __init__(self, intent: TemplateIntent, traits: Traits) -> None:
@@ -109,6 +118,9 @@ class Profile:
         """Whether some of its sentences begin as statements do."""
         self.is_broad = self.caution < _WARY
         """Whether it is said in many ways."""
+        own = frozenset([term for sentence in taken for term in sentence])
+        self.turning = turning(own, intent.lang, self.is_broad)
+        """The words that turn its meaning round, where they are not its own."""
         self._square, self._cohesion, self._rows = traits.square, traits.cohesion, len(taken)
         self.scale = 1.0
         """The divisor of its raw similarity."""

@@ -10,13 +10,13 @@ from typing import Final, NamedTuple
 from hark.intents.numerals import can_be_number
 from hark.intents.patterns import Span
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.features import STEM, asking, content_stems, denying, is_light, polar, stating
+from hark.intents.template.features import STEM, asking, content_stems, is_light, stating, tells_of_speaker
 from hark.intents.template.pool import TemplateIndex
 from hark.intents.template.profile import Profile
 from hark.intents.template.query import Found, TemplateQuery
 from hark.intents.template.tagger import Known, Tagger
 
-_MIDDLE: Final = 0.17
+_MIDDLE: Final = 0.14
 """The clearness that scores 0.5. It was chosen on training samples so that one in twenty strangers is claimed. See
 docs/matching.md."""
 _SHARPNESS: Final = 5.0
@@ -32,6 +32,8 @@ _MOST_OUT: Final = 0.9
 """Candidates with such a share of the likelihood may be ruled out; what is left after that is no candidate."""
 _INCOMPLETE: Final = 0.85
 """A factor when a word was not said that all of the intent's sentences have."""
+_NARROW: Final = 0.82
+"""A factor for an intent that is said in few ways."""
 _TOO_LONG: Final = 64
 """Utterances with more words are only compared as written."""
 _NAMED: Final = 4
@@ -135,8 +137,7 @@ class _Account:
         self.meant: list[str] = []
         """Words of its sentences that were nearly said."""
         lang = candidate.profile.intent.lang
-        # An intent that is said in many ways may have a word for that too, which is just not among its sentences.
-        turning = denying(lang) if candidate.profile.is_broad else denying(lang) | polar(lang)
+        turning = candidate.profile.turning
         for place, word in enumerate(said):
             if candidate.home.similarity.has(candidate.profile, word):
                 self.own += 1
@@ -201,17 +202,27 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
     left = explained / telling
     if left < 1.0 and not profile.states and said[0] in stating(profile.intent.lang):
         return candidate.lowered(0.0)
+    if not profile.asks and said[0] in asking(profile.intent.lang):
+        return candidate.lowered(0.0)
     if not profile.is_broad:
-        asks = not profile.asks and said[0] in asking(profile.intent.lang)
-        if asks or explained * 2 <= telling:
+        if explained * 2 <= telling or _only_tells(candidate, said):
             return candidate.lowered(0.0)
         left *= profile.covered([*said, *account.meant])
         if explained == 1 and own < _ENOUGH:
             left *= own / len(said)  # one telling word, and what stands around it
     left **= profile.caution
+    if not profile.is_broad:
+        left *= _NARROW
     if profile.core and not profile.core <= content_stems([*said, *account.meant]):
         left *= _INCOMPLETE
     return candidate.lowered(left)
+
+
+def _only_tells(candidate: Candidate, said: list[str]) -> bool:
+    """Whether the speaker tells something in words that none of the intent's sentences begins with."""
+    return tells_of_speaker(said, candidate.profile.intent.lang) and not candidate.home.similarity.has(
+        candidate.profile, f"{said[0]} {said[1]}"
+    )
 
 
 def resolve(candidate: Candidate, query: TemplateQuery, floor: float) -> Found | str:

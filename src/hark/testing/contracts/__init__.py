@@ -1,4 +1,4 @@
-"""Contracts: what every plugin of a kind has to keep, as a test that anybody runs on their own with one line.
+"""Contracts: what every plugin of a kind has to keep, as a test that authors run on their own with one line.
 
 `test_contract = contract(MyTransformer)` in a test file gives a test for each clause, named for what it says. Needs
 pytest, and nothing else.

@@ -150,7 +150,7 @@ async def it_hears_its_phrase_once_in_pieces_of_any_length(subject: Subject) -> 
 
 @clause
 async def it_wakes_neither_by_silence_nor_by_noise(subject: Subject) -> None:
-    """Nobody said anything."""
+    """There was no speech."""
     async with running_engine(subject) as running:
         if not subject.options["phrase"]:
             return
@@ -208,7 +208,7 @@ async def it_gives_whole_samples(subject: Subject) -> None:
 
 @clause
 async def it_can_be_closed_at_any_time_and_opened_again(subject: Subject) -> None:
-    """Whoever stops listening closes it; nothing goes on behind."""
+    """The listener closes it when it stops; nothing goes on behind."""
     async with running_engine(subject) as running:
         for _ in range(2):
             blocks = running.engine.blocks()

@@ -93,7 +93,7 @@ async def it_works_in_languages_it_does_not_know(subject: Subject) -> None:
 
 @clause
 async def it_needs_nothing_of_the_session(subject: Subject) -> None:
-    """A session may carry nothing at all, or more than anybody knows."""
+    """A session may carry nothing at all, or fields that no specification has."""
     async with subject.runtime() as (runtime, plugin):
         for session in (Session(), Session("x", lang="de-DE", site_id="kitchen", something={"not": ["known"]})):
             await _asked(runtime, plugin, (ORDINARY,), session=session)

@@ -56,7 +56,7 @@ async def its_samples_can_be_read(subject: Subject) -> None:
 
 @clause
 async def it_registers_what_it_understands(subject: Subject) -> None:
-    """Once it has started, everybody knows its intents."""
+    """Once it has started, every matcher knows its intents."""
     async with subject.runtime() as (runtime, skill):
         assert _registered(runtime, skill) == _declared(skill)
 

@@ -57,9 +57,6 @@ class Subject:
                 await runtime.stop()
                 await bus.close()
 
-    house = runtime
-    """The old name of `runtime`, for one release."""
-
 
 def loaded(runtime: Runtime, plugin: Plugin) -> Loaded[Any]:
     """How the runtime calls the plugin."""

@@ -19,8 +19,8 @@ from hark.plugins import AudioTransformer, Ctx
 from hark.plugins.engines import Transcript
 from hark.spec import topics
 from hark.testing.clock import FakeClock
-from hark.testing.voice.ears import FakeEars
-from hark.testing.voice.hearing import FakeStreamingSTT, Scene
+from hark.testing.voice.input import FakeStreamingSTT, Scene
+from hark.testing.voice.listener import FakeListener
 from hark.trace import TraceStore
 
 _OUTCOMES: Final = (topics.UTTERANCE_HANDLE, topics.STT_FAILED, topics.UTTERANCE_CANCELLED)
@@ -72,7 +72,7 @@ class Soak:
         self._registry: Registry[Any] = Registry("audio transformer")
         chain = Chain("audio", self._registry, self._runner, self._bus.emit)
         self._stt = FakeStreamingSTT()
-        self._ears = FakeEars(self._bus, self._runner, chain, TraceStore(self._clock, 20), self._stt)
+        self._ears = FakeListener(self._bus, self._runner, chain, TraceStore(self._clock, 20), self._stt)
         self._topics: Counter[str] = Counter()
         self._dropped = 0
         self._random = random.Random(seed)  # noqa: S311 - it decides what happens in a test

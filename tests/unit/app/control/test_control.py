@@ -72,14 +72,15 @@ async def test_the_three_requests(tmp_path: Path) -> None:
         assert ended.outcome == "complete"
         (explained,) = await asyncio.to_thread(asked, tmp_path, Why(ended.utterance_id))
         assert isinstance(explained, Explained)
-        assert '"say hello world"  session say-1' in explained.text
+        assert '"say hello world"  session default' in explained.text
 
 
-async def test_every_utterance_has_a_session_of_its_own(tmp_path: Path) -> None:
+async def test_an_utterance_is_said_in_the_session_of_the_device_or_in_a_named_one(tmp_path: Path) -> None:
     async with assistant(tmp_path) as local:
-        await exchange(tmp_path, b'{"do": "say", "utterance": "help"}', b'{"do": "say", "utterance": "frobnicate"}')
+        desk = b'{"do": "say", "utterance": "help", "session": "desk"}'
+        await exchange(tmp_path, desk, b'{"do": "say", "utterance": "frobnicate"}')
         traces = list(local.runtime.traces)
-        assert [trace.session_id for trace in traces] == ["say-1", "say-2"]
+        assert [trace.session_id for trace in traces] == ["say-desk", "default"]
         assert local.runtime.store.current.active_handlers == ()
 
 

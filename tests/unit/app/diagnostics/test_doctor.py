@@ -17,6 +17,8 @@ from hark.app.diagnostics.report import DoctorReport
 from hark.app.runtime import Runtime
 from hark.app.settings import settings_from
 from hark.builtin import TemplateMatcher
+from hark.builtin.skills.chance import ChanceSkill
+from hark.builtin.skills.jokes import JokesSkill
 from hark.bus import LocalBus
 from hark.cli.main import main
 from hark.hosting import Refusal
@@ -62,7 +64,7 @@ async def report_on(*plugins: Plugin | Refusal, **tables: Any) -> DoctorReport:
     runtime = Runtime(settings_from(tables), bus, SystemClock(), plugins, render=lambda _: None, serves=lambda _: True)
     await runtime.start()
     try:
-        return examine(runtime, "hark.toml")
+        return await examine(runtime, "hark.toml")
     finally:
         await runtime.stop()
         await bus.close()
@@ -190,6 +192,16 @@ async def test_sentences_that_two_skills_both_claim_are_reported_and_no_reason_t
     assert report.overlaps == [line]
     assert line in render(report)
     assert report.healthy
+
+
+async def test_overlaps_between_skills_of_hark_are_one_line_unless_they_are_asked_for() -> None:
+    report = await report_on(TemplateMatcher(), JokesSkill(), ChanceSkill(), assistant={"pipeline": ["template"]})
+    line = "'again' (en-US): jokes.skill:another gets it, chance.skill:again claims it too"
+    assert not report.overlaps
+    assert line in report.own_overlaps
+    assert line not in render(report)
+    assert "doctor --overlaps" in render(report)
+    assert line in render(report, overlaps=True)
 
 
 async def test_doctor_lists_intents_that_get_sentences_of_others() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from deployment import deployed
 
+from hark.app.control.protocol import Forget
 from hark.app.state.store import State
 from hark.builtin import Converse, Normalize, ParrotSkill, TemplateMatcher
 from hark.model import Message, Session, SystemClock, encode
@@ -80,11 +81,33 @@ async def test_the_story_of_a_turn_is_told_in_one_piece_whatever_room_a_step_was
         assert story.outcome == "complete"
         assert [step.stage for step in story.steps] == ["utterance", "match", "handler", "dialog", "speak"]
         await deployment.die(started["speak"])
-        front.view.traces._window = 0.01  # of real time: it does not answer any more
+        front.view.traces.window = 0.01  # of real time: it does not answer any more
         partial = await front.view.traces.find(first.utterance_id)
         assert partial is not None
         assert [step.stage for step in partial.steps] == ["utterance", "match", "handler"]
         assert await front.view.traces.find("nobody-knows") is None
+
+
+async def test_what_several_processes_keep_is_shown_and_forgotten_in_all_of_them() -> None:
+    async with deployed() as deployment:
+        plugins = [TemplateMatcher(), ParrotSkill(), Loud()]
+        for room in ("understand", "act", "speak"):
+            await deployment.start(room, plugins=plugins)  # type: ignore[arg-type]
+        front = await deployment.front()
+        for session_id in ("kitchen", "hall"):
+            await front.client.ask("say hello", deployment.aside.append, session_id=session_id)
+        said = Message(topics.UTTERANCE_HANDLE, {"utterances": ["say hello"]}, session=Session(site_id="attic"))
+        deployment.buses[0].emit(said)
+        await settle()
+        assert (await front.view.device_session(reset=False)).site_id == "attic"
+        assert await front.view.forget(Forget(session="hall")) == 1
+        assert await front.view.forget(Forget()) == 2
+        assert await front.view.traces.find() is None
+        assert all(not list(process.runtime.traces) for process in deployment.processes)
+        assert (await front.view.device_session(reset=False)).site_id is None
+        deployment.buses[0].emit(said)
+        await settle()
+        assert (await front.view.device_session(reset=True)).site_id is None
 
 
 async def test_the_doctor_looks_at_all_rooms_and_says_which_is_missing() -> None:
@@ -214,7 +237,7 @@ async def test_a_turn_of_which_nothing_is_heard_after_the_bus_was_lost_is_given_
         front = await deployment.front()
         asking = asyncio.ensure_future(front.client.ask("hello", deployment.aside.append))
         await settle()
-        deployment.buses[-1]._received(encode(Message(topics.BUS_AGAIN)), "")  # as its carrier does when it reconnected
+        deployment.buses[-1].received(encode(Message(topics.BUS_AGAIN)), "")  # as its carrier does when it reconnected
         await deployment.clock.advance(9)
         assert not asking.done()
         await deployment.clock.advance(2)

@@ -65,7 +65,7 @@ class Rig:
         return Supervisor(processes, self.clock, stalled=stalled, grace=10.0, failed=self._report)
 
     async def reported(self, line: str, times: int = 1) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while self.lines.count(line) < times:
                 self._changed.clear()
                 with suppress(TimeoutError):  # a line may have come from its thread between the look and this

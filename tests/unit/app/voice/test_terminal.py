@@ -18,8 +18,8 @@ from hark.plugins import Turn
 from hark.skills import Skill, intent
 from hark.spec import topics
 from hark.testing import settle
-from hark.testing.voice.hearing import Scene
-from hark.testing.voice.talking import TalkingHouse
+from hark.testing.voice.assistant import VoiceAssistant
+from hark.testing.voice.input import Scene
 
 HINTS = {"waiting": "say the word"}
 
@@ -132,7 +132,7 @@ async def test_a_conversation_is_shown_until_the_sound_ends(voice: dict[str, Any
     settings = settings_from({"voice": voice})
     terminal = VoiceTerminal(settings, out, installed=False)
     terminal.show("too early")
-    async with TalkingHouse(Noon(), settings=settings) as talking:
+    async with VoiceAssistant(Noon(), settings=settings) as talking:
         running = asyncio.create_task(terminal.run(talking.runtime, asyncio.Event()))
         await settle()
         assert terminal.config.on_level is not None
@@ -152,7 +152,7 @@ async def test_a_conversation_is_shown_until_the_sound_ends(voice: dict[str, Any
 async def test_a_conversation_is_shown_until_it_is_stopped() -> None:
     out, stop = Latin(), asyncio.Event()
     terminal = VoiceTerminal(settings_from({}), out, installed=False)
-    async with TalkingHouse(Noon()) as talking:
+    async with VoiceAssistant(Noon()) as talking:
         running = asyncio.create_task(terminal.run(talking.runtime, stop))
         await settle()
         stop.set()

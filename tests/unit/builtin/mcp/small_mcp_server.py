@@ -64,6 +64,18 @@ def secrets() -> list[str]:
     return sorted(os.environ)
 
 
+@server.tool()
+def refer(what: str) -> str:
+    """Take what is described elsewhere."""
+    return what
+
+
+if "REFERS_TO" in os.environ:
+    described = server._tool_manager.get_tool("refer")
+    assert described is not None
+    described.parameters = {"type": "object", "properties": {"what": {"$ref": os.environ["REFERS_TO"]}}}
+
+
 if __name__ == "__main__":
     if len(sys.argv) == 1:
         server.run()

@@ -72,12 +72,22 @@ async def test_the_tools_of_a_server_are_a_toolbox() -> None:
         assert wrong == "the arguments do not fit: a: 'two' is not of type 'integer'"
 
 
-async def test_a_server_sees_nothing_of_our_environment_that_it_was_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_neither_sees_our_environment_nor_has_us_fetch_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARK_SECRET", "42")
-    async with connected(env={"GIVEN": "1"}) as assistant:
-        seen = (await invoke(assistant, "secrets"))["result"]["result"]
-        assert "GIVEN" in seen
-        assert "HARK_SECRET" not in seen
+    fetched: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        fetched.append(await reader.readline())
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as elsewhere:
+        refers_to = f"http://127.0.0.1:{elsewhere.sockets[0].getsockname()[1]}/schema"
+        async with connected(env={"GIVEN": "1", "REFERS_TO": refers_to}) as assistant:
+            seen = (await invoke(assistant, "secrets"))["result"]["result"]
+            assert "GIVEN" in seen
+            assert "HARK_SECRET" not in seen
+            assert "Unresolvable" in (await invoke(assistant, "refer", what="x"))["error"]
+            assert fetched == []
 
 
 async def test_a_call_that_takes_too_long_is_given_up() -> None:
@@ -140,7 +150,43 @@ async def test_a_server_that_cannot_be_reached_is_named() -> None:
         assert "/nowhere/server" in entry.plugin.problem()
 
 
-@pytest.mark.parametrize("wrong", [{"command": ""}, {"url": "http://x"}, {"command": "", "url": "ftp://x"}])
+async def test_nothing_secret_is_in_what_went_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "very-secret-0123456789"
+    monkeypatch.setenv("MCP_TOKEN", secret)
+    seen: list[bytes] = []
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seen.append(await reader.readuntil(b"\r\n\r\n"))
+        page = f"no {secret}".encode()
+        writer.write(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: %d\r\n\r\n%s" % (len(page), page))
+        writer.close()
+
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # not for what is on this machine
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/{secret}/sse?token={secret}"
+        given = {"command": "", "args": [], "url": url, "transport": "sse", "token_variable": "MCP_TOKEN"}
+        async with connected(**given) as assistant:
+            (entry,) = assistant.runtime.plugin_set.toolboxes  # type: ignore[union-attr]
+
+            async def has_failed() -> bool:
+                return bool(entry.plugin.problem())
+
+            await eventually(has_failed)
+            assert f"Bearer {secret}".encode() in seen[0]
+            assert "401" in entry.plugin.problem()
+            assert secret not in entry.plugin.problem()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"command": ""},
+        {"url": "http://x"},
+        {"command": "", "url": "ftp://x"},
+        {"command": "", "url": "http://mcp.example.com/mcp", "token_variable": "HOME"},
+        {"command": "", "url": "http://mcp.example.com/mcp?api_key=1"},
+    ],
+)
 async def test_settings_that_name_no_server_are_refused(wrong: dict[str, Any]) -> None:
     async with connected(**wrong) as assistant:
         (refusal,) = assistant.runtime.refusals

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import ssl
 import subprocess
@@ -154,6 +155,52 @@ async def test_a_proxy_that_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
         answers, why = await _with_endpoint("https://model.invalid/v1")
     assert answers == ["The network does not let me reach my language model."]
     assert "proxy: " in why
+
+
+async def test_a_model_on_this_machine_is_not_reached_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    async with talking() as (assistant, _model):
+        assert await _answers(assistant, "hello there") == ["You said: hello there"]
+
+
+async def test_a_redirect_is_not_followed_and_the_key_stays_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODEL_KEY", "sk-secret-0123456789")
+    async with ModelServer() as elsewhere, talking(key_variable="MODEL_KEY") as (assistant, model):
+        there = {"location": f"{elsewhere.url}/chat/completions?key=sk-secret-0123456789"}
+        model.replies(ModelReply(status=307, headers=there))
+        assert await _answers(assistant) == ["My language model refused that."]
+        assert f"redirects to {elsewhere.url.removesuffix('/v1')}, which is not followed" in assistant.why()
+        assert "sk-secret" not in assistant.why()
+        assert elsewhere.requests == []
+
+
+async def test_an_error_in_a_stream_does_not_show_the_key(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = "sk-secret-0123456789"
+    monkeypatch.setenv("MODEL_KEY", key)
+    async with talking(key_variable="MODEL_KEY") as (assistant, model):
+        for before in range(370, 395):  # the message is cut somewhere here
+            error = json.dumps({"error": {"message": f"{'x' * before}{key} is not valid"}})
+            model.replies(ModelReply(chunks=[f"data: {error}\n\n".encode()]))
+            model.replies(ModelReply(chunks=[f"data: {error}\n\n".encode()]))
+            assert await _answers(assistant) == [SERVER]
+            assert "sk-s" not in assistant.why()
+        assert "sk-s" not in caplog.text
+
+
+async def test_an_endpoint_may_have_a_query_and_the_path_of_chats(caplog: pytest.LogCaptureFixture) -> None:
+    async with ModelServer() as model:
+        answers, _ = await _with_endpoint(f"{model.url}/chat/completions?api-version=1")
+        assert answers == ["You said: tell me something"]
+        answers, why = await _with_endpoint(model.url.removesuffix("/v1"))
+        assert answers == ["My language model is not there."]
+        assert "does the endpoint have to end with /v1?" in why
+        settings = {"plugins": {"persona": {"endpoint": f"{model.url}?api_key=sk-secret"}}}
+        async with Assistant(Persona(), settings=settings):
+            assert "holds a key (api_key); put it into a key_file instead" in caplog.text
+            assert "sk-secret" not in caplog.text
 
 
 async def test_a_second_endpoint_stands_in_and_is_asked_first_for_a_while() -> None:

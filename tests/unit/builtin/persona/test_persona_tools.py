@@ -9,7 +9,9 @@ from typing import Any
 
 from hark.builtin.persona import Persona
 from hark.builtin.persona.tools import ToolDefinition, ToolError
-from hark.plugins import Session, Turn
+from hark.plugins import Session, Toolbox, Turn, tool
+from hark.skills import Skill, intent
+from hark.spec import topics
 from hark.testing.model_server import ModelReply
 from persona_talk import talking
 
@@ -134,3 +136,67 @@ async def test_stopping_the_turn_stops_the_tool() -> None:
         await asyncio.wait_for(turn.over.wait(), 5)
         assert len(assistant.of("ovos.utterance.handled")) == 2
         assert len(model.requests) == 1
+
+
+class Echo(Skill):
+    """A skill that has the model asked again."""
+
+    id = "echo.skill"
+
+    def __init__(self) -> None:
+        self.called = 0
+
+    @intent("ask somebody else")
+    def ask(self, turn: Turn) -> None:
+        """Ask somebody who knows better."""
+        self.called += 1
+        turn.emit(topics.UTTERANCE_HANDLE, {"utterances": ["what is it"], "lang": turn.lang})
+
+
+async def test_a_tool_that_has_the_model_asked_again_comes_to_an_end() -> None:
+    echo = Echo()
+    async with talking(echo) as (assistant, model):
+        model.replies(*[ModelReply(tools=[("echo-ask", {})]) for _ in range(100)])
+        await assistant.hears("who knows")
+        for _ in range(500):  # the model is a server, which answers in its own time
+            if len(assistant.of(topics.UTTERANCE_HANDLED)) == len(assistant.of(topics.UTTERANCE_HANDLE)):
+                break
+            await asyncio.sleep(0.01)
+        assert echo.called == 5, "as often as there are rounds; the model that it asks has no tools"
+        handled = [message.utterance_id for message in assistant.of(topics.UTTERANCE_HANDLED)]
+        assert len(handled) == len(set(handled)) == len(assistant.of(topics.UTTERANCE_HANDLE))
+
+
+class Library(Toolbox):
+    id = "library"
+
+    @tool
+    def book(self) -> str:
+        """A whole book."""
+        return "x" * 10_000_000
+
+    @tool
+    async def catalogue(self) -> list[dict[str, int]]:
+        """All books."""
+        return [{"number": number} for number in range(100_000)]
+
+
+async def test_a_result_of_megabytes_goes_neither_over_the_bus_nor_to_the_model() -> None:
+    async with talking(Library()) as (assistant, model):
+        model.replies(ModelReply(tools=[("library-book", {}), ("library-catalogue", {})]), ModelReply(["Too much."]))
+        assert await assistant.hears("read me everything") == ["Too much."]
+        book, catalogue = [said["content"] for said in model.requests[1]["messages"] if said["role"] == "tool"]
+        assert book == "Error: the result is too long: 10000000 bytes, at most 1000000"
+        assert catalogue.startswith("Error: the result is too long")
+
+
+async def test_a_hundred_calls_at_once_are_answered_and_few_are_done() -> None:
+    persona, lamps = _persona()
+    async with talking(persona=persona) as (assistant, model):
+        calls = [("switch" if number % 2 else "no_such_tool", {}) for number in range(100)]
+        model.replies(ModelReply(tools=calls), ModelReply(["Light everywhere."]))
+        assert await assistant.hears("light, please") == ["Light everywhere."]
+        results = [said["content"] for said in model.requests[1]["messages"] if said["role"] == "tool"]
+        assert len(results) == 100
+        assert results.count("Error: there is no tool no_such_tool") == 50
+        assert len(lamps.calls) == 4, "of the first eight"

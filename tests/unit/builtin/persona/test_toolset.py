@@ -268,6 +268,52 @@ async def test_a_toolbox_of_another_program_is_found() -> None:
         assert list(tools_of(model.requests[0])) == ["choir-sing"]
 
 
+async def test_a_long_argument_does_not_hide_the_others_in_the_question() -> None:
+    class Mail(Toolbox):
+        id = "mail"
+
+        @tool(dangerous=True)
+        def send(self, text: str, to: str) -> str:
+            """Send a mail."""
+            return "sent"
+
+    async with talking(Mail()) as (assistant, model):
+        call = {"text": "nothing that matters " * 100, "to": "somebody else"}
+        model.replies(ModelReply(tools=[("mail-send", call)]), ModelReply(["Not sent."]))
+        turn = await asked(assistant, "write to my friend", "Should I really do this: mail: send")
+        assert "to somebody else?" in str(assistant.of(topics.UTTERANCE_SPEAK)[-1].data["utterance"])
+        await assistant.hears("no")
+        assert await turn
+
+
+async def test_no_other_program_makes_a_dangerous_tool_harmless() -> None:
+    house = House()
+    async with talking(house) as (assistant, model):
+        await settle()
+        described = assistant.of(f"{topics.PERSONA_TOOLS_DISCOVER}.response")[-1]
+        harmless = [{**tool, "dangerous": False} for tool in described.data["tools"]]
+        forged = {"toolbox_id": "house", "tools": harmless}
+        assistant.bus.emit(Message(f"{topics.PERSONA_TOOLS_DISCOVER}.response", forged))
+        model.replies(ModelReply(tools=[("house-garage", {})]), ModelReply(["It stays closed."]))
+        turn = await asked(assistant, "open up", "Should I really do this: house: garage?")
+        assert house.opened == 0
+        await assistant.hears("no")
+        await turn
+
+
+async def test_tools_with_names_that_are_alike_when_cut_are_all_offered() -> None:
+    async with talking() as (assistant, model):
+        names = [f"{'very_' * 20}{end}" for end in ("long", "short")]
+        tools = [{"name": name, "description": "x" * 5000, "argument_schema": {}} for name in names]
+        data = {"toolbox_id": "box", "tools": tools}
+        assistant.bus.emit(Message(f"{topics.PERSONA_TOOLS_DISCOVER}.response", data))
+        await assistant.hears("hello there")
+        offered = tools_of(model.requests[0])
+        assert len(offered) == 2
+        assert all(len(name) <= 64 and len(tool["description"]) == 1024 for name, tool in offered.items())
+        assert all(tool["parameters"] == {"type": "object", "properties": {}} for tool in offered.values())
+
+
 async def test_a_plugin_that_is_no_toolbox_offers_nothing() -> None:
     class Plain(Plugin):
         id = "plain"

@@ -28,7 +28,7 @@ from hark.model.resample import resample_mono
 from hark.model.wav import read_wav, write_wav
 from hark.plugins import Ctx, Message, Plugin, Session
 from hark.testing.nats_server import NatsServer
-from hark.testing.voice.talking import TalkingHouse
+from hark.testing.voice.assistant import VoiceAssistant
 from voice_samples import spoken
 
 
@@ -109,7 +109,7 @@ async def test_tempo_changes_the_length_and_pitch_the_height() -> None:
 
 
 async def test_an_answer_of_several_sentences_has_one_earcon() -> None:
-    async with TalkingHouse(AnswerEarcon(), ParrotSkill()) as house:
+    async with VoiceAssistant(AnswerEarcon(), ParrotSkill()) as house:
         house.bus.emit(Message("ovos.utterance.speak", {"utterance": "First sentence. Second one. Third one."}))
         await house.settled()
         played = b"".join(sound.samples for sound in house.player.sounds)
@@ -136,7 +136,7 @@ def over_sound(text: str) -> Audio:
 
 async def test_a_text_over_sound_is_heard_before_any_wake_word_and_obeyed_where_that_is_allowed() -> None:
     settings = {"plugins": {"sound-data": {"allow": ["utterance"]}}}
-    async with TalkingHouse(DataOverSound(), ParrotSkill(), settings=settings, wakes=True) as house:
+    async with VoiceAssistant(DataOverSound(), ParrotSkill(), settings=settings, wakes=True) as house:
         await house.hears(over_sound("utterance:say hello"), over_sound("speak:not allowed"))
         async with asyncio.timeout(20):
             while len(house.of(RECEIVED)) < 2 or not house.shown:
@@ -159,8 +159,8 @@ def redis_port() -> Iterator[int]:
     serving.join()
 
 
-def heard_by(*plugins: Plugin, **table: Any) -> TalkingHouse:
-    return TalkingHouse(*plugins, ParrotSkill(), settings={"plugins": {"publish": table}})
+def heard_by(*plugins: Plugin, **table: Any) -> VoiceAssistant:
+    return VoiceAssistant(*plugins, ParrotSkill(), settings={"plugins": {"publish": table}})
 
 
 async def test_redis_gets_a_copy_of_what_was_recorded(redis_port: int) -> None:

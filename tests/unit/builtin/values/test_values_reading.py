@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hark.builtin.values import read
 from hark.builtin.values.language import LANGUAGES, available, library
-from hark.builtin.values.numbers import _number
+from hark.builtin.values.numbers import number_of
 from hark.plugins.values import KINDS, Kind, Value, canonical, parse
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -198,7 +198,7 @@ def test_zones_need_not_come_from_the_database() -> None:
 
 
 def test_without_the_library_figures_and_tables_are_still_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = (library, _number)
+    kept = (library, number_of)
     monkeypatch.setitem(sys.modules, "text_to_num", None)
     for one in kept:
         one.cache_clear()

@@ -18,7 +18,7 @@ from hark.spec import topics
 from hark.testing import play
 from hark.testing.scripts.voice import ScriptLoudspeaker, ScriptMicrophone, VoiceSetup
 from hark.testing.scripts.voice_assistant import mostly_in
-from hark.testing.voice.hearing import FakeSTT, FakeVAD, FakeWakeWords, Scene
+from hark.testing.voice.input import FakeSTT, FakeVAD, FakeWakeWords, Scene
 
 ENGLISH = "language: en-US\n"
 

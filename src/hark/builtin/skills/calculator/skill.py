@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from hark.plugins import Answer, Session, Turn, answers, fallback
 from hark.skills import Skill, intent
 
-if TYPE_CHECKING:  # numbers and units are needed when somebody asks about them
+if TYPE_CHECKING:  # numbers and units are needed when a user asks about them
     from hark.builtin.skills.calculator.calculator import Calculator, CalculatorAnswer
 
 _FOLLOWED: Final = 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from calendar import isleap, monthrange
 from datetime import date, datetime
 from typing import Final
 
@@ -81,12 +80,16 @@ class DatesSkill(Skill):
     @intent(file="leap_year")
     def leap_year(self, turn: Turn) -> None:
         """Whether this year has a 29th of February."""
+        from calendar import isleap  # here: it is large, and asked for once in a while
+
         year = self._now(turn).year
         turn.say("leap_year" if isleap(year) else "no_leap_year", year=year)
 
     @intent(file="days_in_month")
     def days_in_month(self, turn: Turn) -> None:
         """How many days a month has."""
+        from calendar import monthrange
+
         now = self._now(turn)
         names = {plain(month_name(number, turn.lang)): number for number in range(1, 13)}
         number = names.get(plain(turn.slots["month"]), now.month if turn.slots["month"].startswith("this") else None)

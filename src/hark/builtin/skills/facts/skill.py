@@ -1,4 +1,4 @@
-"""The facts skill: who somebody is, what something is, what a word means."""
+"""The facts skill: who a person is, what something is, what a word means."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class FactsSkill(Skill):
 
     @fallback(_PRIORITY, when=_was_unreachable)
     def could_not_ask(self, turn: Turn) -> None:
-        """Say that the question could not be looked up, if nobody else had an answer."""
+        """Say that the question could not be looked up, if no other skill had an answer."""
         self.failed.pop(turn.session.session_id, None)
         turn.say("unreachable")
 

@@ -65,7 +65,7 @@ class GuessingSkill(Skill):
 
     async def _game(self, turn: Turn) -> int | None:
         """One number: how many guesses it took, or None when the user gave up or left."""
-        from hark.builtin.skills.spoken_numbers import number_in  # not before somebody plays
+        from hark.builtin.skills.spoken_numbers import number_in  # not before a user plays
 
         low, high = sorted((self.settings.lowest, self.settings.highest))
         secret = self._random.randint(low, high)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
-import wave
 from array import array
 from functools import cache
 from math import exp, pi, sin
@@ -21,6 +18,10 @@ _LOUDNESS: Final = 9_000
 @cache
 def chime() -> str:
     """A WAV file, as the base64 text that `ovos.audio.play_sound` takes."""
+    import base64  # these here: most assistants start without ringing
+    import io
+    import wave
+
     samples = array("h")
     for _ in range(_TIMES):
         for tone in _TONES:

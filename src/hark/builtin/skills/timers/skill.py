@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from hark.builtin.skills.shopping.skill import as_said
 from hark.builtin.skills.timers.chime import chime
-from hark.builtin.skills.timers.phrasing import (
+from hark.builtin.skills.timers.phrases import (
     ItemKind,
     local_now,
     said_due,

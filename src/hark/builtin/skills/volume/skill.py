@@ -85,6 +85,8 @@ class VolumeSkill(Skill):
         level = self._level(turn)
         if level:
             self._before[turn.session.session_id] = level
+            while len(self._before) > _SESSIONS:
+                del self._before[next(iter(self._before))]
         self._set(turn, 0)
 
     @intent(file="unmute")

@@ -15,7 +15,7 @@ from hark.plugins import Turn
 from hark.skills import Skill, intent
 from hark.skills.spoken import spoken_degrees, spoken_speed, spoken_time
 
-if TYPE_CHECKING:  # read when somebody asks for the weather
+if TYPE_CHECKING:  # read when a user asks for the weather
     from hark.builtin.skills.weather.forecast import DayWeather, Forecast, WeatherPlace
 
 _NAMES: Final = Path(__file__).parent / "names"

@@ -24,9 +24,9 @@ Action = Literal["utterance", "speak", "listen"]
 class DataOverSound(AudioTap):
     """Decodes texts that are sent over sound, before any wake word, and reports them on the bus.
 
-    Whoever can play a sound near the microphone can send one. So a text only becomes a command, an answer or an open
-    microphone where the settings allow it: `utterance:what time is it`, `speak:dinner is ready`, `listen:`. It takes
-    six percent of a core.
+    Any device that plays a sound near the microphone can send one. So a text only becomes a command, an answer or an
+    open microphone where the settings allow it: `utterance:what time is it`, `speak:dinner is ready`, `listen:`. It
+    takes six percent of a core.
     """
 
     id = "sound-data"

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from hark.builtin.engines.extras import need
-from hark.builtin.transformers.files import plugin_path
+from hark.builtin.transformers.conditions import plugin_path
 from hark.plugins import Ctx, IntentTransformer, Match
 from hark.plugins.engines import Unavailable
 

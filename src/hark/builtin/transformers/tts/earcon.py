@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from hark.builtin.transformers.files import plugin_path
+from hark.builtin.transformers.conditions import plugin_path
 from hark.model.audio import as_16_bits, as_mono, int16_bytes, int16_samples
 from hark.model.resample import resample_mono
 from hark.model.wav import read_wav

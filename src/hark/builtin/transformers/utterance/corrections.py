@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from hark.builtin.transformers.files import plugin_path
+from hark.builtin.transformers.conditions import plugin_path
 from hark.plugins import Ctx, UtteranceTransformer
 
 _WORD: Final = re.compile(r"\w+(?:['\u2019]\w+)*")

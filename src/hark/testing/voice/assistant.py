@@ -21,8 +21,8 @@ from hark.plugins.engines import SAMPLE_RATE, Engine, EngineKind
 from hark.speak import SpokenResponse
 from hark.spec import DEFAULT_SESSION_ID
 from hark.testing.clock import FakeClock
-from hark.testing.voice.hearing import FakeMicrophone, FakeSTT, FakeVAD, FakeWakeWords, Scene
-from hark.testing.voice.speaking import FakeTTS
+from hark.testing.voice.input import FakeMicrophone, FakeSTT, FakeVAD, FakeWakeWords, Scene
+from hark.testing.voice.output import FakeTTS
 from hark.trace import render
 
 _PATIENCE = 60.0
@@ -32,8 +32,8 @@ _STEP = 2 * SAMPLE_RATE // 10
 """Bytes of sound that audio taps hear before there is more."""
 
 
-class TalkingHouse:
-    """`async with TalkingHouse(MySkill(), engines=[MySTT()]) as house: await house.hears(audio)`.
+class VoiceAssistant:
+    """`async with VoiceAssistant(MySkill(), engines=[MySTT()]) as assistant: await assistant.hears(audio)`.
 
     `engines` are used in order of preference, a fake one for each kind that is missing. Whatever is said is a command,
     unless `wakes`. The player keeps what it plays and takes no time. `matchers` are loaded in addition to the plugins.
@@ -83,12 +83,7 @@ class TalkingHouse:
         self._has_taps = any(isinstance(plugin, AudioTap) for plugin in plugins)
         self.following = VoiceFollower(self.bus, remarks=makes_remarks(self.runtime))
 
-    @property
-    def house(self) -> Runtime:
-        """The old name of `runtime`, for one release."""
-        return self.runtime
-
-    async def __aenter__(self) -> TalkingHouse:
+    async def __aenter__(self) -> VoiceAssistant:
         try:
             await self.runtime.start()
         except BaseException:

@@ -15,7 +15,7 @@ from hark.model.audio import Level
 from hark.plugins import AudioTap
 from hark.plugins.engines import Engine, EngineKind, WakeWord
 from hark.spec.names import DEFAULT_SESSION_ID
-from hark.testing.voice.hearing import FakeMicrophone, FakeSTT, FakeVAD, FakeWakeWords, Scene
+from hark.testing.voice.input import FakeMicrophone, FakeSTT, FakeVAD, FakeWakeWords, Scene
 from hark.trace import TraceStore
 
 JARVIS: Final = WakeWord("jarvis", "hey_jarvis")
@@ -28,8 +28,8 @@ def is_default(session_id: str) -> bool:
     return session_id == DEFAULT_SESSION_ID
 
 
-class FakeEars:
-    """`async with FakeEars(bus, runner, chain, traces) as ears: await ears.hears(Scene()...)`.
+class FakeListener:
+    """`async with FakeListener(bus, runner, chain, traces) as ears: await ears.hears(Scene()...)`.
 
     Kinds of engine that are not given are fake; the wake word is "hey jarvis", unless the options name others.
     """
@@ -64,7 +64,7 @@ class FakeEars:
             taps=taps,
         )
 
-    async def __aenter__(self) -> FakeEars:
+    async def __aenter__(self) -> FakeListener:
         kinds = {engine.kind for engine in self._given}
         usual = (self.microphone, FakeVAD(), FakeWakeWords(), self.stt)
         for engine in (*self._given, *(one for one in usual if one.kind not in kinds)):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hark.app.connecting_nats import connected_to_nats, options_of
+from hark.app.nats_connection import connected_to_nats, options_of
 from hark.app.settings.tables import NatsTable
 from hark.errors import UserError
 from hark.model import Message, SystemClock

@@ -14,7 +14,7 @@ from hark.testing.scripts.report import differences
 from hark.testing.scripts.runner import play_conversation as play_one
 from hark.testing.scripts.setup import Setup
 
-if TYPE_CHECKING:  # who deals in text does not pay for it
+if TYPE_CHECKING:  # its imports cost time that tests of text need not spend
     from hark.testing.scripts.voice import VoiceSetup
 
 
@@ -36,20 +36,20 @@ async def play(
     if settings is not None and not isinstance(settings, Settings):
         settings = settings_from(settings)
     text = isinstance(script, str) and "\n" in script
-    told = parse(str(script)) if text else read_script(Path(script))
-    cast = Setup(settings, installed=False, added=plugins)
-    by = _ensemble() if aloud is True else aloud or None
+    parsed = parse(str(script)) if text else read_script(Path(script))
+    setup = Setup(settings, installed=False, added=plugins)
+    by = _voice_setup() if aloud is True else aloud or None
     try:
-        for conversation in told.conversations:
-            played = await play_one(told, conversation, cast, voice=by)
+        for conversation in parsed.conversations:
+            played = await play_one(parsed, conversation, setup, voice=by)
             if played.difference is not None:
-                raise AssertionError(differences(told, played.difference))
+                raise AssertionError(differences(parsed, played.difference))
     finally:
         if aloud is True and by is not None:
             by.close()
 
 
-def _ensemble() -> VoiceSetup:
+def _voice_setup() -> VoiceSetup:
     from hark.testing.scripts.voice import VoiceSetup
 
     return VoiceSetup()

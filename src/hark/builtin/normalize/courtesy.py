@@ -27,7 +27,7 @@ class Stripped(NamedTuple):
     """False where what was left out may be what the request is about: "say thank you"."""
 
 
-class Wrapping:
+class CourtesyWords:
     """What is put around requests in one language, from its locale files and the names of the assistant."""
 
     def __init__(self, lang: str, names: Iterable[str]) -> None:

@@ -26,7 +26,9 @@ async def connected_to_nats(
         await bus.open()
     except NoBroker as error:
         await bus.close()
-        raise UserError(f"{error}; start the server, or correct servers in [nats]") from None
+        if isinstance(error.__cause__, ImportError):
+            raise UserError(str(error)) from None
+        raise UserError(f"{error}; start the server, or correct its address: --bus, or servers in [nats]") from None
     return bus
 
 
@@ -48,7 +50,7 @@ def options_of(table: NatsTable) -> NatsOptions:
 
 
 def _refuse_without_credentials(table: NatsTable) -> None:
-    """A broker that other machines can reach, and that accepts everybody, would let anybody speak in Hark's name."""
+    """A broker that other machines reach, and that accepts every client, would let each send in Hark's name."""
     if any((table.token, table.password, table.credentials, table.certificate)):
         return
     for server in table.servers:
