@@ -165,7 +165,7 @@ class Installation:
 
     def next_spoken(self, first: int, seconds: float = 60.0) -> dict[str, Any]:
         """The first speech after a Message."""
-        if not self.spoken(first):
+        while not self.spoken(first):  # a copy of what was said before may come first
             self.bus.until(lambda one: one["type"] in (SPEAK, LEGACY_SPEAK), seconds)
         return self.spoken(first)[0]
 
