@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from hark.builtin.skills.days import day_named
 from hark.builtin.skills.tables import plain
+from hark.intents.locale import MissingResource
 from hark.plugins import Turn
 from hark.skills import Skill, intent
 from hark.skills.spoken import month_name, spoken_date, weekday_name
 
 _FOLLOWED: Final = 3
 """Turns for which "and easter?" is understood."""
+_WEEK: Final = 7
+_YEAR: Final = timedelta(days=365)
 _NEAR: Final = 300
 """Days within which a date is said without its year."""
 
@@ -83,6 +86,9 @@ class DatesSkill(Skill):
         from calendar import isleap  # here: it is large, and asked for once in a while
 
         year = self._now(turn).year
+        said = turn.slots.get("year", "").removeprefix("the year ").strip()
+        if said.isdigit() and 1 <= int(said) <= 9999:
+            year = int(said)
         turn.say("leap_year" if isleap(year) else "no_leap_year", year=year)
 
     @intent(file="days_in_month")
@@ -109,10 +115,22 @@ class DatesSkill(Skill):
         return turn.home.local(self.host.clock.wall())
 
     def _day(self, turn: Turn) -> date | None:
-        day = day_named(turn.slots["day"], turn.lang, self._now(turn))
+        now = self._now(turn)
+        day = day_named(turn.slots["day"], turn.lang, now)
         if day is None:
             turn.say("unknown_day", day=turn.slots["day"])
+        elif (day - now.date()).days > _WEEK and self._is_past(turn):
+            before = day_named(turn.slots["day"], turn.lang, now - _YEAR)
+            return before if before is not None and before < day else day
         return day
+
+    def _is_past(self, turn: Turn) -> bool:
+        """Whether the question is about a day that is over: "what day was"."""
+        said = set(turn.utterance.casefold().split())
+        try:
+            return any(set(phrase) <= said for phrase in self.locale.phrases("past", turn.lang))
+        except MissingResource:
+            return False
 
     def _tense(self, dialog: str, day: date, turn: Turn) -> str:
         return f"{dialog}_past" if day < self._now(turn).date() else dialog
