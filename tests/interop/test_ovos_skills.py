@@ -30,6 +30,7 @@ HOST: Final = Path(__file__).parent / "programs" / "skill_host.py"
 GROUPS: Final = ("ovos.plugin.skill", "opm.skill")
 OWN: Final = [f"{name}.skill" for name in ("chance", "clock", "dates", "parrot", "smalltalk", "spelling", "timers")]
 LOADED: Final = ("mycroft.skills.loaded", "ovos.skill.loaded")
+REGISTRATIONS: Final = ("ovos.intent.register.", "ovos.entity.register", "padatious:register_", "register_")
 HANDLED: Final = "ovos.utterance.handled"
 SPEAK: Final = "ovos.utterance.speak"
 LEGACY_SPEAK: Final = "speak"
@@ -116,6 +117,8 @@ class Installation:
             self.bus.emit("ovos.intent.list", {})
             listed = json.dumps(self.bus.topic("ovos.intent.list.response")["data"])
             missing = {one for one in missing if one not in listed}
+        while any(one["type"].startswith(REGISTRATIONS) for one in self.settle(1.0)):
+            pass  # a skill may say that it is loaded before it has registered everything
 
     def settle(self, seconds: float) -> list[dict[str, Any]]:
         """What comes in the next seconds."""
@@ -162,7 +165,7 @@ class Installation:
 
     def next_spoken(self, first: int, seconds: float = 60.0) -> dict[str, Any]:
         """The first speech after a Message."""
-        if not self.spoken(first):
+        while not self.spoken(first):  # a copy of what was said before may come first
             self.bus.until(lambda one: one["type"] in (SPEAK, LEGACY_SPEAK), seconds)
         return self.spoken(first)[0]
 

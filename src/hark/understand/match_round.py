@@ -78,12 +78,12 @@ class MatchRound:
             arguments = self._arguments(loaded, name, entry, turn, message, session, lang)
             if loaded.mode == "inline":
                 outcome = self._runner.call_now(loaded, *arguments)
-                if type(outcome.value) is Later:
-                    looking = Loaded(loaded.plugin, _awaited(outcome.value.look), limit=loaded.limit)
-                    outcome = await self._waited(self._runner.call(looking), name, turn)
-                    self._runner.count_failure(loaded, outcome)
             else:
                 outcome = await self._waited(self._runner.call(loaded, *arguments), name, turn)
+            if type(outcome.value) is Later:  # also from a worker thread, where a plugin runs that was slow once
+                looking = Loaded(loaded.plugin, _awaited(outcome.value.look), limit=loaded.limit)
+                outcome = await self._waited(self._runner.call(looking), name, turn)
+                self._runner.count_failure(loaded, outcome)
             if loaded.failures and outcome.error is None:
                 loaded.succeeded()
             match = self._claim(name, outcome, turn)

@@ -178,6 +178,18 @@ async def test_a_skill_that_answers_no_ping_is_gone() -> None:
         assert len(made.hark.of(topics.INTENT_UNMATCHED)) == 1
 
 
+async def test_a_handler_that_has_started_goes_on_though_its_skill_fails_on_pings() -> None:
+    async with installation() as made:
+        call = await made.called("hello world", "HelloWorldIntent")
+        made.client("mycroft.skill.handler.start", {}, **call.context)
+        await made.hark.clock.advance(20.0)
+        assert made.hark.of(topics.HANDLER_ERROR) == []
+        made.client("mycroft.skill.handler.complete", {}, **call.context)
+        await made.hark.clock.advance(1.0)
+        assert len(made.hark.of(topics.HANDLER_COMPLETE)) == 1
+        assert topics_of(made.public).count(topics.UTTERANCE_HANDLED) == 1
+
+
 async def test_only_the_services_that_hark_stands_for_are_answered_for() -> None:
     async with installation(None) as made:
         made.client("mycroft.audio.is_ready")

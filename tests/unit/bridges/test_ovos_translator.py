@@ -149,6 +149,18 @@ async def test_a_stable_skill_that_does_not_answer_a_converse_ping_is_declined_f
     assert rig.link.emitted[-1].utterance_id == "u2", "it is not waited for again"
 
 
+async def test_a_stable_skill_that_has_answered_when_it_was_loaded_may_be_slow_in_a_turn() -> None:
+    rig = Rig()
+    rig.recorded("stable")
+    assert f"{HELLO}.converse.ping" in topics_of(rig.link.sent)
+    assert rig.up("skill.converse.pong", {"skill_id": HELLO, "can_handle": False}) == [], "it is of no turn"
+    session = Session(converse_handlers=(Handler(HELLO, 1.0),))
+    asked = rig.down(topics.CONVERSE_PING, {"utterances": ["hi"]}, session, utterance_id="u1")
+    assert f"{HELLO}.converse.ping" in topics_of(asked)
+    await rig.clock.advance(1.0)
+    assert topics.CONVERSE_PONG not in topics_of(rig.link.emitted), "it is not declined for"
+
+
 async def test_a_prerelease_skill_is_asked_by_name_in_the_session_of_the_device() -> None:
     rig = Rig()
     rig.recorded("prerelease")

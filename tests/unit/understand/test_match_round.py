@@ -10,7 +10,7 @@ import pytest
 from flow.stage import MakeAssistant, claim_of, claims, declines, matcher, transformer
 from hark.builtin import KeywordMatcher, TemplateMatcher
 from hark.model import Message, Session, decode
-from hark.plugins import Ctx, Declined, Round, Turn
+from hark.plugins import Ctx, Declined, Later, Match, Round, Turn
 from hark.spec import topics
 from hark.testing import Assistant, FakeClock, settle
 
@@ -315,3 +315,17 @@ async def test_a_question_about_nobody_is_answered_with_what_is_missing(
     async with assistant() as hark:
         answer = await ask(hark, topics.INTENT_DESCRIBE, skill_id=skill_id)
         assert answer.data == {"ok": False, "error": "skill_id is missing: whose intents?"}
+
+
+async def test_a_matcher_on_a_worker_thread_may_decide_later(assistant: MakeAssistant) -> None:
+    async def look() -> Match:
+        return claim_of("some.skill:go")(("anything",), "en-US", Session())
+
+    def match(utterances: Any, lang: str, session: Session) -> Any:
+        return Later(look)
+
+    # As a quick one that was slow once: it has no say in where it runs.
+    async with assistant(matcher("later", match, quick=False)) as hark:
+        hark.say("anything")
+        await settle()
+        assert [(who, how) for who, how, _, _ in told(hark, "match")] == [("later", "claimed")]
