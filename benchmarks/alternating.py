@@ -54,6 +54,7 @@ class Checkout:
             shutil.copytree(root / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", ".*"))
         self._command = [python, str(self.root / "benchmarks" / "hark_side.py"), *arguments]
         self._environment = {**os.environ, "PYTHONPATH": str(self.root / "src")}
+        self._environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else every start would compile what it imports
         used = self._run([python, "-c", "import hark; print(hark.__file__)"]).strip()
         if not Path(used).resolve().is_relative_to(self.root):
             sys.exit(f"{self.root}: Python imports {used} instead")

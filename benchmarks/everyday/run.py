@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from services import LocalServices
 
+from hark.app.settings import settings_from
 from hark.builtin import DEFAULT_PLUGINS
 from hark.builtin.persona import Persona
 from hark.builtin.skills.timers import TimersSkill
@@ -66,7 +67,7 @@ async def play(group: str, entry: dict[str, Any], plugins: dict[str, Any]) -> Ev
         kinds = (*DEFAULT_PLUGINS, Persona) if "persona" in plugins else DEFAULT_PLUGINS
         known = {plugin.id for plugin in kinds}
         tables = {name: table for name, table in plugins.items() if name in known}
-        settings = {"assistant": {"lang": "en-US"}, "home": HOME, "plugins": tables}
+        settings = settings_from({"assistant": {"lang": "en-US"}, "home": HOME, "plugins": tables})
         clock = FakeClock(NOW.timestamp())
         loaded = [plugin() for plugin in kinds]
         timers = next(one for one in loaded if isinstance(one, TimersSkill))

@@ -22,12 +22,10 @@ from intents.engines.hark_engine import Adapter  # noqa: E402
 from intents.fewshot import Row, draw, read, teach  # noqa: E402
 from intents.run import DATA  # noqa: E402
 from intents.scores import Judged, Spread, accuracy, claims, curve, right_at  # noqa: E402
-from intents.sources import Task  # noqa: E402
+from intents.sources import KIN, Task  # noqa: E402
 
 SHIPPED: Final = 0.5
 LANGUAGES: Final = ("en", "de", "fr", "es", "nl", "pl")
-KIN: Final = ("play_music", "weather", "restaurant", "playlist", "song", "reservation", "how_busy")
-"""Intents of CLINC150 that SNIPS has too: no strangers there."""
 
 Make = Callable[[int], Task]
 

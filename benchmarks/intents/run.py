@@ -1,4 +1,7 @@
-"""Hark's template engine beside others: `run.py speed|accuracy|curve|strangers|people|home|all`; see README.md."""
+"""Hark's template engine beside others: `run.py speed|accuracy|curve|strangers|values|people|home|hark|all`.
+
+README.md says what each measures.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,19 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from intents import (  # noqa: E402
-    house_tests,
-    household,
-    report,
-)
+from intents import house_tests, many_values, report  # noqa: E402
 from intents.accuracy import DATA_SETS, Operating, Seed, Study, floors, tabulate  # noqa: E402
+from intents.calibration import calibration_table  # noqa: E402
 from intents.engines import KINDS  # noqa: E402
 from intents.install import InstallError, ensure  # noqa: E402
 from intents.jobs import ROOT, Failed, Jobs  # noqa: E402
 from intents.speed import SIZES, Timed, measure  # noqa: E402
-from intents.strangers import measure_strangers, stranger_table  # noqa: E402
+from intents.strangers import measure_strangers, model_rows  # noqa: E402
 from intents.tables import accuracy_tables, speed_tables  # noqa: E402
+from people import run as people  # noqa: E402
 
+WHAT = ("speed", "accuracy", "curve", "strangers", "values", "people", "home", "hark", "all")
+LANGS = ["en", "de", "fr", "es", "it", "nl", "pt"]
 DATA = Path(os.environ.get("HARK_NLU_DATA", ROOT.parent / "shared" / "data" / "nlu"))
 
 
@@ -59,6 +62,30 @@ def accuracy(answers: dict[str, dict[str, list[Seed]]]) -> dict[str, list[Operat
     }
 
 
+def alone(jobs: Jobs, options: argparse.Namespace) -> dict[str, str]:
+    """What is measured of Hark, mostly without the other engines."""
+    sections: dict[str, str] = {}
+    if options.what in ("strangers", "hark", "all"):
+        known = [name for name in options.sets if name == "house" or (options.data / f"{name}-train.jsonl").is_file()]
+        note("strangers")
+        yardstick = jobs if "tfidf" in options.engines else None
+        sections["strangers"], draws = measure_strangers(known, options.data, options.seeds, yardstick)
+        public = [name for name in known if name != "house"]
+        if len(public) > 1:
+            note("calibration")
+            sections["calibration"] = calibration_table(draws, options.data)
+            sections["model"] = model_rows(public, options.data)
+    if options.what in ("values", "hark", "all"):
+        sections["values"] = many_values.table()
+    if options.what in ("people", "hark", "all"):
+        note("people")
+        sections["people"] = people.table()
+    if options.what in ("home", "hark", "all"):
+        note("home")
+        sections["home"] = house_tests.table(options.home, options.langs)
+    return sections
+
+
 def main() -> int:
     """Measure what the options name; print the tables, and write them where they say."""
     options = read_options()
@@ -83,13 +110,7 @@ def main() -> int:
         result["accuracy"] = {name: [report.plain(row) for row in found] for name, found in rows.items()}
         if options.what in ("curve", "all"):
             result["curves"] = report.curves(answers, rows, ROOT / "docs" if options.write else options.pictures)
-    if options.what in ("strangers", "all"):
-        known = [name for name in options.sets if name == "house" or (options.data / f"{name}-train.jsonl").is_file()]
-        sections["strangers"] = stranger_table(measure_strangers(name, options.data, options.seeds) for name in known)
-    if options.what in ("people", "all"):
-        sections["people"] = household.table()
-    if options.what in ("home", "all"):
-        sections["home"] = house_tests.table(options.home, options.langs)
+    sections |= alone(jobs, options)
     for text in sections.values():
         print(text, end="\n\n")
     if options.out:
@@ -102,7 +123,7 @@ def main() -> int:
 def read_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("speed", "accuracy", "curve", "strangers", "people", "home", "all"))
+    parser.add_argument("what", choices=WHAT)
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the JSON lines (or HARK_NLU_DATA)")
     parser.add_argument("--sets", type=_names(DATA_SETS), default=list(DATA_SETS), help="data sets, with commas")
     parser.add_argument("--seeds", type=int, default=5)
@@ -113,7 +134,7 @@ def read_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--cache", type=Path, default=HERE / ".cache", help="answers that are known already")
     parser.add_argument("--pictures", type=Path, default=Path(), help="folder for the pictures of `curve`")
     parser.add_argument("--home", type=Path, help="a checkout of home-assistant/intents, for its test sentences")
-    parser.add_argument("--langs", type=lambda text: text.split(","), default=["en", "de"], help="languages of `home`")
+    parser.add_argument("--langs", type=lambda text: text.split(","), default=LANGS, help="languages of `home`")
     parser.add_argument("--out", type=Path, help="all figures, as JSON")
     parser.add_argument("--write", action="store_true", help="put tables and pictures into docs/")
     return parser.parse_args(arguments)

@@ -15,6 +15,9 @@ HOUSE: Final = Path(__file__).resolve().parent / "house.txt"
 HALF: Final = 6
 """Taught of each intent of the house; the other half is asked. There are twelve."""
 
+KIN: Final = ("play_music", "weather", "restaurant", "playlist", "song", "reservation", "how_busy")
+"""Intents of CLINC150 that SNIPS has too: no strangers there."""
+
 _SLOT = re.compile(r"\[([^\]]+)\]\((\w+)\)")
 
 

@@ -18,6 +18,11 @@ TITLES: Final = {
 }
 
 
+def title(name: str) -> str:
+    """The name of a data set, without its size."""
+    return TITLES.get(name, name).partition(",")[0]
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]

@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hark.app.settings import settings_from
 from hark.builtin import DEFAULT_PLUGINS
@@ -83,9 +83,24 @@ def home() -> Skill:
     return made
 
 
-async def wrapped(show: bool) -> bool:
-    """Play the wrapped sentences of every language."""
-    good = True
+class Figure(NamedTuple):
+    """One figure of a set beside its target."""
+
+    name: str
+    hits: int
+    sentences: int
+    target: str
+    is_met: bool
+
+    @property
+    def share(self) -> float:
+        """Percent."""
+        return 100 * self.hits / self.sentences
+
+
+async def wrapped(show: bool) -> list[Figure]:
+    """Play the wrapped sentences of every language; counts those that are right."""
+    figures = []
     for file in sorted((HERE / "wrapped").glob("*.toml")):
         table = tomllib.loads(file.read_text("utf-8"))
         right = played = plain = 0
@@ -100,11 +115,11 @@ async def wrapped(show: bool) -> bool:
                     right += is_right
                     if show and not is_right:
                         print(f"  {text}: {claim}")
-        share = 100 * right / played
-        good = good and share >= WRAPPED
-        print(f"wrapped {file.stem}: {right} of {played} right, {share:.1f} %; unwrapped {plain} of "
-              f"{len(table['sentences'])}")  # fmt: skip
-    return good
+        if show and plain < len(table["sentences"]):
+            print(f"  {file.stem}: {plain} of {len(table['sentences'])} are right without a wrapping")
+        is_met = 100 * right / played >= WRAPPED
+        figures.append(Figure(f"wrapped, {file.stem}: right", right, played, f"at least {WRAPPED:g} %", is_met))
+    return figures
 
 
 def _is_right(claim: Claim | None, sentence: Mapping[str, Any], lang: str) -> bool:
@@ -119,8 +134,8 @@ def _lines(name: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-async def talk(show: bool) -> bool:
-    """Play what is no command."""
+async def talk(show: bool) -> list[Figure]:
+    """Play what is no command; counts what is claimed."""
     lines, claimed = _lines("talk.txt"), 0
     async with listener("en-US", home()) as said:
         for line in lines:
@@ -128,13 +143,12 @@ async def talk(show: bool) -> bool:
             claimed += claim is not None
             if claim is not None and show:
                 print(f"  {line}: {claim}")
-    share = 100 * claimed / len(lines)
-    print(f"talk: {claimed} of {len(lines)} claimed, {share:.1f} %")
-    return share <= TALK
+    is_met = 100 * claimed / len(lines) <= TALK
+    return [Figure("no command: claimed", claimed, len(lines), f"at most {TALK:g} %", is_met)]
 
 
-async def near(show: bool) -> bool:
-    """Play what resembles a command."""
+async def near(show: bool) -> list[Figure]:
+    """Play what resembles a command; counts what runs it, or its opposite."""
     lines, obeyed, opposite = _lines("near.txt"), 0, 0
     async with listener("en-US", home()) as said:
         for line in lines:
@@ -146,16 +160,49 @@ async def near(show: bool) -> bool:
             opposite += bool(other) and ran == other
             if show and ran and ran in (command, other):
                 print(f"  {text}: {claim}")
-    share = 100 * obeyed / len(lines)
-    print(f"near: {obeyed} of {len(lines)} obeyed, {share:.1f} %; the opposite {opposite} times")
-    return share <= NEAR and not opposite
+    is_met = 100 * obeyed / len(lines) <= NEAR
+    return [
+        Figure("one word away: obeyed", obeyed, len(lines), f"at most {NEAR:g} %", is_met),
+        Figure("one word away: the opposite obeyed", opposite, len(lines), "none", not opposite),
+    ]
 
 
-SETS: Final = {"wrapped": wrapped, "talk": talk, "near": near}
+async def unheard(show: bool) -> list[Figure]:
+    """Play sentences that nothing was written for; counts those that are right, and those that ran something wrong."""
+    table = tomllib.loads((HERE / "unheard.toml").read_text("utf-8"))
+    figures = []
+    for lang, sentences in table.items():
+        right = wrong = 0
+        async with listener(lang) as said:
+            for text, wanted in sentences.items():
+                claim = await said.claim(text)
+                ran = claim[0] if claim is not None else ""
+                is_right = ran in (wanted if isinstance(wanted, list) else [wanted])
+                right += is_right
+                wrong += bool(ran) and not is_right
+                if show and not is_right:
+                    print(f"  {text}: {ran or 'nothing'}, not {wanted or 'nothing'}")
+        figures.append(Figure(f"unheard, {lang}: right", right, len(sentences), "none set", is_met=True))
+        figures.append(Figure(f"unheard, {lang}: something else ran", wrong, len(sentences), "none set", is_met=True))
+    return figures
 
 
-async def _play(names: list[str], show: bool) -> bool:
-    return all([await SETS[name](show) for name in names])
+SETS: Final = {"wrapped": wrapped, "talk": talk, "near": near, "unheard": unheard}
+
+
+async def _play(names: list[str], show: bool) -> list[Figure]:
+    return [figure for name in names for figure in await SETS[name](show)]
+
+
+def table() -> str:
+    """All figures as a table."""
+    logging.disable(logging.WARNING)
+    figures = asyncio.run(_play(list(SETS), show=False))
+    logging.disable(logging.NOTSET)
+    lines = ["| sentences | number | counted | % | required |", "|---|---|---|---|---|"]
+    for one in figures:
+        lines.append(f"| {one.name} | {one.sentences} | {one.hits} | {one.share:.1f} | {one.target} |")
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -167,7 +214,11 @@ def main() -> int:
     if unknown:
         parser.error(f"there is no set {unknown[0]!r}; there are: {', '.join(SETS)}")
     logging.disable(logging.WARNING)
-    return 0 if asyncio.run(_play(options.sets or list(SETS), options.list)) else 1
+    figures = asyncio.run(_play(options.sets or list(SETS), options.list))
+    for one in figures:
+        missed = "" if one.is_met else "  MISSED"
+        print(f"{one.name}: {one.hits} of {one.sentences}, {one.share:.1f} % ({one.target}){missed}")
+    return 0 if all(one.is_met for one in figures) else 1
 
 
 if __name__ == "__main__":

@@ -564,7 +564,7 @@ def test_the_default_pipeline_has_personas_after_all_skills_and_before_the_last_
     place = pipeline.index("persona")
     for name in ("stop", "converse", "template", "keyword", "common_query"):
         assert pipeline.index(name) < place
-    assert pipeline[place:] == ("persona", "persona_fallback", "fallback")
+    assert pipeline[place:] == ("persona", "fallback_skills", "persona_fallback", "fallback")
     assert pipeline.count("persona_fallback") == 1
 
 

@@ -35,6 +35,22 @@ _PARTS: Final = {
 }
 """What number words are made of, joined or apart, without accents."""
 
+_COUNTED: Final = {
+    "en": "zero one two three four five six seven eight nine ten eleven twelve",
+    "de": "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    "es": "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce",
+    "fr": "zéro un deux trois quatre cinq six sept huit neuf dix onze douze",
+    "it": "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici",
+    "pt": "zero um dois três quatro cinco seis sete oito nove dez onze doze",
+    "nl": "nul een twee drie vier vijf zes zeven acht negen tien elf twaalf",
+}
+"""The numbers from 0 to 12, which people write out and recognisers write in digits."""
+_OTHER_FORM: Final = {
+    lang: {form: other for number, word in enumerate(words.split()) for form, other in
+           ((word, str(number)), (str(number), word))}
+    for lang, words in _COUNTED.items()
+}  # fmt: skip
+
 _JOINTS: Final = frozenset(
     [
         "and",
@@ -67,6 +83,18 @@ def can_be_number(words: Sequence[str], lang: str) -> bool:
     return all(word[0].isdigit() or word[-1].isdigit() or _is_numeral(word, primary) for word in words) and (
         words[0][0].isalnum() or words[0][-1].isalnum()
     )
+
+
+def other_form(value: str, lang: str) -> str:
+    """A value with its small numbers in digits instead of words, or the other way round: "radio four", "radio 4".
+
+    Empty where it has none, and for a value that is a number and nothing else.
+    """
+    forms = _OTHER_FORM.get(lang.partition("-")[0].lower())
+    words = value.split()
+    if forms is None or len(words) < 2 or forms.keys().isdisjoint(words):
+        return ""
+    return " ".join([forms.get(word, word) for word in words])
 
 
 def without_unit(text: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from hark.intents.grammar import Sentence, TemplateError, phrases
+from hark.intents.numerals import other_form
 from hark.intents.patterns import Pattern, compiled, sampled, slots_of
 from hark.model.lang import canonical, is_tag
 from hark.spec import RESERVED_INTENT_NAMES, dispatch_topic, is_intent_name, is_skill_id
@@ -150,7 +151,8 @@ def read_entity(data: Mapping[str, Any]) -> tuple[tuple[str, str, str], frozense
     values = _items(data, "samples", lang, phrases, skipped)
     if not values:
         raise Rejected("samples hold no usable value")
-    return (skill_id, entity_name, lang.lower()), frozenset(values), skipped
+    both = [form for value in values if (form := other_form(value, lang))]
+    return (skill_id, entity_name, lang.lower()), frozenset([*values, *both]), skipped
 
 
 def _patterns(template: str, lang: str) -> tuple[Pattern, ...]:

@@ -129,10 +129,25 @@ async def cancelled(text: str, lang: str | None, *phrases: str) -> str | None:
     return seen.reason
 
 
+PASSED = ("cancel that", "cancela eso", "annule ça", "cancela isso")
+"""Alone these are about what was asked for before."""
+
+
+async def test_cancel_that_withdraws_an_open_question_only() -> None:
+    cancel = Cancel()
+    await begin(cancel)
+    asked = RecordingCtx(Frozen(), Session(response_mode=ResponseMode("timers.skill", 1e12)), "en-US", True)
+    cancel.transform(["cancel that"], asked)
+    assert asked.reason == "stop_word"
+    assert await cancelled("cancel that", "en-US") is None
+    assert await cancelled("cancel that", None) is None
+
+
 @pytest.mark.parametrize("lang", sorted(CANCEL_PHRASES))
 async def test_every_phrase_cancels_alone_and_at_the_end(lang: str) -> None:
     for phrase in CANCEL_PHRASES[lang]:
-        assert await cancelled(f"{phrase.upper()}!", f"{lang}-XX") == "stop_word"
+        alone = None if phrase in PASSED else "stop_word"
+        assert await cancelled(f"{phrase.upper()}!", f"{lang}-XX") == alone
         assert await cancelled(f"foo bar, {phrase}.", lang) == "stop_word"
         assert await cancelled(f"{phrase} foo", lang) is None
 

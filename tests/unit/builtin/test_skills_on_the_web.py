@@ -145,10 +145,10 @@ SCRIPTS = {
     "user: quién fue Ada Lovelace\nhark: Ada Lovelace *",
     "fr-FR": "user: quel temps fait il\nhark: il fait 7 degrés *\nuser: va t il pleuvoir demain\nhark: * 20 pour cent\n"
     "user: qui était Ada Lovelace\nhark: Ada Lovelace *",
-    "it-IT": "user: che tempo fa\nhark: ci sono 7 gradi *\nuser: pioverà domani\nhark: * 20 per cento\n"
+    "it-IT": "user: che tempo fa\nhark: la temperatura è di 7 gradi *\nuser: pioverà domani\nhark: * 20 per cento\n"
     "user: chi era Ada Lovelace\nhark: Ada Lovelace *",
-    "pt-PT": "user: como está o tempo\nhark: estão 7 graus *\nuser: vai chover amanhã\nhark: * 20 por cento\n"
-    "user: quem foi Ada Lovelace\nhark: Ada Lovelace *",
+    "pt-PT": "user: como está o tempo\nhark: a temperatura é de 7 graus *\n"
+    "user: vai chover amanhã\nhark: * 20 por cento\nuser: quem foi Ada Lovelace\nhark: Ada Lovelace *",
     "en-US": "user: what's the weather\nhark: it is 45 degrees *\nuser: will it rain tomorrow\nhark: * 20 percent\n"
     "user: who was Ada Lovelace\nhark: Ada Lovelace *",
 }

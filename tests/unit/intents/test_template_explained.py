@@ -167,3 +167,49 @@ def test_numbers_are_told_by_digits_and_number_words(said: str, lang: str, is_nu
 
 def test_the_sign_of_a_unit_is_no_part_of_a_number() -> None:
     assert [without_unit(text) for text in ("50%", "20.5 °", "half")] == ["50", "20.5", "half"]
+
+
+def test_values_with_small_numbers_are_known_in_digits_and_in_words(pool: TemplatePool) -> None:
+    values(pool, "radio.skill", "station", "radio four", "channel 9")
+    register(pool, "radio.skill:tune", "tune in to {station}")
+    assert meant(ask(pool, "tune in to radio 4", STRICT)) == ("tune", {"station": "radio 4"})
+    assert meant(ask(pool, "tune in to radio four", STRICT)) == ("tune", {"station": "radio four"})
+    assert meant(ask(pool, "tune in to channel nine", STRICT)) == ("tune", {"station": "channel nine"})
+    assert meant(ask(pool, "tune in to radio 5", STRICT)) is None
+
+
+@pytest.fixture
+def doors() -> TemplatePool:
+    """Two intents of opposite meaning that are said in many ways."""
+    made = TemplatePool()
+    frames = ("the front door", "the gate of the yard", "the shed behind the house", "the side entrance of the shop")
+    for name, verb in (("open", "open"), ("close", "close")):
+        samples = [f"{verb} {frame}" for frame in frames]
+        register(made, f"doors.skill:{name}", *samples, f"please {verb} up everything", f"i want the barn to be {verb}")
+    return made
+
+
+def test_the_opposite_of_a_word_that_an_intent_has_rules_it_out(doors: TemplatePool) -> None:
+    assert meant(ask(doors, "close the front gate of the house")) == ("close", {})
+    assert meant(ask(doors, "open the front gate of the house")) == ("open", {})
+    assert meant(ask(doors, "do not open the front gate of the house")) is None
+
+
+def test_a_question_is_no_command_however_many_ways_the_command_is_said_in(doors: TemplatePool) -> None:
+    assert meant(ask(doors, "why close the front gate of the house")) is None
+
+
+def test_what_the_speaker_did_is_no_request() -> None:
+    made = TemplatePool()
+    register(made, "alarm.skill:set", "wake me up at {when}", "i want to get up at {when}")
+    assert meant(ask(made, "i need to get up at six")) == ("set", {"when": "six"})
+    assert meant(ask(made, "i woke up at four")) is None
+
+
+def test_a_slot_that_begins_a_sentence_takes_neither_a_denial_nor_a_question() -> None:
+    made = TemplatePool()
+    register(made, "timers.skill:set", "{duration} timer", "say {words}")
+    assert meant(ask(made, "ten minute timer")) == ("set", {"duration": "ten minute"})
+    assert meant(ask(made, "do not set a timer")) is None
+    assert meant(ask(made, "is there time on the timer")) is None
+    assert meant(ask(made, "say do not worry")) == ("set", {"words": "do not worry"})

@@ -238,12 +238,14 @@ DEFAULT_PIPELINE = (
     *("template_exact", "keyword_exact", "template", "keyword", "common_query", "fallback"),
 )
 BUILTIN_ENTRIES = {
+    "fallback_skills": PipelineEntry("fallback", Frozen(max=90)),
     "persona_fallback": PipelineEntry("persona", Frozen(fallback=True)),
     "template_exact": PipelineEntry("template", Frozen(mode="strict")),
     "keyword_exact": PipelineEntry("keyword", Frozen(mode="strict")),
 }
-"""Pipeline entries that need no table: personas that answer what is left (PERSONA-1 §7.1), and matchers that are asked
-first for what is sure, so that all keywords of an intent count more than a sentence that is only similar.
+"""Pipeline entries that need no table: personas that answer what is left (PERSONA-1 §7.1), the fallback skills that
+can do something and come before these, and matchers that are asked first for what is sure, so that all keywords of an
+intent count more than a sentence that is only similar.
 """
 
 
@@ -474,9 +476,9 @@ class Settings(msgspec.Struct, frozen=True):
         persona = self.plugins.get("persona", {})
         if stated is not DEFAULT_PIPELINE or not persona.get("endpoint"):
             return stated
-        entries = ("persona",) if persona.get("answers_the_rest") is False else ("persona", "persona_fallback")
+        rest = () if persona.get("answers_the_rest") is False else ("fallback_skills", "persona_fallback")
         place = stated.index("fallback")
-        return (*stated[:place], *entries, *stated[place:])
+        return (*stated[:place], "persona", *rest, *stated[place:])
 
     def speaking(self, lang: str) -> Settings:
         """The same settings with another main language; the one they had is still understood."""

@@ -12,7 +12,7 @@ from hark.intents.patterns import SentenceParts, Span
 from hark.intents.patterns.pattern import SlotKinds, divisions
 from hark.intents.registration import TemplateIntent
 from hark.intents.template.exact import ExactMatch
-from hark.intents.template.features import fillers
+from hark.intents.template.features import asking, denies, fillers
 from hark.intents.template.query import NUMBER, Found, TemplateQuery
 from hark.intents.template.tagger import LONGEST, Known
 
@@ -138,6 +138,13 @@ class Claim:
         """
         if self.wrong:
             return f"{self.intent.label} fits but its slot {self.wrong!r} takes a number"
+        for name, (first, end) in self.spans.items():
+            # "{duration} timer" is no way to say "do not set a timer", nor to ask "is there time left on the timer".
+            if first or (self.known and self.known[name]):
+                continue
+            lang = self.intent.lang
+            if denies(self.said[:end], lang) or (end > 1 and self.said[0] in asking(lang)):
+                return f"{self.intent.label} fits but what its slot {name!r} takes denies or asks something"
         if not self.strange:
             return ""
         if not strictly:

@@ -230,6 +230,11 @@ def _turning(tag: str, has: tuple[bool, ...]) -> frozenset[str]:
     return DENYING.get(tag, NO_FILLERS).union(*opposite)
 
 
+def denies(words: Iterable[str], lang: str) -> bool:
+    """Whether one of these words turns a sentence into its opposite."""
+    return not DENYING.get(lang.partition("-")[0].lower(), NO_FILLERS).isdisjoint(words)
+
+
 def asking(lang: str) -> frozenset[str]:
     """The words of a language that a question begins with."""
     return ASKING.get(lang.partition("-")[0].lower(), NO_FILLERS)

@@ -87,9 +87,16 @@ class TemplateQuery(NamedTuple):
             return None
         return barred_by_context(intent, self.session.intent_context, self.now)
 
+    def is_shut(self, intent: TemplateIntent) -> bool:
+        """Whether the context keeps an intent out."""
+        # Called for every candidate: most intents depend on no context.
+        if not intent.requires_context and not intent.excludes_context:
+            return False
+        return barred_by_context(intent, self.session.intent_context, self.now) is not None
+
     def bars(self, intent: TemplateIntent) -> bool:
         """Whether an intent does not take part in this session: it is denied, or the context keeps it out."""
-        return self.shut(intent) is not None or is_denied(intent, self.session)
+        return self.is_shut(intent) or is_denied(intent, self.session)
 
     def values(self, intent: TemplateIntent, kinds: SlotKinds) -> Known:
         """The known values of the intent's slots in a template where some have these types.

@@ -14,6 +14,7 @@ from hark.intents.template.features import STEM, asking, content_stems, is_light
 from hark.intents.template.pool import TemplateIndex
 from hark.intents.template.profile import Profile
 from hark.intents.template.query import Found, TemplateQuery
+from hark.intents.template.scoring import Barred
 from hark.intents.template.tagger import Known, Tagger
 
 _MIDDLE: Final = 0.14
@@ -70,8 +71,12 @@ def candidates(query: TemplateQuery, floor: float = 0.0, *, with_denied: bool = 
     said, least = query.said, _MIDDLE * floor / (1.0 - floor)
     indexes = query.indexes()
     # What is denied, or kept out by the context, is no rival either.
-    takes_part = with_denied or not (query.has_denials or any(index.similarity.gated for index in indexes))
-    barred = None if takes_part else query.bars
+    barred: Barred = None
+    if not with_denied:
+        if query.has_denials:
+            barred = query.bars
+        elif any(index.similarity.gated for index in indexes):
+            barred = query.is_shut
     found = [
         (similarity, profile, index)
         for index in indexes

@@ -13,10 +13,11 @@ import pytest
 
 from hark.app.plugin_set import wanted_by
 from hark.app.settings import settings_from
+from hark.builtin import DEFAULT_PLUGINS
 from hark.builtin.persona import Persona
 from hark.builtin.persona.settings import running_presets
 from hark.builtin.remarks import Remarks
-from hark.plugins import Message, Session, Turn
+from hark.plugins import Message, Session, Turn, fallback
 from hark.skills import Skill, intent
 from hark.spec import topics
 from hark.testing import Assistant
@@ -319,6 +320,29 @@ async def test_an_answered_utterance_needs_no_remark() -> None:
         assert await assistant.hears("tell me something") == ["You said: tell me something"]
         model.fails(401)
         assert await assistant.hears("tell me something") == ["My language model does not accept my key."]
+
+
+async def test_a_fallback_skill_that_can_help_comes_before_the_model() -> None:
+    class Sums(Skill):
+        id = "sums.skill"
+
+        @fallback(40, when=lambda _self, said, _lang, _session: "divide" in said[0])
+        def divide(self, turn: Turn) -> str:
+            return "That is 28."
+
+    class Limits(Skill):
+        id = "limits.skill"
+
+        @fallback(96)
+        def refuse(self, turn: Turn) -> str:
+            return "I cannot do that."
+
+    async with ModelServer() as model:
+        given = settings_from({"plugins": {"persona": {"endpoint": model.url}}})
+        plugins = [plugin() for plugin in DEFAULT_PLUGINS if not issubclass(plugin, Skill)]
+        async with Assistant(*plugins, Persona(), Sums(), Limits(), settings=given) as assistant:
+            assert await assistant.hears("divide that by three") == ["That is 28."]
+            assert await assistant.hears("multiply that") == ["You said: multiply that"]
 
 
 @pytest.mark.parametrize(

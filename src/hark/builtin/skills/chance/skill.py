@@ -34,6 +34,11 @@ class ChanceSkill(Skill):
         turn.remember("thrown", "coin", turns=_FOLLOWED)
         turn.say(self._random.choice(("heads", "tails")))
 
+    @intent(file="decide")
+    def decide(self, turn: Turn) -> None:
+        """Yes or no."""
+        turn.say(self._random.choice(("yes", "no")))
+
     @intent(file="dice")
     def dice(self, turn: Turn) -> None:
         """One die or several, with six sides or as many as were named."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from hark.builtin.skills.days import day_named
 from hark.builtin.skills.tables import plain
+from hark.intents.locale import MissingResource
 from hark.plugins import Turn
 from hark.skills import Skill, intent
-from hark.skills.spoken import month_name, spoken_date, weekday_name
+from hark.skills.spoken import month_name, spoken_date, spoken_duration, spoken_list, weekday_name
 
 _FOLLOWED: Final = 3
 """Turns for which "and easter?" is understood."""
+_WEEK: Final = 7
+_YEAR: Final = timedelta(days=365)
+_DAY: Final = 86_400.0
 _NEAR: Final = 300
 """Days within which a date is said without its year."""
 
@@ -46,8 +50,16 @@ class DatesSkill(Skill):
         day = self._day(turn)
         if day is None:
             return
-        weeks, days = divmod(abs((day - self._now(turn).date()).days), 7)
-        turn.say("weeks", weeks=weeks, days=days)
+        total = (day - self._now(turn).date()).days
+        weeks, days = divmod(abs(total), 7)
+        if not weeks:
+            self._count(turn, total)
+        elif (weeks, days) == (1, 0):
+            turn.say("weeks_one")
+        else:
+            length = turn.render("a_week") if weeks == 1 else turn.render("some_weeks", weeks=weeks)
+            rest = [spoken_duration(days * _DAY, turn.lang)] if days else []
+            turn.say("weeks", length=spoken_list([length, *rest], turn.lang))
 
     @intent(file="is_it")
     def is_it(self, turn: Turn) -> None:
@@ -83,6 +95,9 @@ class DatesSkill(Skill):
         from calendar import isleap  # here: it is large, and asked for once in a while
 
         year = self._now(turn).year
+        said = turn.slots.get("year", "").removeprefix("the year ").strip()
+        if said.isdigit() and 1 <= int(said) <= 9999:
+            year = int(said)
         turn.say("leap_year" if isleap(year) else "no_leap_year", year=year)
 
     @intent(file="days_in_month")
@@ -109,10 +124,22 @@ class DatesSkill(Skill):
         return turn.home.local(self.host.clock.wall())
 
     def _day(self, turn: Turn) -> date | None:
-        day = day_named(turn.slots["day"], turn.lang, self._now(turn))
+        now = self._now(turn)
+        day = day_named(turn.slots["day"], turn.lang, now)
         if day is None:
             turn.say("unknown_day", day=turn.slots["day"])
+        elif (day - now.date()).days > _WEEK and self._is_past(turn):
+            before = day_named(turn.slots["day"], turn.lang, now - _YEAR)
+            return before if before is not None and before < day else day
         return day
+
+    def _is_past(self, turn: Turn) -> bool:
+        """Whether the question is about a day that is over: "what day was"."""
+        said = set(turn.utterance.casefold().split())
+        try:
+            return any(set(phrase) <= said for phrase in self.locale.phrases("past", turn.lang))
+        except MissingResource:
+            return False
 
     def _tense(self, dialog: str, day: date, turn: Turn) -> str:
         return f"{dialog}_past" if day < self._now(turn).date() else dialog
@@ -122,6 +149,8 @@ class DatesSkill(Skill):
             turn.say("it_is_today")
         elif days == 1:
             turn.say("it_is_tomorrow")
+        elif days == -1:
+            turn.say("it_was_yesterday")
         else:
             turn.say("days" if days > 0 else "days_ago", days=abs(days))
 

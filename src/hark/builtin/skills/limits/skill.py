@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -16,8 +16,8 @@ _PRIORITY: Final = 96
 """After every fallback that may help: a skill for lights or music never has to fight this one."""
 _SUBJECTS: Final = ("calls", "home", "music", "messages", "news", "orders", "calendar", "phone", "navigation")
 
-_Forms = tuple[tuple[str, ...], ...]
-"""Alternatives, each of parts that all have to be said."""
+_Forms = Mapping[str, Sequence[tuple[str, ...]]]
+"""Alternatives, each of parts that all have to be said, by the first word of the first part."""
 
 
 async def _wanted(_skill: LimitsSkill, utterances: Sequence[str], lang: str, _session: Session) -> bool:
@@ -26,23 +26,36 @@ async def _wanted(_skill: LimitsSkill, utterances: Sequence[str], lang: str, _se
 
 def subject_of(text: str, lang: str) -> str | None:
     """What kind of request this is, of those that nothing here can do; None for everything else."""
-    said = f"^ {plain(text)} "
+    said = plain(text)
+    words, whole = said.split(), f"^ {said} "
     talk, asks, subjects = _phrases(lang)
-    if _has(said, talk) and not _has(said, asks):
+    if _has(words, whole, talk) and not _has(words, whole, asks):
         return None  # "the lights went out" is no request
-    return next((subject for subject, phrases in subjects if _has(said, phrases)), None)
+    return next((subject for subject, phrases in subjects if _has(words, whole, phrases)), None)
 
 
-def _has(said: str, phrases: _Forms) -> bool:
-    return any(all(part in said for part in phrase) for phrase in phrases)
+def _has(words: Sequence[str], said: str, phrases: _Forms) -> bool:
+    # Every utterance that nothing claimed comes here: most have none of the words.
+    for word in words:
+        for phrase in phrases.get(word, ()):
+            if all(part in said for part in phrase):
+                return True
+    return False
 
 
 @lru_cache(maxsize=8)
 def _phrases(lang: str) -> tuple[_Forms, _Forms, tuple[tuple[str, _Forms], ...]]:
     """How talk begins, how requests begin that look like talk, and the subjects."""
     words = table(_NAMES, "subjects", lang)
-    talk, asks, *subjects = (tuple(_alternatives(words.get(key, ()))) for key in ("talk", "asks", *_SUBJECTS))
+    talk, asks, *subjects = (_by_word(_alternatives(words.get(key, ()))) for key in ("talk", "asks", *_SUBJECTS))
     return talk, asks, tuple(zip(_SUBJECTS, subjects, strict=True))
+
+
+def _by_word(forms: Iterable[tuple[str, ...]]) -> _Forms:
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for form in forms:
+        found.setdefault(form[0].removeprefix("^").split()[0], []).append(form)
+    return found
 
 
 def _alternatives(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -209,10 +209,12 @@ class ShoppingSkill(Skill):
     def _say_of(self, turn: Turn, dialog: str, items: Sequence[str], key: str) -> None:
         """Say a dialog of which there is one for a single thing: "is", "are"."""
         said = _joined(turn, items)
-        capital = said[:1].upper() + said[1:]
-        # "Eggs are", though it is one entry of the list.
-        is_plural = len(items) > 1 or (turn.lang.startswith("en") and said.endswith("s") and not said.endswith("ss"))
-        turn.say(dialog if is_plural else f"{dialog}_one", items=capital, list=_spoken(key, turn.lang))
+        is_plural = len(items) > 1
+        if turn.lang.startswith("en"):  # elsewhere the items stand in the middle of the sentence, and no verb is theirs
+            # "Eggs are", though it is one entry of the list.
+            is_plural = is_plural or (said.endswith("s") and not said.endswith("ss"))
+            said = said[:1].upper() + said[1:]
+        turn.say(dialog if is_plural else f"{dialog}_one", items=said, list=_spoken(key, turn.lang))
 
     def _named(self, turn: Turn) -> str:
         """The key of the list that is meant: the one named, else the one talked about, else that for shopping."""

@@ -38,6 +38,16 @@ class SmallTalkSkill(Skill):
         """Something kind."""
         turn.say("praise")
 
+    @intent(file="complaint")
+    def complaint(self, turn: Turn) -> None:
+        """Something unkind."""
+        turn.say("complaint")
+
+    @intent(file="bored")
+    def bored(self, turn: Turn) -> None:
+        """Something to do."""
+        turn.say("bored")
+
     @intent(file="sorry")
     def sorry(self, turn: Turn) -> None:
         """An apology of the user."""

@@ -42,7 +42,9 @@ def said_moment(turn: Turn, moment: datetime, now: datetime) -> str:
     at = said_at(turn, here)
     if away in (0, 1):
         return turn.render("when_tomorrow" if away else "when_today", at=at)
-    return turn.render("when_day", date=spoken_date(here, turn.lang), at=at)
+    # German needs the parts: "am Mittwoch, dem 18. November".
+    weekday, day = weekday_name(here.weekday(), turn.lang), spoken_date(here, turn.lang, weekday=False)
+    return turn.render("when_day", date=spoken_date(here, turn.lang), weekday=weekday, day=day, at=at)
 
 
 def said_repeat(turn: Turn, days: Sequence[str], moment: datetime) -> str:

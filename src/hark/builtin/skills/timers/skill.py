@@ -172,6 +172,11 @@ class TimersSkill(Skill):
         else:
             self._tell_all(turn, timers)
 
+    @intent(file="done", requires=(_SET,))
+    async def done(self, turn: Turn) -> None:
+        """How long something takes for which a timer was set."""
+        await self.time_left(turn)
+
     @intent(file="list_timers")
     @_reported
     async def list_timers(self, turn: Turn) -> None:
@@ -185,6 +190,34 @@ class TimersSkill(Skill):
         timer = await self._one(turn, "timer")
         if timer is not None:
             await self._lengthen(turn, timer)
+
+    @intent(file="less_time", requires=(_SET,))
+    @_reported
+    async def less_time(self, turn: Turn) -> None:
+        """Let the timer end sooner that was set just now."""
+        timer = await self._just_set(turn, "timer")
+        if timer is None:
+            await self._none(turn, "timer")
+        else:
+            await self._shorten(turn, timer)
+
+    @intent(file="shorten")
+    @_reported
+    async def shorten(self, turn: Turn) -> None:
+        """Let a timer end sooner."""
+        timer = await self._one(turn, "timer")
+        if timer is not None:
+            await self._shorten(turn, timer)
+
+    async def _shorten(self, turn: Turn, timer: ScheduledCall) -> None:
+        less, _ = await self._duration(turn, turn.utterance)
+        left = None if less is None else timedelta(seconds=self._left(timer)) - less
+        if left is None or left < timedelta(seconds=1):
+            turn.say("unclear" if left is None else "kept")
+            return
+        await self._reschedule(timer, left)
+        turn.remember(_SET, timer.id, turns=_FOLLOWED)
+        turn.say("left", left=said_length(turn, left.total_seconds()))
 
     async def _lengthen(self, turn: Turn, timer: ScheduledCall) -> None:
         more, _ = await self._duration(turn, turn.utterance)
@@ -243,7 +276,8 @@ class TimersSkill(Skill):
         """Set an alarm, once or on days of the week, or ask when."""
         # "An alarm for nine" is the next nine there is; one who wants to be woken at nine is asleep before.
         soonest = "alarm" in turn.utterance.casefold()
-        when = await self._when(turn, turn.slots.get("when", ""), bare=True, soonest=soonest)
+        said = turn.slots.get("when") or (turn.utterance if "time" in turn.slots else "")
+        when = await self._when(turn, said, bare=True, soonest=soonest)
         if when.at is None and when.daily is None:
             when = await self._ask_when(turn, "what_time", when, bare=True)
         await self._set(turn, "alarm", "", when, await self._corrected(turn, "alarm"))
