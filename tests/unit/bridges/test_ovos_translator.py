@@ -7,7 +7,7 @@ import logging
 import pytest
 from bridge_rig import HELLO, Rig, topics_of
 
-from hark.model import Handler, Message, Session
+from hark.model import Handler, Message, ResponseMode, Session
 from hark.spec import topics
 
 
@@ -39,6 +39,20 @@ async def test_a_prerelease_registration_is_taken_once_in_its_newer_form() -> No
     made = rig.recorded("prerelease")
     await rig.clock.advance(1.0)
     assert topics_of([*made, *rig.link.emitted]).count(topics.REGISTER_TEMPLATE) == 1
+
+
+async def test_a_program_that_follows_the_specifications_is_served_as_it_is() -> None:
+    rig = Rig()
+    intent = {"skill_id": HELLO, "intent_name": "think", "lang": "en-US", "samples": ["think"]}
+    [registered] = rig.up(topics.REGISTER_TEMPLATE, intent, skill_id=HELLO)
+    assert "completes" not in registered.data, "its handlers end by the quiet time"
+    assert topics_of(rig.call(HELLO, "response")) == [f"{HELLO}:response"]
+    asks = Session("a").trusted(response_mode=ResponseMode(HELLO, 60.0))
+    [question] = rig.up(topics.UTTERANCE_SPEAK, {"utterance": "which?"}, asks, utterance_id="u1", skill_id=HELLO)
+    assert question.session == asks
+    rig.up("mycroft.skills.is_ready")
+    [again] = [one for one in rig.link.emitted if one.type == topics.REGISTER_TEMPLATE]
+    assert again.data["completes"] is True, "it is a skill of OVOS"
 
 
 @pytest.mark.parametrize(("line", "intent_name"), [("stable", "HelloWorldIntent"), ("prerelease", "how_are_you")])

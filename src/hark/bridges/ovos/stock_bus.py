@@ -54,6 +54,7 @@ class SharedTranslator(OvosTranslator):
 
     def __init__(self, link: ClientLink, bridge: OvosBridge) -> None:
         super().__init__(link, bridge)
+        self.is_of_ovos = True
         self._has_newer = False
         self._newer: set[str] = set()
         """Skills that register as the specifications have it."""

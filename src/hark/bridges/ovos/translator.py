@@ -58,6 +58,8 @@ _ORCHESTRATION: Final = frozenset(
     }
 )
 """What only ovos-core emits: it understands utterances itself, and there is one assistant for each bus."""
+_OF_OVOS: Final = ("mycroft.", "padatious:", "register_", "ovos.session.sync", "intent.service.", "skill.converse.")
+"""How topics begin that only programs of OVOS use."""
 _STATES: Final = (".is_ready", ".is_alive", ".is_loaded", ".all_loaded")
 _CALLED_BACK: Final = ("mycroft.skill.handler.complete", "mycroft.skill.handler.error")
 _CONTEXT: Final[Mapping[str, tuple[str, str]]] = {
@@ -97,6 +99,10 @@ class OvosTranslator:
         """Whether the client was seen to be one of the older line."""
         self.is_orchestrator = False
         """Whether the client was seen to be another orchestrator."""
+        self.is_of_ovos = False
+        """Whether the client was seen to be a program of OVOS: their skills say when a handler has ended."""
+        self._unmarked: dict[str, Message] = {}
+        """A registration of each skill from before that was seen."""
         self.skills: set[str] = set()
         """The skills that were registered on this connection."""
         self._registrations = LegacyRegistrations()
@@ -160,10 +166,20 @@ class OvosTranslator:
         """See `ClientTranslator`."""
         if any(mark in message.context for mark in names.TWIN_MARKS):
             self.is_older = False
+            self._shows_ovos()
             return ()  # the Message itself came before it
         if message.type in names.NEW_NAMES:
             self.is_older = False
+        if message.type.startswith(_OF_OVOS):
+            self._shows_ovos()
         return self.translated(message)
+
+    def _shows_ovos(self) -> None:
+        if not self.is_of_ovos:
+            self.is_of_ovos = True
+            for registration in self._unmarked.values():
+                self.link.emit(self._marked(registration))
+            self._unmarked.clear()
 
     def translated(self, message: Message) -> Iterable[Message]:
         """What goes to the bus in the place of a Message that is no copy of another."""
@@ -212,6 +228,8 @@ class OvosTranslator:
 
     def _in_turn(self, message: Message) -> Message:
         """A Message of a skill with the session its handler was called with: the client's own is not all of it."""
+        if not self.is_of_ovos:
+            return message
         skill_id = message.context.get(SKILL_ID)
         call = self._calls.get((message.utterance_id, str(skill_id)))
         if call is not None:
@@ -260,8 +278,14 @@ class OvosTranslator:
 
     def _registered(self, message: Message) -> Iterable[Message]:
         self._registrations.seen(message)
-        self._own(str(message.data.get("skill_id", "")))
-        return (self._marked(message.carrying(Session())),)
+        skill_id = str(message.data.get("skill_id", ""))
+        self._own(skill_id)
+        message = message.carrying(Session())
+        if self.is_of_ovos:
+            return (self._marked(message),)
+        if message.data.get("completes") is not True:  # a program that follows the specifications need not say so
+            self._unmarked[skill_id] = message
+        return (message,)
 
     def _marked(self, registration: Message) -> Message:
         """Say that the skill reports when its handlers have ended (R18)."""
@@ -437,6 +461,8 @@ class OvosTranslator:
         if self.is_orchestrator and topic == topics.UTTERANCE_HANDLE:
             return ()
         if topics.is_dispatch_topic(topic):
+            if not self.is_of_ovos:
+                return None  # a program that follows the specifications
             skill_id, intent_name = split_dispatch(topic)
             return self._call(message, skill_id, intent_name) if skill_id in self.skills else None
         if topic == topics.COMMON_QUERY_REQUEST:
@@ -447,7 +473,7 @@ class OvosTranslator:
         if topic == topics.INTENTS_READY:  # launchers load their skills, or load them again
             return [message, Message("mycroft.ready", session=Session())]
         if topic == topics.CONVERSE_PING:
-            return self.converse_poll(message)
+            return self.converse_poll(message) if self.is_of_ovos else None
         if not self.is_older:
             return None
         if topic == topics.STOP_PING:
