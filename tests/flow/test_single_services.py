@@ -65,7 +65,7 @@ def test_say_why_and_doctor_find_them_in_their_state_directory(world: World, sta
     assert said[0] == "good morning"
     assert _stages(said) >= {"intent", "handler", "speak"}
     trace = world.hark("why")
-    assert '"say good morning"  session say-' in trace.stdout
+    assert '"say good morning"  session default' in trace.stdout
     assert "rendered" in trace.stdout
     report = world.hark("doctor")
     assert report.returncode == 0, report.stdout

@@ -90,7 +90,7 @@ class Split:
         """What is answered once there is an answer."""
 
         def answered() -> str | None:
-            done = self.world.hark("say", text)
+            done = self.world.hark("say", text, "--session", "elsewhere")
             return done.stdout.strip() if done.returncode == 0 else None
 
         return eventually(answered)
@@ -323,7 +323,7 @@ def test_workers_share_the_work_and_one_that_is_killed_is_restarted(split: Split
         assert running.say("say first") == "first"
         before = split.all_ready(*everything)
         for number in range(4):  # by whichever worker the broker picks
-            assert split.world.hark("say", f"say {number}").stdout == f"{number}\n"
+            assert split.world.hark("say", f"say {number}", "--session", "elsewhere").stdout == f"{number}\n"
         os.kill(before["understand-1"], signal.SIGKILL)
         assert running.say("say second") == "second"
         eventually(lambda: split.processes.get("understand-1", before["understand-1"]) != before["understand-1"])

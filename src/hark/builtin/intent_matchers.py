@@ -25,6 +25,8 @@ from hark.spec import topics
 T = TypeVar("T")
 Share = Annotated[float, Meta(ge=0, le=1)]
 
+_WRITTEN: Final = 2.0
+"""A score that nothing has which is only similar."""
 _SLICE: Final = 0.005
 """Seconds for which intents are compared before turns go on."""
 _LOGGED_FIELDS: Final = ("skill_id", "intent_name", "entity_name", "lang")
@@ -165,14 +167,14 @@ class RegisteredMatcher(PipelinePlugin):
 class TemplateMatcher(RegisteredMatcher):
     """Matches utterances that fit a registered sentence as written, or are similar to one (INTENT-4).
 
-    A pipeline entry may set `floor`, or `mode` to "strict" (as written, nothing unexplained), "normal" (one stranger in
-    twenty) or "loose" (one in ten).
+    A pipeline entry may set `floor`, or `mode` to "strict" (as written, nothing unexplained), "exact" (what "normal"
+    takes as written), "normal" (one stranger in twenty) or "loose" (one in ten).
     """
 
     id = "template"
     quick = True
     method = "template"
-    modes = {"strict": STRICT, "normal": NORMAL, "loose": LOOSE}
+    modes = {"strict": STRICT, "exact": NORMAL, "normal": NORMAL, "loose": LOOSE}
 
     @dataclass(frozen=True)
     class Settings(RegisteredMatcher.Settings):
@@ -227,8 +229,14 @@ class TemplateMatcher(RegisteredMatcher):
         floor = self.floor(round)
         session = _with_denials(session, round)
         reason = ""
-        is_asked = self._vectors is not None and floor < STRICT and lang.partition("-")[0].lower() == LANGUAGE
-        alone = ALONE if is_asked else 0.0
+        is_written = round is not None and round.config.get("mode") == "exact"
+        is_asked = (
+            self._vectors is not None
+            and floor < STRICT
+            and not is_written
+            and lang.partition("-")[0].lower() == LANGUAGE
+        )
+        alone = _WRITTEN if is_written else ALONE if is_asked else 0.0
         for least in (STRICT, floor) if len(utterances) > 1 and floor < STRICT else (floor,):
             reason = ""
             for utterance in utterances:
@@ -317,7 +325,12 @@ async def _in_slices(steps: Steps[T]) -> T:
 
 def _match(found: Found, utterance: str, floor: float) -> Match:
     intent = found.intent
-    note = "" if found.score == 1.0 else f"score {found.score:.2f}, {floor:.2f} needed"
+    if found.score == 1.0:
+        note = ""
+    elif floor == STRICT:
+        note = f"as written, score {found.score:.2f}"
+    else:
+        note = f"score {found.score:.2f}, {floor:.2f} needed"
     return Match(intent.skill_id, intent.intent_name, intent.lang, utterance, found.slots, note=note)
 
 

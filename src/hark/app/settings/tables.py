@@ -240,7 +240,7 @@ DEFAULT_PIPELINE = (
 BUILTIN_ENTRIES = {
     "fallback_skills": PipelineEntry("fallback", Frozen(max=90)),
     "persona_fallback": PipelineEntry("persona", Frozen(fallback=True)),
-    "template_exact": PipelineEntry("template", Frozen(mode="strict")),
+    "template_exact": PipelineEntry("template", Frozen(mode="exact")),
     "keyword_exact": PipelineEntry("keyword", Frozen(mode="strict")),
 }
 """Pipeline entries that need no table: personas that answer what is left (PERSONA-1 §7.1), the fallback skills that

@@ -42,7 +42,8 @@ def lookup(
     `floor`; with `STRICT`, every sentence as written counts that explains everything, and nothing else. Each intent is
     looked up in the requested language, or in another of the same primary language if it is not registered in that one.
 
-    What is similar has to score `alone`, if that is more. With `vectors`, a sentence model is asked about the rest.
+    What is similar has to score `alone`, if that is more; more than 1 says that only sentences as written count. With
+    `vectors`, a sentence model is asked about the rest.
     """
     query = TemplateQuery.of(pool, utterance, lang, session, now)
     if not query.tags:
@@ -55,7 +56,7 @@ def lookup(
         return found
     if why.refused:
         return why.refused  # an utterance that fits as written is not guessed at when its intent is refused
-    similar = find_similar(query, max(floor, alone)) if floor < STRICT else _unknown(query)
+    similar = find_similar(query, max(floor, alone)) if floor < STRICT and alone <= 1 else _unknown(query)
     if type(similar) is not Found and vectors is not None and floor < STRICT:
         similar = find_by_meaning(query, vectors, floor)
     if type(similar) is Found:

@@ -118,7 +118,9 @@ async def test_a_process_whose_event_loop_hangs_is_killed_and_restarted(
 
 async def test_a_process_may_take_its_time_to_start(rig: Rig) -> None:
     # Its event loop stands still longer than it may later, as while a large plugin is imported.
-    supervisor = rig.supervisor(rig.process("one", "time.sleep(3.5); watch.running(); print('ready')"), stalled=2.5)
+    supervisor = rig.supervisor(
+        rig.process("one", "time.sleep(3.5); watch.running(); print('ready', flush=True)"), stalled=2.5
+    )
     supervisor.start()
     await rig.reported("one: ready")
     assert rig.lines.count("one: up") == 1
