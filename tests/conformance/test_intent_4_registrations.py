@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -63,9 +65,15 @@ Key = tuple[str, str, str, str]
 
 async def listed(hark: Assistant) -> dict[Key, bool]:
     """What the orchestrator says is registered: session, name, language and method, and whether it is enabled."""
+    answer = f"{topics.INTENT_LIST}.response"
+    before = len(hark.of(answer))
     hark.bus.emit(Message(topics.INTENT_LIST))
-    await settle()
-    entries = hark.of(f"{topics.INTENT_LIST}.response")[-1].data["intents"]
+    async with asyncio.timeout(30):  # on a busy machine it may come from a thread, for which nothing else waits
+        await settle()
+        while len(hark.of(answer)) == before:
+            await asyncio.to_thread(time.sleep, 0.001)
+            await settle()
+    entries = hark.of(answer)[-1].data["intents"]
     return {(e["session_id"], e["intent_name"], e["lang"], e["method"]): e["enabled"] for e in entries}
 
 
