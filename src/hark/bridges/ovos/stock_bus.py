@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from hark.bridges.ovos import names
 from hark.bridges.ovos.bridge import OvosBridge
-from hark.bridges.ovos.translator import SWITCHES, TWINS, OvosTranslator, remember
+from hark.bridges.ovos.translator import OF_OVOS, SWITCHES, TWINS, OvosTranslator, remember
 from hark.bus import Bus
 from hark.bus.protocols import Carrier, Receive
 from hark.bus.websocket.skills import handler_done
@@ -55,6 +55,8 @@ class SharedTranslator(OvosTranslator):
     def __init__(self, link: ClientLink, bridge: OvosBridge) -> None:
         super().__init__(link, bridge)
         self.is_of_ovos = True
+        self._of_ovos: set[str] = set()
+        """The skills whose programs were seen to be of OVOS."""
         self._has_newer = False
         self._newer: set[str] = set()
         """Skills that register as the specifications have it."""
@@ -76,10 +78,16 @@ class SharedTranslator(OvosTranslator):
     def is_of_older_line(self, skill_id: str) -> bool:
         return skill_id not in self._newer
 
+    def is_skill_of_ovos(self, skill_id: str) -> bool:
+        return self.is_of_older_line(skill_id) or skill_id in self._of_ovos
+
     def from_client(self, message: Message) -> Iterable[Message]:
         """See `Translator`."""
         skill_id = message.context.get(SKILL_ID)
-        if any(mark in message.context for mark in names.TWIN_MARKS):
+        is_twin = any(mark in message.context for mark in names.TWIN_MARKS)
+        if is_twin or message.type.startswith(OF_OVOS):
+            self._note_ovos(skill_id, message.data.get(SKILL_ID), message.data.get("id"))
+        if is_twin:
             key = (_SPEC_NAMES.get(message.type, ""), message.utterance_id, skill_id)
             if key in self._seen:
                 del self._seen[key]
@@ -106,6 +114,12 @@ class SharedTranslator(OvosTranslator):
             ending = self._ending.pop(message.utterance_id, None)
             return self.translated(ending) if ending is not None else ()
         return self.translated(message)
+
+    def _note_ovos(self, *skill_ids: object) -> None:
+        for skill_id in skill_ids:
+            if isinstance(skill_id, str) and skill_id not in self._of_ovos:
+                self._of_ovos.add(skill_id)
+                self.mark(skill_id)
 
     def _ends(self, message: Message) -> Iterable[Message]:
         """Hold back the end of a handler: as a rule the skill sends the end marker next, and a turn has one."""
@@ -284,5 +298,6 @@ class _Clients:
             message = handler_done(message, split_dispatch(str(message.data["topic"]))[0])
         elif message.type in _REGISTER:
             named = [message.data.get(SKILL_ID)]
-            self._bus.deliver(encode(Message(topics.SKILL_ATTACHED, {"skill_ids": named, "completes": named})))
+            completes = named if message.data.get("completes") is True else []
+            self._bus.deliver(encode(Message(topics.SKILL_ATTACHED, {"skill_ids": named, "completes": completes})))
         self._bus.deliver(encode(message))

@@ -58,7 +58,7 @@ _ORCHESTRATION: Final = frozenset(
     }
 )
 """What only ovos-core emits: it understands utterances itself, and there is one assistant for each bus."""
-_OF_OVOS: Final = ("mycroft.", "padatious:", "register_", "ovos.session.sync", "intent.service.", "skill.converse.")
+OF_OVOS: Final = ("mycroft.", "padatious:", "register_", "ovos.session.sync", "intent.service.", "skill.converse.")
 """How topics begin that only programs of OVOS use."""
 _STATES: Final = (".is_ready", ".is_alive", ".is_loaded", ".all_loaded")
 _CALLED_BACK: Final = ("mycroft.skill.handler.complete", "mycroft.skill.handler.error")
@@ -166,20 +166,30 @@ class OvosTranslator:
         """See `ClientTranslator`."""
         if any(mark in message.context for mark in names.TWIN_MARKS):
             self.is_older = False
-            self._shows_ovos()
+            self.shows_ovos()
             return ()  # the Message itself came before it
         if message.type in names.NEW_NAMES:
             self.is_older = False
-        if message.type.startswith(_OF_OVOS):
-            self._shows_ovos()
+        if message.type.startswith(OF_OVOS):
+            self.shows_ovos()
         return self.translated(message)
 
-    def _shows_ovos(self) -> None:
+    def shows_ovos(self) -> None:
+        """Take note that the client is a program of OVOS."""
         if not self.is_of_ovos:
             self.is_of_ovos = True
-            for registration in self._unmarked.values():
-                self.link.emit(self._marked(registration))
-            self._unmarked.clear()
+            for skill_id in list(self._unmarked):
+                self.mark(skill_id)
+
+    def mark(self, skill_id: str) -> None:
+        """Say of a skill that registered before that it reports when its handlers have ended."""
+        registration = self._unmarked.pop(skill_id, None)
+        if registration is not None:
+            self.link.emit(self._marked(registration))
+
+    def is_skill_of_ovos(self, skill_id: str) -> bool:  # noqa: ARG002 - where several clients share a connection
+        """Whether the program of a skill was seen to be one of OVOS."""
+        return self.is_of_ovos
 
     def translated(self, message: Message) -> Iterable[Message]:
         """What goes to the bus in the place of a Message that is no copy of another."""
@@ -228,9 +238,9 @@ class OvosTranslator:
 
     def _in_turn(self, message: Message) -> Message:
         """A Message of a skill with the session its handler was called with: the client's own is not all of it."""
-        if not self.is_of_ovos:
-            return message
         skill_id = message.context.get(SKILL_ID)
+        if not self.is_skill_of_ovos(str(skill_id)):
+            return message
         call = self._calls.get((message.utterance_id, str(skill_id)))
         if call is not None:
             return message.carrying(call.session)
@@ -281,7 +291,7 @@ class OvosTranslator:
         skill_id = str(message.data.get("skill_id", ""))
         self._own(skill_id)
         message = message.carrying(Session())
-        if self.is_of_ovos:
+        if self.is_skill_of_ovos(skill_id):
             return (self._marked(message),)
         if message.data.get("completes") is not True:  # a program that follows the specifications need not say so
             self._unmarked[skill_id] = message
@@ -461,10 +471,10 @@ class OvosTranslator:
         if self.is_orchestrator and topic == topics.UTTERANCE_HANDLE:
             return ()
         if topics.is_dispatch_topic(topic):
-            if not self.is_of_ovos:
-                return None  # a program that follows the specifications
             skill_id, intent_name = split_dispatch(topic)
-            return self._call(message, skill_id, intent_name) if skill_id in self.skills else None
+            if skill_id not in self.skills or not self.is_skill_of_ovos(skill_id):
+                return None  # as it is, for a program that follows the specifications
+            return self._call(message, skill_id, intent_name)
         if topic == topics.COMMON_QUERY_REQUEST:
             return self._query(message)
         if topic.endswith(FIRED) and topic.removesuffix(FIRED) in self.skills:
