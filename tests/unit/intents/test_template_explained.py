@@ -213,3 +213,26 @@ def test_a_slot_that_begins_a_sentence_takes_neither_a_denial_nor_a_question() -
     assert meant(ask(made, "do not set a timer")) is None
     assert meant(ask(made, "is there time on the timer")) is None
     assert meant(ask(made, "say do not worry")) == ("set", {"words": "do not worry"})
+
+
+@pytest.mark.parametrize("said", ["i bought a timer", "she broke the timer", "the timer", "ten more on the timer"])
+def test_a_slot_that_begins_a_sentence_takes_no_statement_and_does_not_end_in_an_article(said: str) -> None:
+    made = TemplatePool()
+    register(made, "timers.skill:set", "{duration} timer", "{name} timer {duration}")
+    assert meant(ask(made, said)) is None
+    assert meant(ask(made, "the pasta timer")) == ("set", {"duration": "the pasta"})
+
+
+def test_an_order_that_begins_as_questions_do_allows_no_questions() -> None:
+    made = TemplatePool()
+    register(
+        made, "timers.skill:set", "set a timer for {name}", "start a timer for {name}", "do a countdown for {name}"
+    )
+    assert meant(ask(made, "did you set a timer for eggs")) is None
+    assert meant(ask(made, "do the countdown for eggs")) is not None
+
+
+def test_what_the_speaker_did_is_not_asked_by_the_same_words() -> None:
+    made = TemplatePool()
+    register(made, "alarm.skill:list", "did i set an alarm", "which alarms are on", "have i set an alarm")
+    assert meant(ask(made, "i set an alarm on my phone")) is None

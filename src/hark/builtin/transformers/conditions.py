@@ -31,15 +31,22 @@ class Conditions:
         if self.hours and _HOURS.fullmatch(self.hours.strip()) is None:
             raise ValueError(f'hours {self.hours!r} is not a time such as "20:00-07:00"')
 
-    def fits(self, ctx: Ctx, clock: Clock, lang: str | None = None) -> bool:
-        """Whether they are true now, for the turn of `ctx`; `lang` is its language where `ctx.lang` has none."""
+    def fits(self, ctx: Ctx, host: Host) -> bool:
+        """Whether they are true now, for the turn of `ctx`."""
         if self.devices and not any(name in self.devices for name in device_names(ctx)):
             return False
-        if self.langs and not any(_is_in(lang or ctx.lang, wanted) for wanted in self.langs):
+        if self.langs and not any(_is_in(heard_lang(ctx, host), wanted) for wanted in self.langs):
             return False
         if self.wake_words and _folded(ctx.get(WAKE_WORD)) not in map(_folded, self.wake_words):
             return False
-        return not self.hours or _is_between(self.hours, local_time(ctx.session, clock))
+        return not self.hours or _is_between(self.hours, local_time(ctx.session, host.clock))
+
+
+def heard_lang(ctx: Ctx, host: Host) -> str:
+    """The language of what was said: as stated, as detected, that of the session, or that of the assistant."""
+    session = ctx.session
+    found = (ctx.lang, session.stt_lang, session.detected_lang, session.request_lang, session.lang)
+    return next((lang for lang in found if lang), host.lang)
 
 
 def device_names(ctx: Ctx) -> tuple[str, ...]:
@@ -72,9 +79,7 @@ def _is_between(hours: str, now: time) -> bool:
     return begin <= minute < end if begin < end else minute >= begin or minute < end
 
 
-def _is_in(lang: str | None, wanted: str) -> bool:
-    if not lang:
-        return False
+def _is_in(lang: str, wanted: str) -> bool:
     lang, wanted = lang.lower(), wanted.lower()
     return lang == wanted or lang.startswith(f"{wanted}-")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -61,8 +62,9 @@ class PolicyGuard(UtteranceTransformer):
         self._rules = [(rule, _compiled(rule.phrases, rule.pattern)) for rule in self.settings.rules]
 
     def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
+        seen = [*map(_unmasked, utterances)]
         for rule, found in self._rules:
-            if (found is None or any(map(found.search, utterances))) and rule.fits(ctx, self.host.clock):
+            if (found is None or any(map(found.search, seen))) and rule.fits(ctx, self.host):
                 if rule.say:
                     ctx.reply(
                         topics.UTTERANCE_SPEAK, {"utterance": rule.say, **({"lang": ctx.lang} if ctx.lang else {})}
@@ -98,15 +100,24 @@ class ContentGuard(DialogTransformer):
 
     def transform(self, text: str, ctx: Ctx) -> str:
         for rule, found in self._rules:
-            if found.search(text) is None or not rule.fits(ctx, self.host.clock):
+            seen = text if found.search(text) else _unmasked(text)
+            if found.search(seen) is None or not rule.fits(ctx, self.host):
                 continue
             if rule.action == "cancel":
                 ctx.cancel("policy_block")
                 return text
             if rule.action == "replace":
                 return rule.say
-            text = " ".join(found.sub(rule.say.replace("\\", "\\\\"), text).split())
+            text = " ".join(found.sub(rule.say.replace("\\", "\\\\"), seen).split())
         return text
+
+
+def _unmasked(text: str) -> str:
+    """`text` without what is not seen or heard: characters that print nothing, other forms of a letter."""
+    if text.isascii():
+        return text
+    plain = unicodedata.normalize("NFKC", text)
+    return "".join(one for one in plain if unicodedata.category(one) != "Cf")
 
 
 def _compiled(phrases: Sequence[str], pattern: str) -> re.Pattern[str] | None:

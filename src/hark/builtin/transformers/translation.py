@@ -6,10 +6,10 @@ half in the dialog chain reads it there. When the translator fails, both leave t
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from threading import Lock
 from typing import Annotated, Any, Final, Literal, Protocol
 
 from msgspec import Meta
@@ -140,23 +140,20 @@ class _Halves:
         self.inside = settings.inside or sorted(lang for lang in langs if _code(lang) in understood)[0]
         self._understood = understood | {_code(self.inside)}
         self._known: OrderedDict[tuple[str, str, str], str] = OrderedDict()
-        self._lock = Lock()
 
     def is_foreign(self, lang: str) -> bool:
         code = _code(lang)
         return code != _code(self.inside) and (code in self._wanted if self._wanted else code not in self._understood)
 
-    def translate(self, text: str, source: str, target: str) -> str:
+    async def translate(self, text: str, source: str, target: str) -> str:
         asked = (text, _code(source), _code(target))
-        with self._lock:
-            if asked in self._known:
-                self._known.move_to_end(asked)
-                return self._known[asked]
-        found = self.translator.translate(*asked)
-        with self._lock:
-            self._known[asked] = found
+        found = self._known.get(asked)
+        if found is None:
+            found = self._known[asked] = await asyncio.to_thread(self.translator.translate, *asked)
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
+        else:
+            self._known.move_to_end(asked)
         return found
 
 
@@ -183,12 +180,12 @@ class UtteranceTranslation(UtteranceTransformer):
         self._halves = _Halves(self.settings, self.host.clock, tuple(self.host.langs))
         await self._halves.translator.probe()
 
-    def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
+    async def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
         lang = ctx.lang or ctx.session.lang
         if lang is None or not self._halves.is_foreign(lang):
             return utterances
         # Only the likeliest one: each costs a request, and the others are guesses of the recogniser.
-        translated = self._halves.translate(utterances[0], lang, self._halves.inside)
+        translated = await self._halves.translate(utterances[0], lang, self._halves.inside)
         ctx.set(USER_LANG, lang)
         ctx.lang = self._halves.inside
         return [translated]
@@ -213,13 +210,13 @@ class DialogTranslation(DialogTransformer):
         self._halves = _Halves(self.settings, self.host.clock, tuple(self.host.langs))
         await self._halves.translator.probe()
 
-    def transform(self, text: str, ctx: Ctx) -> str:
+    async def transform(self, text: str, ctx: Ctx) -> str:
         noted = ctx.get(USER_LANG)
         target = noted if isinstance(noted, str) else ctx.session.output_lang or ctx.session.lang
         source = ctx.lang or self._halves.inside
         if target is None or not text.strip() or not self._halves.is_foreign(target) or _code(source) == _code(target):
             return text
-        translated = self._halves.translate(text, source, target)
+        translated = await self._halves.translate(text, source, target)
         ctx.lang = target
         return translated
 

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from hark import hints
 from hark.intents.registration import Rejected
 
 log = logging.getLogger("hark.intents")
@@ -52,7 +53,7 @@ def compile_expression(text: object, group: str) -> Expression:
     try:
         import re2  # type: ignore[import-untyped]
     except ImportError:
-        raise Rejected("regular expressions need the extra re2: pip install 'hark[re2]'") from None
+        raise Rejected(f"regular expressions need the extra re2: {hints.install_extra('re2')}") from None
     options = re2.Options()
     options.case_sensitive, options.log_errors, options.max_mem = False, False, _MEMORY
     try:

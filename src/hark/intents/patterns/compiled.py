@@ -120,7 +120,7 @@ def compiled(template: str, lang: str) -> Pattern | None:
     return _kept(template, lang) if len(template) <= _SHORT else _compiled(template, lang)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)  # what others registered and took back must not stay for long
 def _kept(template: str, lang: str) -> Pattern | None:
     return _compiled(template, lang)
 

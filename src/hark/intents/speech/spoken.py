@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from datetime import date
 from functools import lru_cache
 from typing import Final
 
+from hark.intents.speech.dates import SpokenDates, elided
 from hark.intents.speech.markup import plain_text
-from hark.intents.speech.words import SPOKEN_LANGUAGES, SpokenWords, spelled, spelled_by, spoken_words
+from hark.intents.speech.numbers import NARROW, SpokenNumbers, any_of, forms_and_gender, is_year
+from hark.intents.speech.words import SPOKEN_LANGUAGES, SpokenWords, spoken_words
 
-_NARROW: Final = "\u202f\u00a0"
-_LONGEST_NUMBER: Final = 15
-_GENDERS: Final = ("masculine", "feminine", "neuter", "reale")
 _LONGEST: Final = 20_000
 """Characters of a text that are worked on; no answer is that long."""
+_CODES: Final = {"USD": "$", "US$": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "BRL": "R$", "PLN": "zł", "SEK": "kr"}
+_GLYPHS: Final = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8"}
+_FIGURES: Final = re.compile(r"[\d½⅓⅔¼¾⅛]|[IVX]{2}")
+_DASH: Final = re.compile("\\S[ \u202f\u00a0]?[\u2013\u2014-]")
+_DOT: Final = re.compile(r"\w\.\w")
+_ARROW: Final = "\u2192"
+_THOUSANDS: Final = ("mil", "mille", "mila")
+_CLOSING: Final = ("etc.", "usw.", "ecc.", "itd.", "itp.", "enz.", "osv.", "o.s.v.", "m.m.")
+"""Abbreviations that a new sentence may follow."""
+_ROMAN: Final = {"I": 1, "V": 5, "X": 10, "L": 50}
 
 
 def speakable(text: str, lang: str | None, *, markup: bool = True) -> str:
@@ -28,23 +35,19 @@ def speakable(text: str, lang: str | None, *, markup: bool = True) -> str:
     if markup:
         text = plain_text(text)
     code = (lang or "").partition("-")[0].lower()
-    if code not in SPOKEN_LANGUAGES or not _needs_words(text):
+    if code not in SPOKEN_LANGUAGES:
         return text
     return _spoken_form(code, (lang or "").lower()).write(text)
 
 
-_SPECIAL: Final = re.compile(r"[0-9&+=@%°€£¥$#/.]")
-
-
-def _needs_words(text: str) -> bool:
-    return _SPECIAL.search(text) is not None
-
-
 @lru_cache(maxsize=32)
 def _spoken_form(code: str, lang: str) -> _SpokenForm:
-    return _SpokenForm(
-        code, spoken_words(code), _number_rules(code, lang), code == "en" and lang not in ("en", "en-us")
-    )
+    words = spoken_words(code)
+    numbers = SpokenNumbers(code, words, _number_rules(code, lang))
+    british = code == "en" and lang not in ("en", "en-us")
+    units = any_of((*words.units, *words.currencies))
+    dates = SpokenDates(numbers, month_first=words.date_order == "mdy" and not british, units=units)
+    return _SpokenForm(words, numbers, dates)
 
 
 def _number_rules(code: str, lang: str) -> str:
@@ -56,146 +59,214 @@ def _number_rules(code: str, lang: str) -> str:
 
 
 class _SpokenForm:
-    """The rules of one language, compiled."""
+    """The rules of one language, compiled. Each turns figures into words, which no later one takes for figures."""
 
-    def __init__(self, code: str, words: SpokenWords, rules: str, british: bool) -> None:
-        self._code = code
-        self._rules = rules
+    def __init__(self, words: SpokenWords, numbers: SpokenNumbers, dates: SpokenDates) -> None:
         self._words = words
-        self._month_first = words.date_order == "mdy" and not british
-        group = f"[{re.escape(words.group)}{_NARROW}]"
-        point = re.escape(words.decimal)
-        self._group = re.compile(group)
-        number = rf"(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{point}\d+)?"
+        self._numbers = numbers
+        self._dates = dates
+        self._coins = {**{code: sign for code, sign in _CODES.items() if sign in words.currencies},
+                       **{sign: sign for sign in words.currencies}}  # fmt: skip
+        number, space = numbers.pattern, f"[ {NARROW}]?"
+        coins, units, signs = any_of(self._coins), any_of(words.units), any_of(words.signs)
+        magnitudes, fractions = any_of(words.magnitudes), any_of((*words.fractions, *_GLYPHS))
+        minus, dash = "[-\u2212]", f"{space}[\u2013\u2014-]{space}"
         start, end = r"(?<![\w.,:/-])", r"(?![\w]|[.,:/-]\d)"
-        signed = rf"(?P<sign>(?<!\S)[-\u2212])?(?P<number>(?<![\w.,:/])(?<!\w-){number})"
-        coins, units = _any(words.currencies), _any(words.units)
-        self._abbreviation = (
-            re.compile(rf"(?<!\w)(?:{_any(words.abbreviations)})(?!\w)") if words.abbreviations else None
+        alone = r"(?<![^\s(\[~\u2248<>\u2265\u2264\u00b1])"
+        signed = rf"(?P<sign>{alone}{minus})?(?P<number>(?<![\w.,:/])(?<!\w-){number})"
+        side = rf"(?:(?:{coins}) ?)?{minus}?(?:\d{{1,2}}:\d\d|{number})(?: ?(?:(?:{units}|{coins}|[ap]m)(?!\w)))?"
+        self._worth = re.compile(
+            rf"[0-9&+=@%°€£¥$#/.\u2192{''.join(_GLYPHS)}]|[IVX]{{2}}|(?<!\w)(?:{any_of(words.abbreviations)})(?!\w)"
         )
-        self._iso_date = re.compile(rf"{start}(\d{{4}})-(\d\d)-(\d\d){end}")
-        self._local_date = re.compile(rf"{start}(\d{{1,2}})([/.-])(\d{{1,2}})\2(\d{{4}}){end}")
-        self._time = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?![\d:])")
-        self._coin_first = re.compile(rf"(?<!\w)({coins}) ?(?P<number>{number}){end}")
-        self._coin_last = re.compile(rf"(?P<number>(?<![\w.,:/-]){number})[ {_NARROW}]?({coins})(?!\w)")
-        self._unit = re.compile(rf"{signed}[ {_NARROW}]?({units})(?![\w/])")
-        endings = _any(words.ordinals)
-        self._ordinal = re.compile(rf"{start}(\d{{1,6}})({endings})(?!\w)") if words.ordinals else None
-        self._range = re.compile("(?<![\\w.,:/-])(\\d{1,6})[ ]?[\u2013-][ ]?(\\d{1,6})(?![\\w]|[.,:/\u2013-]\\d)")
-        self._number = re.compile(rf"{signed}{end}")
-        self._symbol = re.compile(rf"(?<=\s)({_any(words.symbols)})(?=\s)") if words.symbols else None
+        self._abbreviation = re.compile(rf"(?<!\w)(?:{any_of(words.abbreviations)})(?!\w)")
+        self._numbered = re.compile(rf"(?<![\w#])({any_of(words.numbered)}) ?(?=\d)")
+        self._address = re.compile(r"(?<![\w.@/])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,5}[A-Za-z]{2,10}|"
+                                   r"(?<![\w.@/])(?:[\w-]{1,63}\.){1,4}(?:com|org|net|io|eu|de|es|fr|it|nl|pl|pt|se|cat|"
+                                   r"uk|gov|edu|info|dev)(?![\w-]|\.\w)")  # fmt: skip
+        spaced = r"|\d{3} \d{3} \d{3,4}" if words.group != " " else ""
+        self._phone = re.compile(
+            rf"(?<![\w.,:/-])(?:\+\d{{1,3}}(?:[ ./-]{{0,2}}\(?\d{{1,4}}\)?){{2,6}}"
+            rf"|(?:1-)?\(?\d{{3}}\)?[ -]\d{{3}}-\d{{4}}|\d{{3}}-\d{{4}}"
+            rf"|0\d{{1,5}}(?:[ /-]\d{{2,8}}){{1,5}}{spaced})(?![\w]|[.,:/-]\d|%)"
+        )
+        self._dotted = re.compile(r"(?<![\w.,:/-])(?:v\.?)?(\d{1,3}(?:\.\d{1,3}){2,3})(?![\w]|[.,:/-]\d)")
+        self._range = re.compile(rf"(?<![\w.,:/\u2013-])(?P<low>{side}){dash}(?P<high>{side})(?![\w]|[.,:/\u2013-]\d)")
+        self._ratio = re.compile(rf"{start}(\d{{1,3}}):(\d{{1,3}}){end}")
+        self._coin = re.compile(coins)
+        self._coin_first = re.compile(
+            rf"(?P<sign>{alone}{minus})?(?<!\w)(?P<coin>{coins}) ?(?P<sign2>{minus})?(?P<number>{number})(?!\d)"
+            rf"(?: ?(?P<size>{magnitudes})(?!\w))?(?!\w|[.,:/-]\d)"
+        )
+        self._coin_last = re.compile(rf"{signed}(?:{space}(?P<size>{magnitudes}))?{space}(?P<coin>{coins})(?!\w)")
+        self._fraction = re.compile(
+            rf"(?<![\w.,:/-])(?:(?P<whole>\d{{1,4}}) ?)?(?P<part>{fractions})(?![\w]|[.,:/-]\d)"
+        )
+        self._length = re.compile(rf"{start}(\d{{1,2}}) ?h ?(\d{{1,2}}) ?(?:m|min)(?!\w)")
+        self._unit = re.compile(rf"{signed}{space}(?P<unit>{units})(?![\w/²³])")
+        endings = any_of(words.ordinals)
+        self._ordinal = re.compile(rf"{start}(\d{{1,6}}|[IVXL]{{1,6}})({endings})(?!\w)")
+        after = any_of(words.ordinals_after)
+        self._dot_ordinal = re.compile(rf"(?<!\w)(?P<word>{after}) (?P<number>\d{{1,3}})\.(?= \w)", re.IGNORECASE)
+        self._century = re.compile(rf"(?<!\w)([IVX]{{1,6}})(?= (?:{any_of(words.roman_before)})\b)")
+        self._roman = re.compile(r"(?<!\w)(?P<word>[^\W\d_]{2,30}) (?P<roman>[IVX]{1,6})(?P<dot>\.?)(?![\w'\u2019-])")
+        self._sign = re.compile(rf"(?<![\w)])({signs}) ?(?={minus}?(?:\d|(?:{coins})))")
+        self._operator = re.compile(rf"(?<=[\d)]) ?({any_of(words.operators)}) ?(?=[-\u2212(]?\d)")
+        self._difference = re.compile(r"(?<=\d) [-\u2212] (?=\d[^=]{0,40}=)")
+        self._number = re.compile(rf"{signed}(?P<end>{end})(?= (?P<noun>[^\W\d_]+))?")
+        self._symbol = re.compile(rf"(?<=\s)({any_of((*words.symbols, _ARROW))})(?=\s)")
 
     def write(self, text: str) -> str:
         words = self._words
-        if self._abbreviation is not None:
-            text = self._abbreviation.sub(lambda found: words.abbreviations[found[0]], text)
-        if any(map(str.isdigit, text)):
+        if self._worth.search(text) is None:
+            return text
+        text = self._abbreviation.sub(self._full, text)
+        if _DOT.search(text):
+            text = self._address.sub(self._spelled_address, text)
+        text = self._century.sub(lambda found: self._numbers.ordinal(_roman_value(found[1]) or 1) or found[0], text)
+        if words.roman_name:
+            text = self._roman.sub(self._numeral, text)
+        if _FIGURES.search(text):
             text = self._with_figures(text)
-        if self._symbol is not None:
-            text = self._symbol.sub(lambda found: words.symbols[found[1]], text)
-        return text
+        return self._symbol.sub(lambda found: words.symbols.get(found[1], words.range), text)
 
     def _with_figures(self, text: str) -> str:
         words = self._words
-        text = self._iso_date.sub(lambda found: self._date(found, int(found[1]), int(found[2]), int(found[3])), text)
-        text = self._local_date.sub(self._local, text)
-        text = self._time.sub(self._clock_time, text)
-        if words.currencies:
-            text = self._coin_first.sub(lambda found: self._amount(found, found[1]), text)
-            text = self._coin_last.sub(lambda found: self._amount(found, found[2]), text)
-        text = self._range.sub(rf"\1 {words.range} \2", text)
-        if words.units:
-            text = self._unit.sub(self._measure, text)
-        if self._ordinal is not None:
+        text = self._numbered.sub(lambda found: f"{words.numbered[found[1]]} ", text)
+        text = self._difference.sub(f" {words.minus} ", text)
+        if _DASH.search(text):
+            text = self._range.sub(self._from_to, text)
+        text = self._dates.write(text)
+        text = self._phone.sub(self._called, text)
+        text = self._dotted.sub(lambda found: f" {words.dot} ".join(map(self._numbers.said, found[1].split("."))), text)
+        text = self._ratio.sub(rf"\1 {words.ratio} \2", text)
+        text = self._sign.sub(lambda found: f"{words.signs[found[1]]} ", text)
+        text = self._fraction.sub(self._part, text)
+        text = self._operator.sub(lambda found: f" {words.operators[found[1]]} ", text)
+        if self._coin.search(text):
+            text = self._coin_first.sub(self._amount, text)
+            text = self._coin_last.sub(self._amount, text)
+        text = self._length.sub(r"\1 h \2 min", text)
+        text = self._unit.sub(self._measure, text)
+        if words.ordinals:
             text = self._ordinal.sub(self._rank, text)
-        return self._number.sub(lambda found: self._said(found["number"], found["sign"]), text)
+        if words.ordinals_after:
+            text = self._dot_ordinal.sub(self._rank_after, text)
+        return self._number.sub(self._plain_number, text)
 
-    def _said(self, figures: str, sign: str | None = None, gender: str = "") -> str:
-        """A number in words; digit by digit if it begins with zero or is too long to be a quantity."""
-        whole, _, decimals = self._group.sub("", figures).partition(self._words.decimal)
-        if (len(whole) > 1 and whole.startswith("0")) or len(whole) > _LONGEST_NUMBER:
-            return " ".join(spelled(int(digit), self._rules) for digit in whole)
-        said = spelled(int(whole), self._rules, "" if decimals else gender)
-        if decimals:
-            if said.isdigit():  # without the extra, figures stay figures
-                said = f"{whole}{self._words.decimal}{decimals}"
-            else:
-                said += f" {self._words.point} " + " ".join(spelled(int(digit), self._rules) for digit in decimals)
-        return f"{self._words.minus} {said}" if sign else said
+    def _full(self, found: re.Match[str]) -> str:
+        """What an abbreviation stands for, with the full stop that it shares with its sentence."""
+        rest = found.string[found.end() :]
+        ends = not rest.strip() or (found[0] in _CLOSING and rest.lstrip()[:1].isupper())
+        stop = "." if found[0].endswith(".") and ends else ""
+        return self._words.abbreviations[found[0]] + stop
 
-    def _form(self, forms: Sequence[str], figures: str) -> str:
-        """The form of a noun after this number."""
-        whole, _, decimals = self._group.sub("", figures).partition(self._words.decimal)
-        number = int(whole)
-        if self._words.slavic and len(forms) > 2:
-            if decimals:
-                return forms[1]
-            few = number % 10 in (2, 3, 4) and number % 100 not in (12, 13, 14)
-            return forms[0] if number == 1 else forms[1] if few else forms[2]
-        one = number == 1 or (number == 0 and self._code in ("fr", "pt"))
-        return forms[0] if one and not decimals else forms[-1]
+    def _spelled_address(self, found: re.Match[str]) -> str:
+        at = self._words.symbols.get("@", "@")
+        return found[0].replace(".", f" {self._words.dot} ").replace("@", f" {at} ")
+
+    def _called(self, found: re.Match[str]) -> str:
+        """A phone number, digit by digit, with a pause between its groups."""
+        groups = re.findall(r"\d+", found[0])
+        if sum(map(len, groups)) < 7:
+            return found[0]
+        pairs = self._words.phone_pairs
+        said = [self._numbers.said(one) if pairs and len(one) == 2 else self._numbers.digits(one) for one in groups]
+        plus = f"{self._words.signs.get('+', '+')} " if found[0].startswith("+") else ""
+        return plus + ", ".join(said)
+
+    def _from_to(self, found: re.Match[str]) -> str:
+        low, high = found["low"], found["high"]
+        if is_year(low) and is_year(high) and low <= high:
+            return f"{self._numbers.year(int(low))} {self._words.range} {self._numbers.year(int(high))}"
+        if low.isdigit() and high.isdigit():
+            if len(low) == 4 and len(high) == 2:  # a year and its month
+                return found[0]
+            if len(low) == 3 and len(high) == 4:  # a phone number
+                return found[0]
+            if int(high) < int(low):
+                return f"{low} {self._words.ratio} {high}"
+        return f"{low} {self._words.range} {high}"
+
+    def _part(self, found: re.Match[str]) -> str:
+        part = self._words.fractions[_GLYPHS.get(found["part"], found["part"])]
+        if not found["whole"]:
+            return part
+        return self._words.mixed.format(whole=self._numbers.said(found["whole"]), part=part)
 
     def _measure(self, found: re.Match[str]) -> str:
-        forms, gender = _split(self._words.units[found[3]])
+        forms, gender = forms_and_gender(self._words.units[found["unit"]])
         figures = found["number"]
-        return f"{self._said(figures, found['sign'], gender)} {self._form(forms, figures)}"
+        if is_year(figures) and found[0] == f"{figures}{self._words.decade}":  # a decade, where years stay figures
+            return found[0]
+        return f"{self._numbers.said(figures, found['sign'], gender)} {self._numbers.form(forms, figures)}"
 
-    def _amount(self, found: re.Match[str], coin: str) -> str:
-        forms, gender = _split(self._words.currencies[coin])
+    def _amount(self, found: re.Match[str]) -> str:
+        words, numbers = self._words, self._numbers
+        forms, gender = forms_and_gender(words.currencies[self._coins[found["coin"]]])
         half = len(forms) // 2
-        figures = found["number"]
-        whole, _, part = figures.partition(self._words.decimal)
-        if len(part) not in (0, 2):  # a price of 1.2 millions, an exchange rate
-            return f"{self._said(figures)} {self._form(forms[:half], figures)}"
-        said = f"{self._said(whole, None, gender)} {self._form(forms[:half], whole)}"
+        figures, groups = found["number"], found.groupdict()
+        whole, part = numbers.parts(figures)
+        minus = f"{words.minus} " if groups["sign"] or groups.get("sign2") else ""
+        if groups["size"]:
+            size = words.magnitudes[groups["size"]]
+            link = f" {words.of_amount} " if words.of_amount and size not in _THOUSANDS else " "
+            said = f"{minus}{numbers.said(figures)} {size}{link}{forms[:half][-1]}"
+            return elided(said) if words.elision else said
+        if len(part) not in (0, 2):  # an exchange rate
+            return f"{minus}{numbers.said(figures)} {numbers.form(forms[:half], figures)}"
+        said = f"{minus}{numbers.said(whole, None, gender)} {numbers.form(forms[:half], whole)}"
         if not part or part == "00":
             return said
         part = part.lstrip("0")
-        hundredth = f"{self._said(part)} {self._form(forms[half:], part)}"
+        hundredth = f"{numbers.said(part)} {numbers.form(forms[half:], part)}"
         if whole == "0":
-            return hundredth
-        return self._words.currency.format(whole=said, part=hundredth, part_number=self._said(part))
-
-    def _local(self, found: re.Match[str]) -> str:
-        first, second = int(found[1]), int(found[3])
-        day, month = (second, first) if self._month_first and found[2] == "/" else (first, second)
-        return self._date(found, int(found[4]), month, day)
-
-    def _date(self, found: re.Match[str], year: int, month: int, day: int) -> str:
-        words = self._words
-        try:
-            date(year, month, day)
-        except ValueError:
-            return found[0]
-        said = words.days[day - 1] if words.days else words.first_day if day == 1 else None
-        if not said and words.day:
-            said = spelled_by(day, self._rules, words.day)
-        said_year = spelled_by(year, self._rules, "spellout-numbering-year") or spelled(year, self._rules)
-        said = said or (str(day) if words.day else spelled(day, self._rules))
-        return words.date.format(day=said, month=words.months[month - 1], year=said_year)
-
-    def _clock_time(self, found: re.Match[str]) -> str:
-        words = self._words
-        if not words.time:
-            return found[0]
-        hour, minute = int(found[1]), int(found[2])
-        said_hour = spelled(hour, self._rules, words.hour_gender)
-        if minute == 0:
-            return words.full_hour.format(h=said_hour)
-        said = spelled(minute, self._rules)
-        if self._code == "en" and minute < 10 and not said.isdigit():
-            said = f"oh {said}"
-        return words.time.format(h=said_hour, m=said)
+            return minus + hundredth
+        return words.currency.format(whole=said, part=hundredth, part_number=numbers.said(part))
 
     def _rank(self, found: re.Match[str]) -> str:
+        number = int(found[1]) if found[1].isdigit() else _roman_value(found[1])
         rules = self._words.ordinals[found[2]]
-        return spelled_by(int(found[1]), self._rules, rules) or found[0]
+        return (self._numbers.ordinal(number, rules) if number else None) or found[0]
+
+    def _rank_after(self, found: re.Match[str]) -> str:
+        said = self._numbers.ordinal(int(found["number"]), self._words.ordinals_after[found["word"].lower()])
+        return f"{found['word']} {said}" if said else found[0]
+
+    def _numeral(self, found: re.Match[str]) -> str:
+        """A Roman numeral: of a chapter, a king or a century. A single letter is one only after a word for chapters."""
+        words = self._words
+        word, roman = found["word"], found["roman"]
+        number = _roman_value(roman)
+        counted = word.lower() in map(str.lower, words.roman_after)
+        if not number or (len(roman) == 1 and (not counted or (roman == "I" and not _ends(found)))):
+            return found[0]
+        dot = found["dot"] if _ends(found) or not words.ordinals_after else ""
+        if counted:
+            return f"{word} {self._numbers.said(str(number))}{dot}"
+        if not word[:1].isupper() or word.isupper():
+            return found[0]
+        cardinal = self._numbers.said(str(number))
+        gender = "spellout-ordinal-feminine" if word.endswith("a") and words.genders.get("a") == "feminine" else ""
+        ordinal = self._numbers.ordinal(number, gender) if number <= words.roman_ordinals_to else cardinal
+        return f"{word} {words.roman_name.format(ordinal=ordinal or cardinal, number=cardinal)}{dot}"
+
+    def _plain_number(self, found: re.Match[str]) -> str:
+        noun = found["noun"] or ""
+        is_noun = noun and (noun[0].isupper() if self._words.ordinals_after else noun[0].islower())
+        gender = self._numbers.gender_before(noun) if is_noun else ""
+        return self._numbers.said(found["number"], found["sign"], gender)
 
 
-def _any(names: dict[str, object] | dict[str, str] | dict[str, tuple[str, ...]]) -> str:
-    return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or "(?!)"
+def _ends(found: re.Match[str]) -> bool:
+    return re.match(r"\s*(?:$|[.,;:!?)])", found.string[found.end() :]) is not None
 
 
-def _split(forms: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """Forms and gender."""
-    return (forms[:-1], forms[-1]) if forms[-1] in _GENDERS else (forms, "")
+def _roman_value(text: str) -> int:
+    """The value of a Roman numeral; 0 for letters that are none."""
+    if (
+        re.fullmatch(r"L?X{0,3}(?:IX|IV|V?I{0,3})", text) is None
+        and re.fullmatch(r"XL(?:IX|IV|V?I{0,3})", text) is None
+    ):
+        return 0
+    values = [_ROMAN[letter] for letter in text]
+    return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))

@@ -16,34 +16,98 @@ _FOLDER: Final = Path(__file__).parent / "languages"
 
 
 class SpokenWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One file of words. Forms are singular and plural; in Slavic languages one, few and many."""
+    """One file of words. Forms are singular and plural; in Slavic languages one, few, many and after decimals.
+
+    A rule set is one of Unicode's for the language, such as "spellout-ordinal-feminine".
+    """
 
     point: str
     """The word between the whole number and its decimals."""
+    mixed: str
+    """How a number with a fraction is said, with {whole} and {part}."""
     minus: str
+    dot: str
+    """The word for a dot, in addresses and version numbers."""
     group: str
     """What separates thousands in figures, besides a narrow space."""
     decimal: str
     range: str
     """Between two numbers joined by a dash."""
+    ratio: str
+    """Between the two numbers of a score or a ratio."""
     months: tuple[str, ...]
     date: str
     """How a date is said, with {day}, {month} and {year}."""
+    day_month: str
+    """How a date without its year is said."""
     date_order: str
     """Of figures with slashes, dots or dashes: dmy or mdy."""
+    month_first: bool = False
+    """Whether dates are also written with the name of the month before the day."""
+    weekdays: dict[str, str] = {}
+    """Short names of days, as they are written before a date."""
     day: str = ""
     """The rule set of the day, if it is not a plain number."""
     days: tuple[str, ...] = ()
     """The words for the 31 days, where no rule set has them."""
     first_day: str = ""
     """The word for the first of a month, if it is another one."""
+    years_after: tuple[str, ...] = ()
+    """Words before a year, where years are read in another way than numbers."""
+    decade: str = ""
+    """The ending of a decade in figures, such as 1990s."""
     time: str = ""
     """How a time is said, with {h} and {m}; empty: it stays in figures."""
     full_hour: str = ""
+    late_full_hour: str = ""
+    """The same after twelve, if it is another one."""
+    one_hour: str = ""
+    """The singular of the last word of `full_hour`."""
+    midnight: str = ""
     hour_gender: str = ""
+    hours: tuple[str, ...] = ()
+    """The words for the 24 hours, where they are not numbers; `hours_inflected` after `hours_inflected_after`."""
+    hours_inflected: tuple[str, ...] = ()
+    hours_inflected_after: tuple[str, ...] = ()
+    hour_signs: tuple[str, ...] = ()
+    """What is written between hours and minutes besides a colon, as in 17h30."""
+    time_before: tuple[str, ...] = ()
+    """Words before a time, by which 17.30 is one."""
+    time_after: tuple[str, ...] = ()
+    """The same after it; they are said within it."""
+    phone_pairs: bool = False
+    """Whether pairs of figures in a phone number are read as numbers."""
+    roman_after: tuple[str, ...] = ()
+    """Words after which Roman numerals are plain numbers: chapter, war."""
+    roman_before: tuple[str, ...] = ()
+    """Words before which Roman numerals are ordinals: century."""
+    roman_name: str = ""
+    """How the numeral after a name is said, with {ordinal} or {number}; empty: it stays as it is."""
+    roman_ordinals_to: int = 100
+    """Above it, {ordinal} is a plain number."""
+    of_amount: str = ""
+    """Between "million" and what there are millions of."""
+    elision: bool = False
+    """Whether "de" loses its vowel before another one."""
+    not_nouns: tuple[str, ...] = ()
+    """Words that a number before them is not about."""
+    genders: dict[str, str] = {}
+    """The gender of nouns after a number, by their endings; the longest counts, "*" is for all others."""
     ordinals: dict[str, str] = {}
     """The rule set for each ending of a number in figures."""
+    ordinals_after: dict[str, str] = {}
+    """The rule set of a number with a dot, by the word before it."""
     symbols: dict[str, str] = {}
+    """Symbols between words."""
+    signs: dict[str, str] = {}
+    """Symbols before figures."""
+    operators: dict[str, str] = {}
+    """Symbols between figures."""
+    magnitudes: dict[str, str] = {}
+    """What is written for thousands and millions of a currency."""
+    fractions: dict[str, str] = {}
+    numbered: dict[str, str] = {}
+    """Abbreviations that only mean something before figures."""
     abbreviations: dict[str, str] = {}
     units: dict[str, tuple[str, ...]] = {}
     """Forms of each unit; the last one may be a gender: feminine or neuter."""

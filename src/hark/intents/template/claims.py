@@ -12,7 +12,7 @@ from hark.intents.patterns import SentenceParts, Span
 from hark.intents.patterns.pattern import SlotKinds, divisions
 from hark.intents.registration import TemplateIntent
 from hark.intents.template.exact import ExactMatch
-from hark.intents.template.features import asking, denies, fillers
+from hark.intents.template.features import asking, denies, fillers, stating, tells_of_speaker
 from hark.intents.template.query import NUMBER, Found, TemplateQuery
 from hark.intents.template.tagger import LONGEST, Known
 
@@ -139,12 +139,8 @@ class Claim:
         if self.wrong:
             return f"{self.intent.label} fits but its slot {self.wrong!r} takes a number"
         for name, (first, end) in self.spans.items():
-            # "{duration} timer" is no way to say "do not set a timer", nor to ask "is there time left on the timer".
-            if first or (self.known and self.known[name]):
-                continue
-            lang = self.intent.lang
-            if denies(self.said[:end], lang) or (end > 1 and self.said[0] in asking(lang)):
-                return f"{self.intent.label} fits but what its slot {name!r} takes denies or asks something"
+            if not first and not (self.known and self.known[name]) and self._is_no_value(self.said[:end]):
+                return f"{self.intent.label} fits but what its slot {name!r} takes denies, asks or states something"
         if not self.strange:
             return ""
         if not strictly:
@@ -154,6 +150,21 @@ class Claim:
             if telling > max(1, strange):
                 return ""
         return f"{self.intent.label} fits but {' '.join(self._strange_words())!r} is none of its values"
+
+    def _is_no_value(self, words: list[str]) -> bool:
+        """Whether words that an utterance begins with are no value of a slot, though none are known.
+
+        "{duration} timer" is no way to say "do not set a timer", nor to ask "is there time left on the timer", nor to
+        state "i bought a timer" or "ten more minutes on the timer".
+        """
+        lang = self.intent.lang
+        little = fillers(lang)
+        if denies(words, lang) or words[-1] in little:
+            return True
+        if len(words) == 1:
+            return False
+        begins = words[0] in asking(lang) or (words[0] in stating(lang) and words[0] not in little)
+        return begins or tells_of_speaker(words, lang)
 
     def _strange_words(self) -> list[str]:
         return [

@@ -15,10 +15,10 @@ from hark.intents.grammar import is_slot
 
 STEM: Final = 4
 """Letters of a word's beginning; shorter words and those as long have none."""
-STEM_WEIGHT: Final = 0.8
+STEM_WEIGHT: Final = 0.5
 PAIR_WEIGHT: Final = 0.6
 """Two words side by side."""
-SIMILAR_WEIGHT: Final = 0.6
+SIMILAR_WEIGHT: Final = 0.4
 """A word that is similar to one of the sentences, times that similarity."""
 FILLER: Final = 0.75
 """The factor for a word that means little in that language."""
@@ -174,6 +174,10 @@ _ASKING: Final = {
 ASKING: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _ASKING.items()}
 """Words that a question begins with."""
 
+_PERSONS: Final = frozenset(["i", "you", "we", "they", "he", "she", "it", "there", "any", "anyone"])
+_ORDERING: Final[Mapping[str, frozenset[str]]] = {"do": _PERSONS, "have": _PERSONS}
+"""Words that begin orders too, and what follows them in a question."""
+
 _STATING: Final = {
     "en": "he she they we it the his her their our there",
     "de": "er sie wir ihr es der die das sein seine ihre unser unsere da",
@@ -185,12 +189,12 @@ _STATING: Final = {
 }
 _REQUESTING: Final = {
     "en": "i we / want need would could should can may must have got wanna wish like love prefer",
-    "de": "ich wir / möchte möchten will wollen brauche brauchen muss müssen hätte würde kann könnte sollte soll habe",
+    "de": "ich wir / möchte möchten will wollen brauche brauchen muss müssen hätte würde kann könnte sollte soll",
     "es": "yo nosotros / quiero quisiera necesito puedo tengo querría",
     "fr": "je nous / veux voudrais peux dois ai aimerais besoin",
     "it": "io noi / voglio vorrei posso devo ho",
     "pt": "eu nós / quero queria gostaria preciso posso tenho",
-    "nl": "ik we wij / wil moet kan zou heb",
+    "nl": "ik we wij / wil moet kan zou",
 }
 REQUESTING: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
     lang: _pairs(text)[0] for lang, text in _REQUESTING.items()
@@ -238,6 +242,13 @@ def denies(words: Iterable[str], lang: str) -> bool:
 def asking(lang: str) -> frozenset[str]:
     """The words of a language that a question begins with."""
     return ASKING.get(lang.partition("-")[0].lower(), NO_FILLERS)
+
+
+def is_question(sentence: Sequence[str], lang: str) -> bool:
+    """Whether a sentence begins as questions do; "do a countdown" and "have me up by six" are none."""
+    if sentence[0] not in asking(lang):
+        return False
+    return sentence[0] not in _ORDERING or (len(sentence) > 1 and sentence[1] in _ORDERING[sentence[0]])
 
 
 def stating(lang: str) -> frozenset[str]:

@@ -14,11 +14,12 @@ from hark.intents.patterns import is_always
 from hark.intents.registration import TemplateIntent
 from hark.intents.template.features import (
     STEM,
-    asking,
     content_stems,
     features,
     is_light,
+    is_question,
     stating,
+    tells_of_speaker,
     turning,
 )
 
@@ -71,6 +72,7 @@ class Profile:
         "slots",
         "states",
         "tagger",
+        "tells",
         "turning",
     )
 
@@ -110,12 +112,13 @@ class Profile:
         """The slots that take numbers."""
         self.open = frozenset([name for of in kinds for name, types in of.items() if "text" in types])
         """The slots that take any words, though values may be known."""
-        questions = asking(intent.lang)
-        self.asks = any(sentence[0] in questions for sentence in taken)
+        self.asks = any(is_question(sentence, intent.lang) for sentence in taken)
         """Whether some of its sentences are questions."""
         statements = stating(intent.lang)
         self.states = any(sentence[0] in statements for sentence in taken)
         """Whether some of its sentences begin as statements do."""
+        self.tells = any(tells_of_speaker(sentence, intent.lang) for sentence in taken)
+        """Whether some of its sentences tell what the speaker does or did."""
         self.is_broad = self.caution < _WARY
         """Whether it is said in many ways."""
         own = frozenset([term for sentence in taken for term in sentence])

@@ -44,9 +44,9 @@ _MORE: Final = 1.3
 _FAINT: Final = 0.04
 """Features with less weight than this, relative to the rarest one, are not looked up."""
 
-_PRIOR: Final = 8
+_PRIOR: Final = 20
 """Intents assumed beside the real ones: with few intents every word would seem rare."""
-_LEAST: Final = 0.3
+_LEAST: Final = 1.0
 """The least mass that a feature is assumed to have."""
 _STEM_STRENGTH: Final = sqrt(STEM_WEIGHT)
 """How strongly a stem belongs to an intent, relative to its word."""

@@ -11,7 +11,7 @@ from hark.intents.registration import TemplateIntent
 from hark.intents.sentence_model import SentenceVectors
 from hark.intents.template.profile import Profile
 from hark.intents.template.query import Found, TemplateQuery
-from hark.intents.template.similar import Candidate, candidates, is_turned, rescored, resolve
+from hark.intents.template.similar import Candidate, candidates, is_turned, leaves_over, rescored, resolve
 
 _WORDS: Final = 0.4
 """How much the score by words counts beside the closeness of the vectors."""
@@ -61,7 +61,11 @@ def find_by_meaning(query: TemplateQuery, vectors: SentenceVectors, floor: float
     if candidate.score < floor:
         return f"the sentence model suggests {label} with {candidate.score:.2f}, {floor:.2f} needed"
     found = resolve(candidate, query, 0.0)
-    return found if isinstance(found, str) else found._replace(score=min(candidate.score, 0.99))
+    if isinstance(found, str):
+        return found
+    if not profile.is_broad and leaves_over(candidate, query.said, found.slots):
+        return f"the sentence model suggests {label}, which leaves words over"
+    return found._replace(score=min(candidate.score, 0.99))
 
 
 def _is_ruled_out(candidate: Candidate, by_words: Candidate | None, query: TemplateQuery) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from math import exp
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -10,14 +10,15 @@ from typing import Final, NamedTuple
 from hark.intents.numerals import can_be_number
 from hark.intents.patterns import Span
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.features import STEM, asking, content_stems, is_light, stating, tells_of_speaker
+from hark.intents.template.features import START, STEM, asking, content_stems, is_light, stating, tells_of_speaker
 from hark.intents.template.pool import TemplateIndex
 from hark.intents.template.profile import Profile
 from hark.intents.template.query import Found, TemplateQuery
 from hark.intents.template.scoring import Barred
 from hark.intents.template.tagger import Known, Tagger
+from hark.intents.text import words
 
-_MIDDLE: Final = 0.14
+_MIDDLE: Final = 0.13
 """The clearness that scores 0.5. It was chosen on training samples so that one in twenty strangers is claimed. See
 docs/matching.md."""
 _SHARPNESS: Final = 5.0
@@ -33,8 +34,10 @@ _MOST_OUT: Final = 0.9
 """Candidates with such a share of the likelihood may be ruled out; what is left after that is no candidate."""
 _INCOMPLETE: Final = 0.85
 """A factor when a word was not said that all of the intent's sentences have."""
-_NARROW: Final = 0.82
+_NARROW: Final = 0.76
 """A factor for an intent that is said in few ways."""
+_STATES: Final = 0.5
+"""A factor for an intent that is said in many ways and states nothing when the utterance states something."""
 _TOO_LONG: Final = 64
 """Utterances with more words are only compared as written."""
 _NAMED: Final = 4
@@ -177,6 +180,13 @@ class _Account:
         self.explained += is_explained
 
 
+def leaves_over(candidate: Candidate, said: list[str], slots: Mapping[str, str]) -> bool:
+    """Whether a telling word is neither the intent's own nor in one of these slots."""
+    filled = {word for value in slots.values() for word in words(value, candidate.profile.intent.lang)}
+    account = _Account(candidate, said, {place for place, word in enumerate(said) if word in filled})
+    return account.explained < account.telling
+
+
 def is_turned(candidate: Candidate, said: list[str]) -> bool:
     """Whether a word that denies, or how the utterance begins, tells that the intent is not meant.
 
@@ -205,12 +215,12 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
     if not telling:
         explained, telling = own, len(said)
     left = explained / telling
-    if left < 1.0 and not profile.states and said[0] in stating(profile.intent.lang):
+    states = left < 1.0 and not profile.states and said[0] in stating(profile.intent.lang)
+    if not profile.asks and said[0] in asking(profile.intent.lang) and not _begins(candidate, said[0]):
         return candidate.lowered(0.0)
-    if not profile.asks and said[0] in asking(profile.intent.lang):
-        return candidate.lowered(0.0)
+    tells = _only_tells(candidate, said)
     if not profile.is_broad:
-        if explained * 2 <= telling or _only_tells(candidate, said):
+        if explained * 2 <= telling or states or tells:
             return candidate.lowered(0.0)
         left *= profile.covered([*said, *account.meant])
         if explained == 1 and own < _ENOUGH:
@@ -218,16 +228,26 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
     left **= profile.caution
     if not profile.is_broad:
         left *= _NARROW
+    elif states or tells:
+        left *= _STATES
     if profile.core and not profile.core <= content_stems([*said, *account.meant]):
         left *= _INCOMPLETE
     return candidate.lowered(left)
 
 
+def _begins(candidate: Candidate, word: str) -> bool:
+    return candidate.home.similarity.has(candidate.profile, f"{START} {word}")
+
+
 def _only_tells(candidate: Candidate, said: list[str]) -> bool:
-    """Whether the speaker tells something in words that none of the intent's sentences begins with."""
-    return tells_of_speaker(said, candidate.profile.intent.lang) and not candidate.home.similarity.has(
-        candidate.profile, f"{said[0]} {said[1]}"
-    )
+    """Whether the speaker tells something, as none of the intent's sentences does; an intent that is said in few ways
+    has to have the same two words."""
+    profile = candidate.profile
+    if not tells_of_speaker(said, profile.intent.lang):
+        return False
+    if not profile.tells:
+        return True
+    return not profile.is_broad and not candidate.home.similarity.has(profile, f"{said[0]} {said[1]}")
 
 
 def resolve(candidate: Candidate, query: TemplateQuery, floor: float) -> Found | str:

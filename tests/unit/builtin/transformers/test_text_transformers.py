@@ -10,6 +10,8 @@ import pytest
 
 from hark.builtin import ParrotSkill
 from hark.builtin.transformers import SHIPPED, named
+from hark.builtin.transformers.dialog.speakable import Speakable
+from hark.builtin.transformers.guards import ContentGuard, PolicyGuard
 from hark.builtin.transformers.intent.defaults import SessionDefaults
 from hark.builtin.transformers.intent.entities import EntityIndex, EntityLookup
 from hark.builtin.transformers.intent.keywords import TemplateKeywords
@@ -18,10 +20,10 @@ from hark.builtin.transformers.metadata.privacy import TurnPrivacy
 from hark.builtin.transformers.metadata.router import Router
 from hark.builtin.transformers.utterance.corrections import Corrections, CorrectionsFile
 from hark.builtin.transformers.utterance.validate import TranscriptValidator, why_invalid
-from hark.plugins import Match, PipelinePlugin, Session, Turn
+from hark.plugins import Match, Message, PipelinePlugin, Session, Turn
 from hark.skills import Skill, intent
 from hark.spec.names import CAPTURE_ID
-from hark.testing import Assistant
+from hark.testing import Assistant, settle, transformed
 
 
 async def test_corrections_are_read_again_when_their_file_was_edited(tmp_path: Path) -> None:
@@ -53,13 +55,15 @@ def test_the_longest_correction_wins_and_punctuation_stays() -> None:
 
 @pytest.mark.parametrize(
     "text", ["", "[Music]", "you you you you you you you", "Thank you for watching!", "♪ la ♪", "a b c d",
-             "turn it on turn it on turn it on"],
+             "turn it on turn it on turn it on", "Thanks for watching. Thanks for watching.", "¡Suscríbete al canal!",
+             "Untertitel von Stephanie Geiges", "Ondertiteld door Amara.org", "ご視聴ありがとうございました"],
 )  # fmt: skip
 def test_what_recognisers_make_of_noise_is_invalid(text: str) -> None:
     assert why_invalid(text)
 
 
-@pytest.mark.parametrize("text", ["stop", "no no no no", "what time is it", "1 2 3 4", "a b", "wie spät ist es"])
+@pytest.mark.parametrize("text", ["stop", "no no no no", "what time is it", "1 2 3 4", "a b", "wie spät ist es",
+                                  "subtítulos en inglés", "字幕を表示して", "untertitel an", "thank you"])  # fmt: skip
 def test_what_people_say_is_valid(text: str) -> None:
     assert why_invalid(text) == ""
 
@@ -94,6 +98,23 @@ async def test_a_private_session_leaves_no_words_in_traces(keep: str) -> None:
             assert [step.who for step in kept[0].steps if step.stage == "metadata"] == ["privacy"]
 
 
+async def test_what_states_no_language_is_in_that_of_the_assistant(tmp_path: Path) -> None:
+    (tmp_path / "corrections").mkdir()
+    (tmp_path / "corrections" / "corrections.txt").write_text("[de]\nsag hallo = say hallo\n")
+    rule = {"phrases": ["verboten"], "langs": ["de"]}
+    settings = {"assistant": {"lang": "de-DE"}, "plugins": {"policy": {"rules": [rule]}}}
+    made = (Corrections(), PolicyGuard(), Speakable(), ParrotSkill())
+    async with Assistant(*made, settings=settings, data_root=tmp_path) as assistant:
+        await assistant.hears("das ist verboten")
+        assert assistant.of("ovos.utterance.cancelled")
+        await assistant.hears("sag hallo")
+        assert assistant.trace().utterances == ("sag hallo",)
+        assert "say hallo" in assistant.why()
+        assistant.bus.emit(Message("ovos.utterance.speak", {"utterance": "um 17:30 Uhr"}))
+        await settle()
+        assert assistant.rendered[-1].text == "um siebzehn Uhr dreißig"
+
+
 class Player(Skill):
     """Tells which slots it was called with."""
 
@@ -125,9 +146,25 @@ async def test_names_from_lists_become_slots(tmp_path: Path) -> None:
         assert await assistant.hears("play abbatoir") == [""], "whole words only"
 
 
-def test_a_hundred_thousand_names_are_searched_in_microseconds() -> None:
-    import time
+@pytest.mark.parametrize(
+    ("said", "text", "name"),
+    [
+        ("play beyonce now", "beyonce", "Beyoncé"),
+        ("play ac dc", "ac dc", "AC/DC"),
+        ("play guns n\u2019 roses", "guns n\u2019 roses", "Guns N' Roses"),
+        ("坂本龍一をかけて", "坂本龍一", "坂本龍一"),
+        ("PLAY MOTLEY CRUE!", "MOTLEY CRUE", "Mötley Crüe"),
+    ],
+)
+def test_names_are_found_as_recognisers_write_them(said: str, text: str, name: str) -> None:
+    import ahocorasick_rs
 
+    names = ["Beyoncé", "AC/DC", "Guns N' Roses", "坂本龍一", "Mötley Crüe"]
+    index = EntityIndex(ahocorasick_rs, {"artist": [(one, one) for one in names]})
+    assert index.find(said) == [("artist", text, name)]
+
+
+def test_a_name_among_a_hundred_thousand_is_found() -> None:
     import ahocorasick_rs
 
     names = {"song": [(f"song number {number} of the year", str(number)) for number in range(100_000)]}
@@ -135,10 +172,6 @@ def test_a_hundred_thousand_names_are_searched_in_microseconds() -> None:
     assert len(index) == 100_000
     sentence = "please play song number 99999 of the year in the kitchen"
     assert index.find(sentence) == [("song", "song number 99999 of the year", "99999")]
-    began = time.process_time()
-    for _ in range(1_000):
-        index.find(sentence)
-    assert time.process_time() - began < 0.1, "100 µs each, on a busy machine"
 
 
 async def test_slots_come_from_the_templates_of_the_matched_intent() -> None:
@@ -167,6 +200,35 @@ async def test_personal_data_is_hidden_from_handlers_that_are_not_trusted() -> N
     trusting = {"plugins": {"redact": {"trusted": ["parrot.skill"]}}}
     async with Assistant(SlotRedaction(), ParrotSkill(), settings=trusting) as assistant:
         assert "bob@example.org" in (await assistant.hears(said))[0]
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("call (555) 123-4567", "call [phone]"),
+        ("card 4111 1111 1111 1112 is wrong", "card [phone] is wrong"),
+        ("write bob dot smith at example dot org", "write [email]"),
+        ("escribe a ana arroba correo punto es", "escribe a [email]"),
+        ("pay de89370400440532013000", "pay [iban]"),
+        ("ping fe80::1ff:fe23:4567:890a or 192.168.0.1", "ping [address] or [address]"),
+        ("meet on 2026-11-18 or 18/11/2026 at 10:30:15", "meet on 2026-11-18 or 18/11/2026 at 10:30:15"),
+        ("how much is 3.14159265 by 2", "how much is 3.14159265 by 2"),
+    ],
+)
+async def test_what_is_personal_data(said: str, left: str) -> None:
+    seen = await transformed(SlotRedaction(), Match("some.skill", "some", "en-US", said, {"text": said}))
+    assert (seen.artifact.utterance, seen.artifact.slots["text"]) == (left, left)
+
+
+@pytest.mark.parametrize(
+    "said", ["unl\u200bock the door", "UNLOCK the door", "\uff55nlock the door", "un\u00adlock it"]
+)
+async def test_a_guard_sees_through_characters_that_print_nothing(said: str) -> None:
+    rules = {"rules": [{"phrases": ["unlock"]}]}
+    seen = await transformed(PolicyGuard(), [said], settings=rules)
+    assert seen.outcome == "cancelled"
+    masked = await transformed(ContentGuard(), said, settings=rules)
+    assert "lock" not in masked.artifact.casefold()
 
 
 class Probe(PipelinePlugin):

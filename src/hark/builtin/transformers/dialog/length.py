@@ -8,9 +8,10 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
+from hark.model.sentences import sentences
 from hark.plugins import Ctx, DialogTransformer
 
-_END: Final = re.compile("(?<=[.!?\u2026\u3002\uff01\uff1f])[\"'\u201d\u2019)\\]]*(?=\\s|$)")
+_STOP: Final = re.compile(r"(?<=[.!?\u2026])[\"'\u201d\u2019)\]]*(?=\s|$)")
 
 
 class LengthCap(DialogTransformer):
@@ -35,11 +36,22 @@ class LengthCap(DialogTransformer):
         most = self.settings.characters
         if len(text) <= most:
             return text
-        ends = [found.end() for found in _END.finditer(text, 0, most + 1) if found.end() <= most]
-        if ends:
-            kept = text[: ends[-1]]
-        else:
+        kept = text[: self._last_end(text, ctx.lang or self.host.lang)]
+        if not kept:
             at = text.rfind(" ", 0, most)
             kept = text[: at if at > 0 else most].rstrip(" ,;:-") + "…"
         ctx.set("length.dropped", len(text) - len(kept))
         return f"{kept} {self.settings.ending}".strip()
+
+    def _last_end(self, text: str, lang: str) -> int:
+        """Where the last sentence that fits ends; 0 where not even the first one does."""
+        most, end = self.settings.characters, 0
+        for sentence in sentences(text, lang, len(text)):
+            after = text.index(sentence, end) + len(sentence)
+            if after > most:
+                break
+            end = after
+        # Where no capital follows a full stop, it is still the best place to stop.
+        return end or max(
+            (found.end() for found in _STOP.finditer(text, 0, most + 1) if found.end() <= most), default=0
+        )

@@ -42,7 +42,8 @@ class Speakable(DialogTransformer):
     def transform(self, text: str, ctx: Ctx) -> str:
         if not self.settings.words:
             return plain_text(text) if self.settings.markup else text
-        return speakable(text, ctx.lang or ctx.session.output_lang or ctx.session.lang, markup=self.settings.markup)
+        lang = ctx.lang or ctx.session.output_lang or ctx.session.lang or self.host.lang
+        return speakable(text, lang, markup=self.settings.markup)
 
     def problem(self) -> str:
         if self.settings.words and not can_spell_numbers():

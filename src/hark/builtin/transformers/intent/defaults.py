@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from hark.builtin.transformers.intent.exclusions import SlotExclusions
 from hark.plugins import Ctx, IntentTransformer, Match, Session
 
 USUAL: Final[Mapping[str, str]] = {
@@ -44,6 +45,7 @@ class SessionDefaults(IntentTransformer):
     settings: Settings
 
     async def start(self) -> None:
+        self._exclusions = SlotExclusions(self.host)
         self._of_skill: dict[str, list[tuple[str, str]]] = {}
         for name, place in self.settings.slots.items():
             skill_id, _, slot = name.rpartition(":")
@@ -55,7 +57,7 @@ class SessionDefaults(IntentTransformer):
         for slot, place in wanted:
             if slot not in match.slots and slot not in added:
                 value = _read(ctx.session, place) or self.settings.values.get(place, "")
-                if value:
+                if value and not self._exclusions.bars(match, ctx.session, slot, value):
                     added[slot] = value
         return match.with_slots(**added) if added else match
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
 from hark.builtin.engines.extras import need
 from hark.builtin.transformers.conditions import plugin_path
+from hark.builtin.transformers.intent.exclusions import SlotExclusions
 from hark.plugins import Ctx, IntentTransformer, Match
 from hark.plugins.engines import Unavailable
 
+_SPACES: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
 _LONGEST: Final = 10_000
 """Characters of an utterance that are searched."""
 
@@ -27,8 +30,8 @@ class EntityIndex:
         patterns: dict[str, int] = {}
         for kind, pairs in names.items():
             for name, value in pairs:
-                folded = _folded(name)
-                if folded.strip() and folded not in patterns:  # the first list that has a name keeps it
+                folded = _folded(name)[0].strip()
+                if folded and folded not in patterns:  # the first list that has a name keeps it
                     patterns[folded] = len(self._found)
                     self._found.append((kind, value))
         kinds = library.MatchKind
@@ -41,24 +44,45 @@ class EntityIndex:
         """Kind, text and canonical value of each name in `text`, from left to right."""
         if self._search is None:
             return []
-        folded = _folded(text[:_LONGEST])
-        aligned = len(folded) == len(text[:_LONGEST])
+        folded, places = _folded(text[:_LONGEST])
         found = []
         for number, begin, end in self._search.find_matches_as_indexes(folded):
             if _is_whole(folded, begin, end):
                 kind, value = self._found[number]
-                found.append((kind, text[begin:end] if aligned else folded[begin:end], value))
+                found.append((kind, text[places[begin] : places[end - 1] + 1], value))
         return found
 
 
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text).lower()
+def _folded(text: str) -> tuple[str, Sequence[int]]:
+    """`text` as recognisers may write it, without capitals, accents and punctuation; where each character was."""
+    if text.isascii() and "  " not in (plain := text.lower().translate(_SPACES)):
+        return plain, range(len(text))
+    folded: list[str] = []
+    places: list[int] = []
+    for at, character in enumerate(text):
+        for part in unicodedata.normalize("NFKD", character.casefold()):
+            if unicodedata.combining(part):
+                continue
+            kept = part if part.isalnum() else " "
+            if kept != " " or (folded and folded[-1] != " "):
+                folded.append(kept)
+                places.append(at)
+    return "".join(folded), places
 
 
 def _is_whole(text: str, begin: int, end: int) -> bool:
-    return not (begin and text[begin - 1].isalnum() and text[begin].isalnum()) and not (
-        end < len(text) and text[end].isalnum() and text[end - 1].isalnum()
+    return not (begin and _is_joined(text[begin - 1], text[begin])) and not (
+        end < len(text) and _is_joined(text[end - 1], text[end])
     )
+
+
+def _is_joined(one: str, other: str) -> bool:
+    """Whether two characters are of one word; Chinese, Japanese and Thai have no spaces between words."""
+    return one.isalnum() and other.isalnum() and not (_is_unspaced(one) or _is_unspaced(other))
+
+
+def _is_unspaced(character: str) -> bool:
+    return "\u0e00" <= character <= "\u0eff" or "\u3040" <= character <= "\u9fff" or character >= "\U00020000"
 
 
 def read_names(text: str) -> list[tuple[str, str]]:
@@ -88,6 +112,8 @@ class EntityLookup(IntentTransformer):
 
         folder: str = "entities"
         """A folder with a file `<kind>.txt` for each kind; a relative path starts at the plugin's data folder."""
+        names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+        """Names without a file, by kind: `name` or `name = value` each."""
         skills: tuple[str, ...] = ()
         """Skills whose matches are enriched; empty: all."""
         most: Annotated[int, Meta(ge=1)] = 8
@@ -96,21 +122,22 @@ class EntityLookup(IntentTransformer):
     settings: Settings
 
     async def start(self) -> None:
+        self._exclusions = SlotExclusions(self.host)
         library = need("ahocorasick_rs", "entities")
         self._folder = plugin_path(self.settings.folder, self.host)
         self._index = await asyncio.to_thread(self._read, library)
         self.host.log.info("%d names in %s", len(self._index), self._folder)
 
     def _read(self, library: Any) -> EntityIndex:
-        names: dict[str, list[tuple[str, str]]] = {}
+        names = {kind: read_names("\n".join(lines)) for kind, lines in self.settings.names.items()}
         try:
             for file in sorted(self._folder.glob("*.txt")):
-                names[file.stem] = read_names(file.read_text("utf-8"))
+                names.setdefault(file.stem, []).extend(read_names(file.read_text("utf-8")))
         except (OSError, ValueError) as error:
             raise Unavailable(f"{self._folder} cannot be read: {error}", "it has text files in UTF-8") from None
         return EntityIndex(library, names)
 
-    def transform(self, match: Match, ctx: Ctx) -> Match:  # noqa: ARG002
+    def transform(self, match: Match, ctx: Ctx) -> Match:
         if self.settings.skills and match.skill_id not in self.settings.skills:
             return match
         added: dict[str, str] = {}
@@ -119,6 +146,8 @@ class EntityLookup(IntentTransformer):
                 continue
             filled = match.slots.get(kind)
             if filled is not None and filled.casefold() != text.casefold():
+                continue
+            if self._exclusions.bars(match, ctx.session, kind, text):
                 continue
             if filled is None:
                 added[kind] = text

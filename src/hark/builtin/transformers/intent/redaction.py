@@ -6,19 +6,29 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from ipaddress import ip_address
 from typing import Final, Literal
 
 from hark.plugins import Ctx, IntentTransformer, Match
 from hark.plugins.engines import Unavailable
 
+_DOT: Final = "dot|punkt|punto|point|ponto|punt|kropka"
+_AT: Final = "at|ät|arroba|arobase|chiocciola|apenstaartje|małpa|arrova"
 _PATTERNS: Final[Mapping[str, str]] = {
-    "email": r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",
-    "iban": r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b",
+    "email": (
+        r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
+        # as recognisers write it: "bob dot smith at example dot org"
+        rf"|(?i:\b\w{{1,64}}(?: (?:{_DOT}|underscore|dash) \w{{1,64}}){{0,4}}"
+        rf" (?:{_AT}) \w{{1,63}}(?: (?:{_DOT}) \w{{2,63}}){{1,4}}\b)"
+    ),
+    "iban": r"(?i:\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b)",
     "card": r"\b\d(?:[ -]?\d){12,18}\b",
-    "phone": r"(?<![\w.])\+?\d(?:[ ()/-]{0,2}\d){6,14}(?![\w.])",
-    "address": r"\b(?:\d{1,3}\.){3}\d{1,3}\b",
+    "phone": r"(?<![\w.])[+(]{0,2}\d(?:[ ()/-]{0,2}\d){6,18}(?!\w|\.\d)|\b0\d(?:\.\d\d){4}\b",
+    "address": r"\b(?:\d{1,3}\.){3}\d{1,3}\b|(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])",
 }
-_MAY_BE_PERSONAL: Final = re.compile(r"[\d@]")
+_MAY_BE_PERSONAL: Final = re.compile(rf"[\d@:]|(?i:\b(?:{_AT}) \w+ (?:{_DOT})\b)")
+_MAIL: Final = re.compile(rf"@|(?i:\b(?:{_AT})\b)")
+_DATE: Final = re.compile(r"\b(?:\d{4}-\d\d-\d\d|\d{1,2}([./-])\d{1,2}\1\d{4})\b")
 Personal = Literal["email", "iban", "card", "phone", "address"]
 
 
@@ -77,7 +87,7 @@ class SlotRedaction(IntentTransformer):
         if not _MAY_BE_PERSONAL.search(text) and not self.settings.patterns:
             return text
         for name, pattern in self._patterns:
-            if name == "email" and "@" not in text:  # the pattern is slow on long text without one
+            if name == "email" and not _MAIL.search(text):  # the pattern is slow on long text without one
                 continue
             text = pattern.sub(partial(_hidden, name), text)
         return text
@@ -88,9 +98,26 @@ def _hidden(kind: str, found: re.Match[str]) -> str:
 
 
 def _is(kind: str, text: str) -> bool:
-    """Card numbers have a check digit: without it, any long number would be one."""
-    if kind != "card":
-        return True
-    digits = [int(digit) for digit in text if digit.isdigit()]
-    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
-    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+    """Whether it is what it looks like: card numbers have a check digit, dates are no phone numbers."""
+    if kind == "card":
+        digits = [int(digit) for digit in text if digit.isdigit()]
+        doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+        return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+    if kind == "iban":
+        return text[:2].isupper() or _has_check_digits(text)
+    if kind == "phone":
+        return _DATE.search(text) is None
+    return kind != "address" or _is_address(text)
+
+
+def _has_check_digits(iban: str) -> bool:
+    plain = iban.replace(" ", "")
+    return int("".join(str(int(one, 36)) for one in plain[4:] + plain[:4])) % 97 == 1
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from hark.builtin.transformers.conditions import Conditions
-from hark.plugins import Audio, AudioTransformer, Clock, Ctx, MetadataTransformer
+from hark.plugins import Audio, AudioTransformer, Ctx, Host, MetadataTransformer
 from hark.spec.names import TRACE_KEEP
 
 
@@ -28,8 +28,8 @@ class PrivacySettings:
     """What may be kept where no rule applies."""
 
 
-def _decide(settings: PrivacySettings, ctx: Ctx, clock: Clock) -> None:
-    keep = next((rule.keep for rule in settings.rules if rule.fits(ctx, clock)), settings.otherwise)
+def _decide(settings: PrivacySettings, ctx: Ctx, host: Host) -> None:
+    keep = next((rule.keep for rule in settings.rules if rule.fits(ctx, host)), settings.otherwise)
     if keep != "all":
         ctx.set(TRACE_KEEP, keep)
 
@@ -48,7 +48,7 @@ class TurnPrivacy(MetadataTransformer):
     settings: Settings
 
     def transform(self, ctx: Ctx) -> None:
-        _decide(self.settings, ctx, self.host.clock)
+        _decide(self.settings, ctx, self.host)
 
 
 class SoundPrivacy(AudioTransformer):
@@ -66,5 +66,5 @@ class SoundPrivacy(AudioTransformer):
     settings: Settings
 
     def transform(self, audio: Audio, ctx: Ctx) -> Audio:
-        _decide(self.settings, ctx, self.host.clock)
+        _decide(self.settings, ctx, self.host)
         return audio

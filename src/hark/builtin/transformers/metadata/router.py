@@ -44,9 +44,8 @@ class Router(MetadataTransformer):
 
     def transform(self, ctx: Ctx) -> None:
         session = ctx.session
-        lang = session.stt_lang or session.detected_lang or session.request_lang or session.lang
         for number, route in enumerate(self.settings.routes, 1):
-            if not route.fits(ctx, self.host.clock, lang):
+            if not route.fits(ctx, self.host):
                 continue
             changes: dict[str, Any] = {}
             if route.pipeline:

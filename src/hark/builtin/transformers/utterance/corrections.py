@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Annotated, Final
 
 from msgspec import Meta
 
-from hark.builtin.transformers.conditions import plugin_path
+from hark.builtin.transformers.conditions import heard_lang, plugin_path
 from hark.plugins import Ctx, UtteranceTransformer
 
 _WORD: Final = re.compile(r"\w+(?:['\u2019]\w+)*")
@@ -23,10 +24,12 @@ class CorrectionsFile:
     Capitals do not matter in what was heard. Of two that fit at the same place, the longer one is used.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, phrases: Mapping[str, str] = MappingProxyType({})) -> None:
         self.mistakes: list[str] = []
         """Lines that are no correction, with their numbers."""
         self._of_lang: dict[str, dict[str, dict[tuple[str, ...], str]]] = {}
+        for heard, meant in phrases.items():
+            self._add(_ANY, heard, meant)
         lang = _ANY
         for number, line in enumerate(text.splitlines(), 1):
             line = line.strip()
@@ -36,11 +39,15 @@ class CorrectionsFile:
                 lang = section[1].lower()
                 continue
             heard, sign, meant = line.partition("=")
-            words = tuple(found[0].casefold() for found in _WORD.finditer(heard))
-            if not sign or not words:
+            if not sign or not self._add(lang, heard, meant):
                 self.mistakes.append(f"line {number}: {line!r:.80} is not: heard = meant")
-                continue
+
+    def _add(self, lang: str, heard: str, meant: str) -> bool:
+        """Take a correction; False where there are no words to correct."""
+        words = tuple(found[0].casefold() for found in _WORD.finditer(heard))
+        if words:
             self._of_lang.setdefault(lang, {}).setdefault(words[0], {})[words] = meant.strip()
+        return bool(words)
 
     def __len__(self) -> int:
         return sum(len(phrases) for firsts in self._of_lang.values() for phrases in firsts.values())
@@ -97,6 +104,8 @@ class Corrections(UtteranceTransformer):
 
         file: str = "corrections.txt"
         """The file; a relative path starts at the plugin's data folder."""
+        phrases: dict[str, str] = field(default_factory=dict)
+        """Corrections without a file: what was meant, by what is heard."""
         look_every: Annotated[float, Meta(gt=0)] = 2.0
         """Seconds after which it is looked at again, in case it was edited."""
 
@@ -106,13 +115,14 @@ class Corrections(UtteranceTransformer):
         self._path = plugin_path(self.settings.file, self.host)
         self._seen: tuple[int, int] | None = None
         self._problem = ""
-        self._corrections = CorrectionsFile("")
+        self._corrections = CorrectionsFile("", self.settings.phrases)
         self._look()
 
     def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
         if not len(self._corrections):
             return utterances
-        corrected = [self._corrections.corrected(text, ctx.lang) for text in utterances]
+        lang = heard_lang(ctx, self.host)
+        corrected = [self._corrections.corrected(text, lang) for text in utterances]
         return list(dict.fromkeys(corrected)) if len(corrected) > 1 else corrected
 
     def problem(self) -> str:
@@ -124,13 +134,15 @@ class Corrections(UtteranceTransformer):
             found = self._path.stat()
             seen = (found.st_mtime_ns, found.st_size)
             if seen != self._seen:
-                self._corrections = CorrectionsFile(self._path.read_text("utf-8"))
-                self._seen = seen
+                text = self._path.read_text("utf-8")
+                self._corrections, self._seen = CorrectionsFile(text, self.settings.phrases), seen
                 self._problem = "; ".join(f"{self._path}: {one}" for one in self._corrections.mistakes[:5])
                 self.host.log.info("%d corrections in %s", len(self._corrections), self._path)
         except (OSError, ValueError) as error:
-            if self._problem == "" or self._seen is not None:
+            needed = not (self.settings.phrases and isinstance(error, FileNotFoundError))
+            if needed and (self._problem == "" or self._seen is not None):
                 self.host.log.warning("%s cannot be read: %s", self._path, error)
-            self._corrections, self._seen = CorrectionsFile(""), None
-            self._problem = f"{self._path} cannot be read ({type(error).__name__}); write lines: heard = meant"
+            self._corrections, self._seen = CorrectionsFile("", self.settings.phrases), None
+            if needed:
+                self._problem = f"{self._path} cannot be read ({type(error).__name__}); write lines: heard = meant"
         self.host.after(self.settings.look_every, self._look)

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Final
 
 from msgspec import Meta
 
+from hark.builtin.transformers.conditions import heard_lang
 from hark.builtin.transformers.endpoints import ChatModel, ServiceFailed
 from hark.plugins import Ctx, UtteranceTransformer
 from hark.spec import topics
 from hark.spec.names import CAPTURE_ID
 
-_INVENTED: Final = (
-    *("thank you for watching", "thanks for watching", "please subscribe", "subscribe to my channel"),
-    *("untertitel der amara org community", "untertitel im auftrag des zdf", "vielen dank fürs zuschauen"),
-    *("subtítulos realizados por la comunidad de amara org", "gracias por ver el video"),
-    *("sous titres réalisés par la communauté d'amara org", "merci d'avoir regardé cette vidéo"),
-    *("sottotitoli creati dalla comunità amara org", "legendas pela comunidade amara org"),
-)
-"""What recognisers trained on subtitles write for silence and noise."""
+_INVENTED_FILE: Final = Path(__file__).with_name("invented.txt")
 _MARK: Final = re.compile(r"[\[(*♪][^\])*♪]{0,40}[\])*♪]")
 _WORD: Final = re.compile(r"\w+(?:['\u2019]\w+)*")
 _AGAIN: Final[Mapping[str, str]] = {
@@ -44,7 +41,7 @@ def why_invalid(text: str) -> str:
     words = [found[0].casefold() for found in _WORD.finditer(_MARK.sub(" ", text))]
     if not words:
         return "there are no words in it"
-    if " ".join(words) in _INVENTED:
+    if _invented().fullmatch(" ".join(_once(words))):
         return "recognisers write this for silence"
     if len(words) >= 6:
         word, times = Counter(words).most_common(1)[0]
@@ -56,6 +53,23 @@ def why_invalid(text: str) -> str:
     if len(words) >= 3 and all(len(word) == 1 for word in words) and not any(map(str.isdigit, words)):
         return "it has only single letters"
     return ""
+
+
+@lru_cache(maxsize=1)
+def _invented() -> re.Pattern[str]:
+    """What the file of invented transcripts has."""
+    lines = [line.strip() for line in _INVENTED_FILE.read_text("utf-8").splitlines()]
+    phrases = [re.escape(line).replace(r"\*\ ", ".{0,80}").replace(r"\ \*", ".{0,80}") for line in lines
+               if line and not line.startswith("#")]  # fmt: skip
+    return re.compile("|".join(phrases))
+
+
+def _once(words: list[str]) -> list[str]:
+    """The words that the text is a repetition of."""
+    size = len(words)
+    return next(
+        words[:part] for part in range(1, size + 1) if size % part == 0 and words == words[:part] * (size // part)
+    )
 
 
 class TranscriptValidator(UtteranceTransformer):
@@ -89,20 +103,21 @@ class TranscriptValidator(UtteranceTransformer):
 
     async def start(self) -> None:
         settings = self.settings
+        _invented()
         self._model: ChatModel | None = None
         if settings.url:
             self._model = ChatModel(settings.url, settings.key, settings.model, settings.timeout, self.host.clock)
             await self._model.service.probe()
 
-    def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
+    async def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
         if not self.settings.typed and CAPTURE_ID not in ctx:
             return utterances
         valid = [text for text in utterances if not why_invalid(text)]
-        if valid and self._is_sensible(valid[0], ctx.lang):
+        if valid and await self._is_sensible(valid[0], heard_lang(ctx, self.host)):
             return valid
         ctx.set("validate.why", why_invalid(utterances[0]) or "the model takes it for no request")
         if self.settings.reprompt:
-            lang = ctx.lang or ctx.session.lang or "en"
+            lang = heard_lang(ctx, self.host)
             again = self.settings.again or _AGAIN.get(lang.partition("-")[0].lower(), _AGAIN["en"])
             ctx.reply(topics.UTTERANCE_SPEAK, {"utterance": again, "lang": lang, "listen": True})
         ctx.cancel("transcription_invalid")
@@ -111,11 +126,11 @@ class TranscriptValidator(UtteranceTransformer):
     def problem(self) -> str:
         return self._model.service.problem if self._model is not None else ""
 
-    def _is_sensible(self, text: str, lang: str | None) -> bool:
+    async def _is_sensible(self, text: str, lang: str) -> bool:
         if self._model is None:
             return True
         try:
-            answer = self._model.answer(_QUESTION.format(lang=lang or "en"), text, longest=5)
+            answer = await asyncio.to_thread(self._model.answer, _QUESTION.format(lang=lang), text, longest=5)
         except ServiceFailed as failed:
             self.host.log.debug("not asked: %s", failed)
             return True

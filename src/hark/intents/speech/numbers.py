@@ -1,0 +1,101 @@
+"""Numbers in the words of one language: whole, with decimals, ordinal, digit by digit, and the nouns after them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from hark.intents.speech.words import SpokenWords, spelled, spelled_by
+
+NARROW: Final = "\u202f\u00a0"
+GENDERS: Final = ("masculine", "feminine", "neuter", "reale")
+_LONGEST_NUMBER: Final = 15
+_FIRST_YEAR: Final = 1100
+_LAST_YEAR: Final = 2099
+
+
+class SpokenNumbers:
+    """How numbers in figures are written and said in one language."""
+
+    def __init__(self, code: str, words: SpokenWords, rules: str) -> None:
+        self.words = words
+        self.rules = rules
+        self._zero_is_one = code in ("fr", "pt")
+        dots = "." if words.decimal == "," else ""
+        group = f"[{re.escape(words.group + dots)}{NARROW}]"
+        point = re.escape(words.decimal)
+        # 10 000 is one number in every language; a point is one of decimals where it cannot be one of thousands.
+        foreign = r"|\d+\.\d{1,2}(?!\d)|0\.\d+" if dots else ""
+        self.pattern: Final = (
+            rf"(?:(?:\d{{1,3}}(?:{group}\d{{3}})+|\d{{1,3}}(?: \d{{3}})* 000(?: \d{{3}})*|\d+)(?:{point}\d+)?{foreign})"
+        )
+        self._group = re.compile(rf"{group}(?=\d{{3}}(?!\d))| ")
+
+    def parts(self, figures: str) -> tuple[str, str]:
+        """The whole number and the decimals, both in figures alone."""
+        if self.words.decimal == "," and re.fullmatch(r"\d+\.\d{1,2}|0\.\d+", figures):
+            figures = figures.replace(".", ",")
+        whole, _, decimals = self._group.sub("", figures).partition(self.words.decimal)
+        return whole, decimals
+
+    def said(self, figures: str, sign: str | None = None, gender: str = "") -> str:
+        """A number in words; digit by digit if it begins with zero or is too long to be a quantity."""
+        whole, decimals = self.parts(figures)
+        if (len(whole) > 1 and whole.startswith("0")) or len(whole) > _LONGEST_NUMBER:
+            return self.digits(whole)
+        said = spelled(int(whole), self.rules, "" if decimals else gender)
+        if decimals:
+            if said.isdigit():  # without the extra, figures stay figures
+                said = f"{whole}{self.words.decimal}{decimals}"
+            else:
+                said += f" {self.words.point} {self.digits(decimals)}"
+        return f"{self.words.minus} {said}" if sign else said
+
+    def digits(self, figures: str) -> str:
+        """Figures one by one."""
+        return " ".join(spelled(int(digit), self.rules) for digit in figures)
+
+    def year(self, number: int) -> str:
+        """A year in words."""
+        return spelled_by(number, self.rules, "spellout-numbering-year") or spelled(number, self.rules)
+
+    def ordinal(self, number: int, rule_set: str = "") -> str | None:
+        """An ordinal in words; None where the language has no rules for it."""
+        usual = ("spellout-ordinal", "spellout-ordinal-masculine", "spellout-ordinal-neuter")
+        return next((said for name in ([rule_set] if rule_set else usual)
+                     if (said := spelled_by(number, self.rules, name))), None)  # fmt: skip
+
+    def form(self, forms: Sequence[str], figures: str) -> str:
+        """The form of a noun after this number."""
+        whole, decimals = self.parts(figures)
+        number = int(whole)
+        if self.words.slavic and len(forms) > 2:
+            if decimals:
+                return forms[3] if len(forms) > 3 else forms[1]
+            few = number % 10 in (2, 3, 4) and number % 100 not in (12, 13, 14)
+            return forms[0] if number == 1 else forms[1] if few else forms[2]
+        one = number == 1 or (number == 0 and self._zero_is_one)
+        return forms[0] if one and not decimals else forms[-1]
+
+    def gender_before(self, noun: str) -> str:
+        """The gender of a number that stands before this word; empty where it is no noun."""
+        genders = self.words.genders
+        if not genders or len(noun) < 3 or noun in self.words.not_nouns:
+            return ""
+        return next((genders[noun[at:]] for at in range(len(noun)) if noun[at:] in genders), genders["*"])
+
+
+def is_year(figures: str) -> bool:
+    """Whether four figures may be a year."""
+    return len(figures) == 4 and figures.isdigit() and _FIRST_YEAR <= int(figures) <= _LAST_YEAR
+
+
+def any_of(names: Iterable[str]) -> str:
+    """A pattern for any of these, the longest first; for none of them, one that never matches."""
+    return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or "(?!)"
+
+
+def forms_and_gender(forms: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """The forms of a noun, and its gender if its file says it."""
+    return (forms[:-1], forms[-1]) if forms[-1] in GENDERS else (forms, "")
