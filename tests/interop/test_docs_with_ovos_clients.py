@@ -55,7 +55,13 @@ def answered(world: Assistant, text: str) -> bool:
 
 
 @pytest.mark.peers("client")
-@pytest.mark.parametrize("device_lang", WORDS)
+@pytest.mark.parametrize(
+    "device_lang",
+    [
+        pytest.param("en-US", marks=pytest.mark.acceptance("A1")),
+        pytest.param("de-DE", marks=pytest.mark.acceptance("A1b")),
+    ],
+)
 @pytest.mark.parametrize("block", BLOCKS)
 def test_the_device_is_as_it_was_after_the_example(world: Assistant, peer: Peer, block: str, device_lang: str) -> None:
     world.write_settings(f'[assistant]\nlang = "{device_lang}"\nlangs = ["en-US", "de-DE"]\n')

@@ -28,7 +28,9 @@ from interop.test_programs import Bus, piped
 
 HOST: Final = Path(__file__).parent / "programs" / "skill_host.py"
 GROUPS: Final = ("ovos.plugin.skill", "opm.skill")
-OWN: Final = [f"{name}.skill" for name in ("chance", "clock", "dates", "parrot", "smalltalk", "spelling", "timers")]
+OWN: Final = [
+    f"{name}.skill" for name in ("chance", "clock", "dates", "jokes", "parrot", "smalltalk", "spelling", "timers")
+]
 LOADED: Final = ("mycroft.skills.loaded", "ovos.skill.loaded")
 REGISTRATIONS: Final = ("ovos.intent.register.", "ovos.entity.register", "padatious:register_", "register_")
 HANDLED: Final = "ovos.utterance.handled"
@@ -60,6 +62,8 @@ class Row(msgspec.Struct, frozen=True):
     """Part of the id of the skill that has to answer; none for any."""
     steps: tuple[str, ...]
     seconds: float = 20.0
+    acceptance: str = ""
+    """The row of the acceptance list that it belongs to."""
 
     def __str__(self) -> str:
         return self.name
@@ -68,18 +72,33 @@ class Row(msgspec.Struct, frozen=True):
 DAY: Final = r"(?i).*(\d|(mon|tues|wednes|thurs|fri|satur|sun)day).*"
 TIME: Final = r"(?i).*(\d|o'clock|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight).*"
 ROWS: Final = (
-    Row("hello world, wait=True", "hello-world", (">hello world", "(?i)hello world"), 1.0),
-    Row("how are you", "hello-world", (">how are you", r".+")),
-    Row("the time", "date-time", (">what time is it", TIME)),
-    Row("the day", "date-time", (">what day is it", DAY)),
-    Row("converse", "parrot", (">start parrot", ".+", ">i am a teapot", "(?i)i am a teapot", ">stop parrot", ".+")),
-    Row("get_response", "alerts", (">set an alarm", ".+", ">tomorrow at 7 am", r"(?i).*seven.*")),
-    Row("fallback", "fallback-unknown", (">blah bleh", ".+")),
-    Row("a keyword that is a regular expression", "spelling", (">spell hello", "(?i)h; e; l; l; o")),
-    Row("who made you", "personal", (">who made you", "(?i).*(openvoiceos|open voice).*")),
-    Row("flip a coin", "randomness", (">flip a coin", ".+")),
-    Row("a quote", "confucius", (">tell me a confucius quote", ".+")),
+    Row("hello world, wait=True", "hello-world", (">hello world", "(?i)hello world"), 1.0, acceptance="A3"),
+    Row("how are you", "hello-world", (">how are you", r".+"), acceptance="A4"),
+    Row("the time", "date-time", (">what time is it", TIME), acceptance="A5"),
+    Row("the day", "date-time", (">what day is it", DAY), acceptance="A5"),
+    Row(
+        "converse",
+        "parrot",
+        (">start parrot", ".+", ">i am a teapot", "(?i)i am a teapot", ">stop parrot", ".+"),
+        acceptance="A6",
+    ),
+    Row("get_response", "alerts", (">set an alarm", ".+", ">tomorrow at 7 am", r"(?i).*seven.*"), acceptance="A8"),
+    Row("fallback", "fallback-unknown", (">blah bleh", ".+"), acceptance="A9"),
+    Row("a keyword that is a regular expression", "spelling", (">spell hello", "(?i)h; e; l; l; o"), acceptance="A10"),
+    Row("who made you", "personal", (">who made you", "(?i).*(openvoiceos|open voice).*"), acceptance="A11"),
+    Row("flip a coin", "randomness", (">flip a coin", ".+"), acceptance="A11"),
+    Row("a quote", "confucius", (">tell me a confucius quote", ".+"), acceptance="A11"),
 )
+
+FURTHER: Final = (
+    Row("dad joke", "icanhazdadjokes", (">tell me a dad joke", ".+")),
+    Row("fuster", "fuster-quotes", (">give me a fuster quote", ".+")),
+    Row("history", "days-in-history", (">today in history", ".+")),
+    Row("color", "color-picker", (">what color has a hex code of ff0000", ".*Red.*")),
+    Row("sleep", "naptime", (">go to sleep", ".+")),
+)
+"""Of packages that are in no list."""
+READY: Final = "ovos-skill-boot-finished.openvoiceos"
 
 
 class Installation:
@@ -240,7 +259,9 @@ def installation(
 
 
 @pytest.mark.peers("skills", scope="module")
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize(
+    "row", [pytest.param(row, id=row.name, marks=pytest.mark.acceptance(row.acceptance)) for row in ROWS]
+)
 def test_a_skill_answers(installation: Installation, row: Row) -> None:
     # A machine that is busy with other things may be late once.
     assert any(installation.run(row) < row.seconds for _ in range(3))
@@ -248,6 +269,7 @@ def test_a_skill_answers(installation: Installation, row: Row) -> None:
 
 
 @pytest.mark.peers("skills", scope="module")
+@pytest.mark.acceptance("A7")
 def test_stop_silences_a_skill_that_is_busy(installation: Installation) -> None:
     bus, first = installation.bus, len(installation.bus.messages)
     bus.say("count to 20", {"session_id": "default"})
@@ -274,6 +296,7 @@ def test_a_timer_rings(installation: Installation) -> None:
 
 
 @pytest.mark.peers("skills", scope="module")
+@pytest.mark.acceptance("A2")
 def test_say_to_is_one_turn(installation: Installation) -> None:
     first = len(installation.bus.messages)
     tool = installation.peer.folder / "bin" / "ovos-say-to"
@@ -285,8 +308,22 @@ def test_say_to_is_one_turn(installation: Installation) -> None:
     assert len(installation.spoken(first)) == 1
 
 
+@pytest.mark.peers("further-skills")
+def test_further_skills_answer_and_one_announces_once_that_all_is_ready(peer: Peer, tmp_path: Path) -> None:
+    skills = skills_of(peer)
+    with installed(tmp_path, peer, OWN_BUS, *(one for one in skills if one != READY)) as made:
+        for row in FURTHER:
+            made.run(row)
+        first = len(made.bus.messages)
+        made.launch(READY)
+        assert made.next_spoken(first)["context"]["skill_id"] == READY
+        made.settle(5.0)
+        assert [one["data"]["utterance"] for one in made.spoken(first)] == ["I am ready!"]
+
+
 @pytest.mark.peers("skills")
 @pytest.mark.parametrize("place", [OWN_BUS, STOCK])
+@pytest.mark.acceptance("A22")
 def test_a_skill_that_is_killed_is_not_called(peer: Peer, place: str, tmp_path: Path) -> None:
     skill_id = "ovos-skill-hello-world.openvoiceos"
     with installed(tmp_path, peer, place, skill_id) as made:

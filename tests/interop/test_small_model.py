@@ -15,5 +15,5 @@ from interop.conftest import ROOT, Peer
 def test_a_real_model_holds_conversations(peer: Peer, part: str) -> None:
     """Five turns by text and by voice, ten sessions at once; a sentence is requested within 20 ms of its last token."""
     program = [sys.executable, str(ROOT / "benchmarks" / "persona.py"), "model", "--python", str(peer.python)]
-    done = subprocess.run([*program, "--parts", part, "--rounds", "2"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([*program, "--parts", part, "--rounds", "4"], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -259,3 +259,78 @@ class OldHotword:
 
     def found_wake_word(self, frame_data):
         return frame_data == b"hey"
+
+
+class OldSolver:
+    """The oldest shape of a solver."""
+
+    def __init__(self, config=None):
+        pass
+
+    def get_spoken_answer(self, query, context=None):
+        return None if query == "silence" else f"old: {query} in {context['lang']}"
+
+
+class Solver:
+    def __init__(self, config=None, translator=None, detector=None, priority=50):
+        pass
+
+    def get_spoken_answer(self, query, lang=None, units=None):
+        return "" if query == "silence" else f"{query} in {lang}, {units}"
+
+
+class Chat:
+    def __init__(self, config=None):
+        pass
+
+    def get_response(self, utterance, session_id="default", lang=None, units=None):
+        return "" if utterance == "silence" else f"chat: {utterance} in {lang}"
+
+
+class Books:
+    def __init__(self, config=None):
+        pass
+
+    def query(self, query, lang=None, k=10):
+        return [] if query == "silence" else [(f"{number}. {query}", 1 / number) for number in range(1, k + 1)]
+
+
+class _Number:
+    """What pydantic models have that toolboxes are described by."""
+
+    def __init__(self, number):
+        self.number = number
+
+    @staticmethod
+    def model_json_schema():
+        return {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
+
+    def model_dump(self, mode):
+        return {"number": self.number}
+
+
+class _Double:
+    name = "double"
+    description = "Doubles a number."
+    argument_schema = output_schema = _Number
+
+
+class Tools:
+    def __init__(self, toolbox_id, config=None, bus=None):
+        assert bus is None
+
+    def discover_tools(self):
+        return [_Double()]
+
+    def call_tool(self, name, arguments):
+        return _Number(2 * arguments["number"])
+
+
+class ToEnglish:
+    """Translates as ovos-bidirectional-translation-plugin does: the language is in the session that it returns."""
+
+    def __init__(self, name="to-english", priority=5, config=None):
+        pass
+
+    def transform(self, utterances, context=None):
+        return ["hello there"], {**context, "session": {**context["session"], "lang": "en-US"}}

@@ -9,13 +9,17 @@ import asyncio
 import json
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from hark.bridges import opm
 from hark.bridges.opm.engines import engine
-from hark.plugins import Audio, Ctx, Plugin, handles
+from hark.bus import ask
+from hark.plugins import Audio, Ctx, Message, Plugin, handles
 from hark.skills import Skill, intent
 from hark.testing import Assistant
 
@@ -67,6 +71,8 @@ class Registered(Plugin):
         robots = {"name": "robot", "samples": ["robot", "droid"]}
         rooms = {"name": "kitchen", "samples": ["kitchen", "living room"]}
         emit("ovos.intent.register.keyword", {**common, "intent_name": "clean", "required": [robots, rooms]})
+        trips = {"name": "trip_word", "samples": ["trip", "journey"]}
+        emit("ovos.intent.register.keyword", {**common, "intent_name": "trip", "required": [trips]})
 
     @handles("plain")
     def plain(self, turn: Any) -> str:
@@ -138,6 +144,18 @@ async def adapt() -> Any:
     return await matcher("ovos-adapt-pipeline-plugin", "send the droid to the living room")
 
 
+async def solvers() -> Any:
+    names = [one.id for one in opm.found(("solver", "toolbox"))]
+    answers: dict[str, Any] = {}
+    async with Assistant(*opm.plugins(names)) as assistant:
+        listed = await ask(assistant.bus, assistant.clock, Message("ovos.tools.list"))
+        for box in {one["toolbox_id"] for one in listed.data["tools"] if one["name"] == "answer"}:
+            call = {"toolbox_id": box, "name": "answer", "kwargs": {"question": "what is your name"}}
+            answer = await ask(assistant.bus, assistant.clock, Message("ovos.persona.tools.call", call))
+            answers[box] = answer.data.get("result")
+        return {"tools": [one["name"] for one in listed.data["tools"]], "answers": answers}
+
+
 async def espeak() -> Any:
     made: Any = engine("tts", "ovos-tts-plugin-espeakng")
     made.settings = {}
@@ -146,26 +164,71 @@ async def espeak() -> Any:
     return {"seconds": audio.seconds, "format": [audio.sample_rate, audio.sample_width, audio.channels]}
 
 
-async def stt_server() -> Any:
-    class Answer(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            heard.append(self.rfile.read(int(self.headers["Content-Length"]))[:4])
-            body = json.dumps("what time is it").encode()
+@contextmanager
+def server(answer: Callable[[BaseHTTPRequestHandler], Any]) -> Iterator[str]:
+    """An HTTP server on this machine that answers with JSON."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps(answer(self)).encode()
             self.send_response(200)
+            self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
 
+        def do_POST(self) -> None:
+            self.do_GET()
+
         def log_message(self, *_: Any) -> None: ...
 
+    with HTTPServer(("127.0.0.1", 0), Handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}"
+        running.shutdown()
+
+
+async def translation() -> Any:
+    words = {"qué lejos está": "how far is it", "I'm 5 km away from Dr. Who at 10:30": "Estoy lejos."}
+    asked: list[list[str]] = []
+
+    def translated(request: BaseHTTPRequestHandler) -> str:
+        *_, source, target, text = unquote(request.path.partition("?")[0]).split("/")
+        asked.append([source, target])
+        return words[text]
+
+    with server(translated) as url:
+        module = "ovos-translate-plugin-server"
+        detector = "ovos-lang-detector-plugin-server"
+        language = {"translation_module": module, "detection_module": detector, module: {"host": url}}
+        file = Path.home() / ".config" / "mycroft" / "mycroft.conf"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"lang": "en-US", "language": language}))
+        names = ["ovos-utterance-translation-plugin", "ovos-dialog-translation-plugin"]
+        async with Assistant(Listener(), *opm.plugins(names)) as assistant:
+            spoken = await assistant.hears("qué lejos está", lang="es-ES")
+            return {**outcome(assistant, spoken), "asked": asked}
+
+
+async def keyword_templates() -> Any:
+    settings = {"assistant": {"pipeline": ["keyword"]}}
+    return await said(
+        "book a trip to lisbon", Registered(), *opm.plugins(["ovos-keyword-template-matcher"]), settings=settings
+    )
+
+
+async def stt_server() -> Any:
     heard: list[bytes] = []
-    with HTTPServer(("127.0.0.1", 0), Answer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def recognised(request: BaseHTTPRequestHandler) -> str:
+        heard.append(request.rfile.read(int(request.headers["Content-Length"]))[:4])
+        return "what time is it"
+
+    with server(recognised) as url:
         made: Any = engine("stt", "ovos-stt-plugin-server")
-        made.settings = {"url": f"http://127.0.0.1:{server.server_port}/stt"}
+        made.settings = {"url": f"{url}/stt"}
         made.load()
         transcript = await asyncio.to_thread(made.transcribe, Audio(bytes(32_000), 16_000), "en-US")
-        server.shutdown()
     return {"utterances": list(transcript.utterances), "sent": [one.decode() for one in heard]}
 
 
@@ -196,6 +259,9 @@ TRIALS: dict[str, Callable[[], Any]] = {
         ahocorasick,
         padatious,
         adapt,
+        solvers,
+        translation,
+        keyword_templates,
         espeak,
         stt_server,
         sox,

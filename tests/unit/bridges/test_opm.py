@@ -13,15 +13,18 @@ from hark.app.plugin_set import plugins as all_plugins
 from hark.bridges import opm
 from hark.bridges.opm import engines, mycroft_conf
 from hark.bridges.opm.facade import is_plain, translated
+from hark.builtin.persona import Persona
+from hark.bus import ask
 from hark.model import Session
 from hark.model.frozen import EMPTY
 from hark.plugins import Audio, Ctx, Message, Plugin, handles
 from hark.plugins.engines import Unavailable, WakeWord
 from hark.skills import Skill, intent
-from hark.testing import Assistant
+from hark.testing import Assistant, ModelServer
 
 DATA = Path(__file__).parents[2] / "data" / "opm"
 ENTRY_POINTS = {
+    "opm.transformer.utterance": {"to-english": "ToEnglish"},
     "opm.transformer.text": {"new-reverse": "NewReverse", "broken": "Broken", "old-upper": "NewReverse"},
     "neon.plugin.text": {"old-upper-text": "OldUpper", "new-reverse": "OldUpper"},
     "ovos.utterance.transformer": {"cancel-plugin": "Cancel"},
@@ -37,6 +40,11 @@ ENTRY_POINTS = {
     "opm.VAD": {"fake-vad": "Activity"},
     "opm.wake_word": {"fake-ww": "Hotword"},
     "mycroft.plugin.wake_word": {"old-ww": "OldHotword"},
+    "opm.agents.chat": {"new-chat": "Chat"},
+    "opm.agents.retrieval": {"new-books": "Books", "both": "Books"},
+    "neon.plugin.solver": {"old.solver": "OldSolver", "both": "OldSolver"},
+    "opm.solver.question": {"solver": "Solver"},
+    "opm.agents.toolbox": {"new-tools": "Tools"},
     "opm.skill": {"fake-skill.someone": "Skill"},
     "opm.phal": {"fake-leds": "Leds"},
 }
@@ -128,6 +136,13 @@ async def test_the_oldest_shape_is_given_language_and_settings_and_cannot_forge_
         assert "old.object" not in message.context
         assert message.context.get("source") != "forged"
         assert message.session_id != "forged"
+
+
+async def test_the_language_of_a_session_that_a_plugin_returns_is_the_language_of_the_text() -> None:
+    async with Assistant(Echo(), *opm.plugins(["to-english"])) as assistant:
+        assert await assistant.hears("hola", lang="es-ES") == ["hi"]
+        [matched] = assistant.of("ovos.intent.matched")
+        assert matched.data["lang"] == "en-US"
 
 
 async def test_the_order_is_that_of_the_settings() -> None:
@@ -292,6 +307,51 @@ def test_voice_activity_and_wake_words_are_heard_each_stream_for_itself() -> Non
     assert made("wakeword", "old-ww").detector(WakeWord("a", "hey")).hears(b"hey")
 
 
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("old-solver", "old: why? in en-US"),
+        ("solver", "why? in en-US, imperial"),
+        ("new-chat", "chat: why? in en-US"),
+        ("new-books", "1. why?\n2. why?\n3. why?"),
+        ("both", "1. why?\n2. why?\n3. why?"),
+    ],
+)
+async def test_a_solver_of_every_generation_is_a_tool_that_answers(name: str, answer: str) -> None:
+    async with Assistant(*opm.plugins([name]), settings={"home": {"units": "imperial"}}) as assistant:
+        call = {"toolbox_id": name, "name": "answer", "kwargs": {"question": "why?"}}
+        found = await ask(assistant.bus, assistant.clock, Message("ovos.persona.tools.call", call))
+        assert found.data["result"] == answer
+        call["kwargs"] = {"question": "silence"}
+        unknown = await ask(assistant.bus, assistant.clock, Message("ovos.persona.tools.call", call))
+        assert unknown.data["result"] == "It knows no answer."
+
+
+async def test_a_persona_asks_a_solver() -> None:
+    async with ModelServer() as model:
+        settings = {
+            "assistant": {"pipeline": ["persona_fallback"]},
+            "plugins": {"persona": {"endpoint": model.url}},
+        }
+        async with Assistant(Persona(), *opm.plugins(["solver"]), settings=settings) as assistant:
+            model.wants("solver-answer", question="why?")
+            model.says("Because.")
+            assert await assistant.hears("tell me why") == ["Because."]
+            assert "why? in en-US" in json.dumps(model.requests[1]["messages"])
+
+
+async def test_the_tools_of_a_toolbox_of_ovos_are_checked_and_called() -> None:
+    async with Assistant(*opm.plugins(["new-tools"])) as assistant:
+        listed = await ask(assistant.bus, assistant.clock, Message("ovos.tools.list"))
+        [shown] = [one for one in listed.data["tools"] if one["toolbox_id"] == "new-tools"]
+        assert (shown["name"], shown["argument_schema"]["required"]) == ("double", ("number",))
+        for arguments, key, value in (({"number": 4}, "result", {"number": 8}), ({}, "error", None)):
+            invoke = Message("ovos.tools.invoke", {"name": "double", "args": arguments})
+            answer = await ask(assistant.bus, assistant.clock, invoke)
+            assert key in answer.data
+            assert value is None or answer.data[key] == value
+
+
 def test_without_the_plugin_manager_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hark.bridges.opm.catalogue.find_spec", lambda _name: None)
     engine: Any = engines.engine("stt", "fake-stt")
@@ -303,9 +363,21 @@ def test_without_the_plugin_manager_the_extra_is_named(monkeypatch: pytest.Monke
 
 def test_a_malformed_mycroft_conf_is_named(tmp_path: Path) -> None:
     conf(tmp_path)
-    mycroft_conf.user_file().write_text("{ nonsense")
-    with pytest.raises(mycroft_conf.MalformedConfig, match="is no JSON"):
-        mycroft_conf.read()
+    for text, complaint in (
+        ('{\n// a comment\n"lang": nonsense}', "is no JSON: .*line 3 column 9"),
+        ('["lang"]', "is no JSON object"),
+    ):
+        mycroft_conf.user_file().write_text(text)
+        with pytest.raises(mycroft_conf.MalformedConfig, match=complaint):
+            mycroft_conf.read()
+
+
+def test_parts_of_the_wrong_shape_count_as_missing(tmp_path: Path) -> None:
+    conf(tmp_path, intents={"pipeline": "adapt"}, skills={"blacklisted_skills": "x"}, hotwords=[], stt=None)
+    read = mycroft_conf.read()
+    assert (read.pipeline, read.denied_skills, read.hotwords(), read.module("stt")) == ((), (), {}, "")
+    mycroft_conf.user_file().write_text("// nothing but a comment\n")
+    assert mycroft_conf.read().tree == {}
 
 
 def test_layers_of_mycroft_conf_are_merged(tmp_path: Path) -> None:

@@ -19,6 +19,19 @@ async def test_a_launcher_is_told_that_skills_may_be_loaded(line: str) -> None:
     assert answer.data["status"] is True
 
 
+async def test_a_skill_that_says_ready_hears_it_once_and_loaded_skills_are_not_loaded_again() -> None:
+    rig, other = Rig(), Rig()
+    other.recorded("stable")
+    rig.recorded("stable")
+    assert topics_of(rig.up("mycroft.ready")) == ["mycroft.ready"]
+    assert topics_of(rig.link.sent)[-1] == "mycroft.ready"
+    assert rig.down("mycroft.ready") == [], "it has heard its own"
+    assert other.down("mycroft.ready") == []
+    assert topics_of(Rig().down("mycroft.ready")) == ["mycroft.ready"], "a launcher that waits"
+    before = len(rig.link.sent)
+    assert (rig.up("mycroft.ready"), len(rig.link.sent)) == ([], before), "its launcher has loaded it again"
+
+
 async def test_a_stable_skill_is_registered_from_its_pieces() -> None:
     rig = Rig()
     made = rig.recorded("stable")
@@ -130,6 +143,11 @@ async def test_a_handler_that_fails_ends_with_its_error() -> None:
     rig.call(HELLO, "HelloWorldIntent")
     [done] = rig.up("mycroft.skill.handler.error", {"exception": "no water"}, utterance_id="u1", skill_id=HELLO)
     assert (done.data["outcome"], done.data["exception"]) == ("error", "no water")
+    assert done.data["said"] is False
+    rig.call(HELLO, "HelloWorldIntent", turn="u2")
+    rig.up("speak", {"utterance": "An error occurred."}, utterance_id="u2", skill_id=HELLO)
+    [done] = rig.up("mycroft.skill.handler.error", {"exception": "no water"}, utterance_id="u2", skill_id=HELLO)
+    assert done.data["said"] is True, "the assistant need not say it again"
 
 
 async def test_get_response_opens_a_question_and_its_answer_is_handed_over_at_once() -> None:

@@ -13,11 +13,11 @@ from hark.spec import TRANSFORMER_TYPES
 
 __all__ = ["FoundKind", "FoundPlugin", "found", "plugins"]
 
-_KINDS: tuple[FoundKind, ...] = (*TRANSFORMER_TYPES, "pipeline")
+_KINDS: tuple[FoundKind, ...] = (*TRANSFORMER_TYPES, "pipeline", "solver", "toolbox")
 
 
 def plugins(wanted: Collection[str]) -> Iterator[Plugin]:
-    """The transformers and matchers that are wanted, by id or as "chain.id", in that order.
+    """The transformers, matchers and toolboxes that are wanted, by id or as "chain.id", in that order.
 
     Where `mycroft.conf` has an order for a chain, that one: priorities are no help, because one line of OVOS runs the
     highest first and the other the lowest.
@@ -45,8 +45,10 @@ def plugins(wanted: Collection[str]) -> Iterator[Plugin]:
 def wrapped(one: FoundPlugin) -> Plugin:
     """A plugin of OVOS as one of Hark. Its own code is imported when it starts."""
     from hark.bridges.opm.pipeline import OvosPipelinePlugin
+    from hark.bridges.opm.tools import OvosSolver, OvosToolbox
     from hark.bridges.opm.transformers import CLASSES
 
-    base: type[Plugin] = OvosPipelinePlugin if one.kind == "pipeline" else CLASSES[one.kind]
+    others: dict[str, type[Plugin]] = {"pipeline": OvosPipelinePlugin, "solver": OvosSolver, "toolbox": OvosToolbox}
+    base = others.get(one.kind) or CLASSES[one.kind]
     made: Plugin = type(base.__name__, (base,), {"id": one.id, "found": one, "__doc__": one.origin})()
     return made

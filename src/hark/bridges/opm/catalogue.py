@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 FoundKind = Literal[
     "audio", "utterance", "metadata", "intent", "dialog", "tts",
-    "pipeline", "stt", "tts_engine", "vad", "wakeword",
+    "pipeline", "stt", "tts_engine", "vad", "wakeword", "solver", "toolbox",
 ]  # fmt: skip
-"""The kinds of plugins that Hark can run: six transformers, matchers and engines."""
+"""The kinds of plugins that Hark can run: six transformers, matchers, engines, and tools for personas."""
 
 GROUPS: Final[Mapping[FoundKind, tuple[str, ...]]] = {
     "audio": ("opm.transformer.audio", "neon.plugin.audio", "ovos.audio.transformer"),
@@ -38,15 +38,20 @@ GROUPS: Final[Mapping[FoundKind, tuple[str, ...]]] = {
     "tts_engine": ("opm.tts", "mycroft.plugin.tts"),
     "vad": ("opm.VAD", "ovos.plugin.VAD"),
     "wakeword": ("opm.wake_word", "mycroft.plugin.wake_word"),
+    "solver": (
+        "opm.agents.retrieval",
+        "opm.agents.chat",
+        "opm.solver.question",
+        "opm.solver.chat",
+        "neon.plugin.solver",
+    ),
+    "toolbox": ("opm.agents.toolbox",),
 }
 """The entry-point groups of each kind, the newest first: a plugin that is in several is taken from the first."""
 
 UNSUPPORTED: Final[Mapping[str, str]] = {
     "opm.transformer.typed_slots": "Hark's own `values` reads numbers and dates in slots",
-    **dict.fromkeys(
-        ("opm.solver.question", "opm.solver.chat", "neon.plugin.solver", "opm.agents.chat", "opm.plugin.persona"),
-        "Hark's personas ask a model behind an endpoint; docs/ovos-plugins.md",
-    ),
+    "opm.plugin.persona": "Hark's personas ask a model behind an endpoint; docs/ovos-plugins.md",
     "opm.gui": "Hark has no screens",
     "ovos.plugin.gui": "Hark has no screens",
     "opm.phal": "hardware is not Hark's business: run it by ovos-PHAL on the bus",
@@ -61,6 +66,9 @@ UNSUPPORTED: Final[Mapping[str, str]] = {
     "ovos.ocp.extractor": "there is no media player",
 }
 """Groups whose plugins Hark does not run, and why."""
+
+_ASKS_THE_ASSISTANT: Final = "ovos-solver-bus-plugin"
+"""A solver that comes with ovos-bus-client and asks the assistant: as a tool of it, it would go round in circles."""
 
 SKILL_GROUPS: Final = ("opm.skill", "ovos.plugin.skill")
 """The entry-point groups of skills, which run in processes of their own."""
@@ -117,7 +125,7 @@ def found(kinds: Collection[FoundKind] = tuple(GROUPS), path: Iterable[str] | No
         (group_rank(point.group), point, package)
         for package in _packages(path)
         for point in package.entry_points
-        if point.group in wanted and not point.name.endswith(".config")
+        if point.group in wanted and not point.name.endswith(".config") and point.name != _ASKS_THE_ASSISTANT
     ]
     for _, point, package in sorted(offers, key=lambda offer: (offer[0], offer[1].name)):
         kind = wanted[point.group]
@@ -162,8 +170,9 @@ def group_rank(group: str) -> tuple[int, int]:
 
 
 def plugin_id(name: str, kind: FoundKind) -> str:
-    """A name of OVOS as an id of Hark: in a pipeline id dots are not allowed, nor are blanks in any."""
-    return re.sub(r"[^A-Za-z0-9_-]" if kind == "pipeline" else r"[^A-Za-z0-9._-]", "-", name)
+    """A name of OVOS as an id of Hark: dots are not allowed in that of a pipeline plugin or toolbox, blanks in none."""
+    without_dots = kind in ("pipeline", "solver", "toolbox")
+    return re.sub(r"[^A-Za-z0-9_-]" if without_dots else r"[^A-Za-z0-9._-]", "-", name)
 
 
 def _packages(path: Iterable[str] | None) -> Iterator[metadata.Distribution]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
-
-import msgspec
 
 from hark.bridges.opm.catalogue import FoundKind, FoundPlugin
 
@@ -46,9 +45,12 @@ def read(files: Iterable[Path] | None = None) -> MycroftConf:
         except (OSError, UnicodeDecodeError) as error:
             raise MalformedConfig(f"{file} cannot be read: {error}") from None
         try:
-            layer = msgspec.json.decode(_without_comments(text) or "{}", type=dict[str, Any])
-        except msgspec.DecodeError as error:
+            written = _without_comments(text)
+            layer = json.loads(written) if written.strip() else {}
+        except ValueError as error:
             raise MalformedConfig(f"{file} is no JSON: {error}") from None
+        if not isinstance(layer, dict):
+            raise MalformedConfig(f"{file} is no JSON object: it begins with {text.lstrip()[:1]!r}")
         merged = _merged(merged, layer)
         used.append(file)
     return MycroftConf(merged, tuple(used))
@@ -105,15 +107,22 @@ class MycroftConf:
     @property
     def pipeline(self) -> tuple[str, ...]:
         """The entries of the intent pipeline."""
-        named = self.section("intents").get("pipeline") or ()
-        return tuple(str(one) for one in named)
+        named = self.section("intents").get("pipeline")
+        return tuple(str(one) for one in named) if isinstance(named, list) else ()
+
+    @property
+    def denied_skills(self) -> tuple[str, ...]:
+        """The skills that are installed and not to be loaded."""
+        named = self.section("skills").get("blacklisted_skills")
+        return tuple(str(one) for one in named) if isinstance(named, list) else ()
 
     def _chain(self, section: str) -> dict[str, Any]:
         return self.section(section) or self.section("listener", section)
 
 
 def _without_comments(text: str) -> str:
-    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith(("//", "#")))
+    """The same lines, so that the number of one in a complaint is right; those of comments are empty."""
+    return "\n".join("" if line.lstrip().startswith(("//", "#")) else line for line in text.splitlines())
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

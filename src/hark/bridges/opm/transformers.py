@@ -64,7 +64,7 @@ class OvosTransformer(OvosPlugin, Transformer):
                 ctx.set(key, value)
             except (MalformedMessage, TypeError, ValueError):
                 self._report(key, "is dropped: it cannot be sent on a bus")
-        if SESSION in returned and returned[SESSION] != given.get(SESSION):
+        if SESSION in returned and _named(returned[SESSION]) != _named(given.get(SESSION)):
             self._report(SESSION, "is not changed by plugins of OVOS")
         self._take_lang(given, returned, ctx)
         if not returned.get("canceled"):
@@ -77,10 +77,14 @@ class OvosTransformer(OvosPlugin, Transformer):
         return True
 
     def _take_lang(self, given: Mapping[str, Any], returned: Mapping[str, Any], ctx: Ctx) -> None:
-        lang = returned.get("stt_lang") or returned.get("lang")
-        if self.type in ("metadata", "intent") or not is_tag(lang) or lang == given.get("lang"):
+        """The language that a plugin names: in the context, or in the session, as one that translates does."""
+        if self.type in ("metadata", "intent"):
             return
-        ctx.lang = canonical(str(lang))
+        before = {given.get("lang"), _lang(given.get(SESSION))}
+        named = (returned.get("stt_lang"), returned.get("lang"), _lang(returned.get(SESSION)))
+        lang = next((one for one in named if is_tag(one) and one not in before), None)
+        if lang is not None:
+            ctx.lang = canonical(str(lang))
 
     def _report(self, what: str, text: str) -> None:
         if what not in self._reported:
@@ -173,6 +177,15 @@ class OvosIntentTransformer(OvosTransformer, IntentTransformer):
             return match
         slots = {name: text for name, value in found.items() if (text := slot_text(value)) is not None}
         return match.replace(slots=slots) if slots != given else match
+
+
+def _named(session: Any) -> Any:
+    """The id of a session as plugins know it: its other fields are never taken over."""
+    return session.get("session_id") if isinstance(session, Mapping) else session
+
+
+def _lang(session: Any) -> Any:
+    return session.get("lang") if isinstance(session, Mapping) else None
 
 
 def slot_text(value: Any) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -20,6 +21,36 @@ TEMPLATES: Final = frozenset({"padatious:register_intent", "padatious:register_e
 PIECES: Final = KEYWORD_PIECES | TEMPLATES
 SPEC_FORMS: Final = frozenset({topics.REGISTER_KEYWORD, topics.REGISTER_TEMPLATE, topics.ENTITY_REGISTER})
 
+MOST_OF_ONE: Final = 4_194_304
+"""Bytes that one client can make its translator keep, and that are registered for it at once."""
+MOST_OF_ALL: Final = 33_554_432
+"""Bytes that all clients together can make theirs keep."""
+OVERHEAD: Final = 300
+"""Bytes that anything costs that is kept, besides its text."""
+_LONGEST_EXPRESSION: Final = 2_000
+"""Characters of a regular expression; no matcher takes longer ones."""
+_GROUP: Final = re.compile(r"\(\?P<([^>]*)>")
+
+
+class MemoryBudget:
+    """How much may still be kept: by one client, and by all that share a budget with it."""
+
+    def __init__(self, most: int = MOST_OF_ONE, shared: MemoryBudget | None = None) -> None:
+        self._left = most
+        self._shared = shared
+
+    def take(self, size: int) -> bool:
+        """Take so many bytes; false, with nothing taken, when there are not enough left."""
+        if size > self._left or (self._shared is not None and not self._shared.take(size)):
+            return False
+        self._left -= size
+        return True
+
+    def give_back(self, size: int) -> None:
+        self._left += size
+        if self._shared is not None:
+            self._shared.give_back(size)
+
 
 @dataclass
 class _Words:
@@ -28,6 +59,8 @@ class _Words:
     phrases: dict[str, None] = field(default_factory=dict)
     patterns: dict[str, None] = field(default_factory=dict)
     """Regular expressions; the group of the keyword's name is its value."""
+    size: int = 0
+    """Characters of both."""
 
 
 @dataclass
@@ -44,15 +77,22 @@ class _KeywordIntent:
         yield from self.optional
         yield from self.excluded
 
+    def size(self, name: str) -> int:
+        """About the bytes it takes to keep, under this name."""
+        return OVERHEAD + len(name) + sum(OVERHEAD // 4 + len(one) for one in self.names())
+
 
 class LegacyRegistrations:
     """What the skills of one connection registered in the older way.
 
     Words and intents come as single Messages, words first or last; `pending` says what is ready to be registered.
-    What a skill also registers in the specification's way is left out.
+    What a skill also registers in the specification's way is left out. What is beyond `budget` is dropped.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, budget: MemoryBudget | None = None) -> None:
+        self._budget = budget or MemoryBudget()
+        self._kept: dict[str, int] = {}
+        """The bytes that are kept of each skill."""
         self._words: dict[tuple[str, str], dict[str, _Words]] = {}
         """By skill and language; the names of keywords are folded: skills write them in different ways."""
         self._intents: dict[str, dict[str, _KeywordIntent]] = {}
@@ -84,35 +124,62 @@ class LegacyRegistrations:
         else:
             topic, name = topics.ENTITY_REGISTER, entity_name(name)
             made["entity_name"] = name
-        self._templates[topic, skill_id, name, canonical(str(lang))] = Message(
-            topic, made, {SKILL_ID: skill_id}, Session()
-        )
+        key = (topic, skill_id, name, canonical(str(lang)))
+        # Kept until they are registered: sent again meanwhile, they count again.
+        size = OVERHEAD + sum(OVERHEAD // 4 + len(one) for one in samples if isinstance(one, str))
+        if not self._keep("", size):
+            return None
+        self._templates[key] = Message(topic, made, {SKILL_ID: skill_id}, Session())
         return skill_id
 
     def seen(self, message: Message) -> None:
         """Take note of what the client registers in the specification's way itself."""
         data = message.data
         name = data.get("intent_name") or data.get("entity_name")
-        self._in_spec_form.add((str(data.get("skill_id")), _bare(str(name)), str(data.get("lang")).casefold()))
+        one = (str(data.get("skill_id")), _bare(str(name)), str(data.get("lang")).casefold())
+        if one not in self._in_spec_form and self._keep(one[0], OVERHEAD + sum(map(len, one))):
+            self._in_spec_form.add(one)
 
     def pending(self) -> list[Message]:
         """The registrations that came together since the last call, without those that the client also sent itself."""
         made = [one for key, one in self._templates.items() if not self._is_known(key[1], key[2], key[3])]
         self._templates.clear()
+        self._release("")
+        # Each intent carries its words, so that a few words in many intents are many bytes.
+        budget = MemoryBudget()
         for skill_id in sorted(self._changed):
             for name, intent in self._intents.get(skill_id, {}).items():
-                made += self._registrations(skill_id, name, intent)
+                made += self._registrations(skill_id, name, intent, budget)
         self._changed.clear()
         return made
+
+    def close(self) -> None:
+        """Give back what was kept."""
+        for skill_id in list(self._kept):
+            self._release(skill_id)
+
+    def _keep(self, skill_id: str, size: int) -> bool:
+        if not self._budget.take(size):
+            log.warning("a registration was dropped: the client, or all together, registered as much as they may")
+            return False
+        self._kept[skill_id] = self._kept.get(skill_id, 0) + size
+        return True
+
+    def _release(self, skill_id: str) -> None:
+        self._budget.give_back(self._kept.pop(skill_id, 0))
 
     def detach(self, skill_id: str, name: str | None = None) -> None:
         """Forget an intent of a skill, or all of the skill."""
         if name is not None:
-            self._intents.get(skill_id, {}).pop(name, None)
+            intent = self._intents.get(skill_id, {}).pop(name, None)
+            if intent is not None:
+                self._kept[skill_id] -= intent.size(name)
+                self._budget.give_back(intent.size(name))
             return
         self._intents.pop(skill_id, None)
         self._words = {key: words for key, words in self._words.items() if key[0] != skill_id}
         self._in_spec_form = {one for one in self._in_spec_form if one[0] != skill_id}
+        self._release(skill_id)
 
     def _is_known(self, skill_id: str, name: str, lang: str) -> bool:
         return (skill_id, _bare(name), lang.casefold()) in self._in_spec_form
@@ -123,18 +190,28 @@ class LegacyRegistrations:
         if not skill_id or not is_tag(lang):
             log.warning("register_vocab was dropped: its skill or language is missing: %.200r", dict(data))
             return None
-        words = self._words.setdefault((skill_id, canonical(str(lang))), {})
-        regex = data.get("regex")
+        regex, words = data.get("regex"), self._words.get((skill_id, canonical(str(lang))), {})
         if isinstance(regex, str):
-            for name in named_groups(regex):
-                kept = words.setdefault(_folded(own_name(skill_id, name)), _Words())
-                kept.patterns[own_groups(skill_id, regex)] = None
+            names, text = (_GROUP.findall(regex) if len(regex) <= _LONGEST_EXPRESSION else []), regex
         else:
-            name, phrase = _text(data.get("entity_type")), _text(data.get("entity_value"))
-            if not name or not phrase:
-                log.warning("register_vocab of %s was dropped: it holds no word: %.200r", skill_id, dict(data))
-                return None
-            words.setdefault(_folded(own_name(skill_id, name)), _Words()).phrases[phrase] = None
+            name, text = _text(data.get("entity_type")), _text(data.get("entity_value"))
+            names = [name] if name and text else []
+        if not names:
+            log.warning("register_vocab of %s was dropped: it holds no word: %.200r", skill_id, dict(data))
+            return None
+        if isinstance(regex, str):
+            text = own_groups(skill_id, regex)
+        for name in names:
+            folded = _folded(own_name(skill_id, name))
+            kept = words.get(folded) or _Words()
+            texts = kept.patterns if isinstance(regex, str) else kept.phrases
+            if text not in texts:
+                if not self._keep(skill_id, OVERHEAD + len(folded) + len(text)):
+                    return None
+                texts[text] = None
+                kept.size += len(text)
+                words[folded] = kept
+        self._words[skill_id, canonical(str(lang))] = words
         self._changed.add(skill_id)
         return skill_id
 
@@ -153,17 +230,26 @@ class LegacyRegistrations:
             for group in (groups if isinstance(groups, tuple) else ())
         )
         intent = _KeywordIntent(names("requires"), one_of, names("optional"), names("excludes"))
+        self.detach(skill_id, name)
+        if not self._keep(skill_id, intent.size(name)):
+            return None
         self._intents.setdefault(skill_id, {})[name] = intent
         self._changed.add(skill_id)
         return skill_id
 
-    def _registrations(self, skill_id: str, name: str, intent: _KeywordIntent) -> Iterable[Message]:
+    def _registrations(
+        self, skill_id: str, name: str, intent: _KeywordIntent, budget: MemoryBudget
+    ) -> Iterable[Message]:
         for owner, lang in list(self._words):
             if owner != skill_id or self._is_known(skill_id, name, lang):
                 continue
             words = self._words[owner, lang]
-            if not any(_folded(one) in words for one in intent.names()):
+            used = [words[_folded(one)] for one in intent.names() if _folded(one) in words]
+            if not used:
                 continue  # the skill does not speak this language
+            if not budget.take(sum(one.size for one in used)):
+                log.warning("intents of %s were dropped: with their words they are too large", skill_id)
+                return
             payload = _payload(intent, words)
             if payload is not None:
                 made = {"skill_id": skill_id, "intent_name": name, "lang": lang, **payload}
@@ -205,16 +291,9 @@ def _entities(value: object) -> Iterable[str]:
             yield name
 
 
-def named_groups(regex: str) -> list[str]:
-    """The names of the groups of a regular expression, without compiling it."""
-    return [part.partition(">")[0] for part in regex.split("(?P<")[1:]]
-
-
 def own_groups(skill_id: str, regex: str) -> str:
     """The regular expression with the skill's own names for its groups."""
-    for name in named_groups(regex):
-        regex = regex.replace(f"(?P<{name}>", f"(?P<{own_name(skill_id, name)}>")
-    return regex
+    return _GROUP.sub(lambda found: f"(?P<{own_name(skill_id, found[1])}>", regex)
 
 
 def _folded(name: str) -> str:

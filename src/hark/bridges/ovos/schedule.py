@@ -10,7 +10,7 @@ from math import ceil
 from typing import Any, Final, NamedTuple
 
 from hark.bus.websocket.translation import ClientLink
-from hark.model import Clock, Message, Session
+from hark.model import Clock, Message, Session, encode
 from hark.spec import topics
 from hark.spec.names import SKILL_ID
 
@@ -23,6 +23,10 @@ FIRED: Final = ".ovos.scheduled"
 as only the calls of handlers have here."""
 _MOST: Final = 1_000
 """Events that are remembered for one client."""
+_LARGEST: Final = 98_304
+"""Bytes of the Message of one of them; the scheduler takes no larger ones."""
+_LATEST: Final = 253_402_300_799.0
+"""The last second of the year 9999, in Unix seconds."""
 
 
 class _Event(NamedTuple):
@@ -60,6 +64,9 @@ class LegacySchedule:
         if action == "schedule_event":
             return self._schedule(name, skill_id, message)
         if action == "update_event" and known is not None:
+            if len(encode(message)) > _LARGEST:
+                log.warning("%s of %s was dropped: it is too large", message.type, skill_id)
+                return ()
             new = data.get("data")
             self._events[name] = known._replace(data=new if isinstance(new, Mapping) else {})
             return (self._record(name),)
@@ -90,6 +97,9 @@ class LegacySchedule:
             log.warning("%s of %s was dropped: it says no time: %.200r", message.type, skill_id, dict(data))
             return ()
         payload = payload if isinstance(payload, Mapping) else {}
+        if not 0 <= at <= _LATEST or not 0 <= (repeat or 0) <= _LATEST or len(encode(message)) > _LARGEST:
+            log.warning("%s of %s was dropped: its time or its size is out of bounds", message.type, skill_id)
+            return ()
         self._events[name] = _Event(skill_id, float(at), repeat or None, payload, message.context)
         if len(self._events) > _MOST:
             self._events.popitem(last=False)

@@ -115,6 +115,9 @@ class SharedTranslator(OvosTranslator):
             return self.translated(ending) if ending is not None else ()
         return self.translated(message)
 
+    def says_ready(self, message: Message) -> Iterable[Message]:
+        return (message,)  # the bus has passed it on
+
     def _note_ovos(self, *skill_ids: object) -> None:
         for skill_id in skill_ids:
             if isinstance(skill_id, str) and skill_id not in self._of_ovos:

@@ -9,10 +9,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from hark.bridges.ovos import names
-from hark.bridges.ovos.registration import PIECES, SPEC_FORMS, LegacyRegistrations
+from hark.bridges.ovos.registration import (
+    OVERHEAD,
+    PIECES,
+    SPEC_FORMS,
+    LegacyRegistrations,
+    MemoryBudget,
+)
 from hark.bridges.ovos.schedule import FIRED, PREFIXES, LegacySchedule
 from hark.bus.websocket.translation import ClientLink
-from hark.model import Message, ResponseMode, Session, Timer, converse
+from hark.model import Message, ResponseMode, Session, Timer, converse, encode
 from hark.spec import DEFAULT_SESSION_ID, RESERVED_INTENT_NAMES, split_dispatch, topics
 from hark.spec.names import DENYLISTS, SKILL_ID
 
@@ -22,7 +28,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("hark.bridges.ovos")
 
 _REMEMBERED: Final = 1_000
-"""Sessions, and calls of handlers, that are remembered for one client."""
+"""Skills, and calls of handlers, that are remembered for one client."""
+_SESSIONS: Final = 250
+"""Sessions that are remembered for one client: each may have 64 kB."""
+_SMALL: Final = 2_000
+"""Bytes of a registration that is kept besides being passed on."""
 _GATHER: Final = 0.1
 """Seconds in which the pieces of a registration come together."""
 TWINS: Final = 0.6
@@ -60,6 +70,8 @@ _ORCHESTRATION: Final = frozenset(
 """What only ovos-core emits: it understands utterances itself, and there is one assistant for each bus."""
 OF_OVOS: Final = ("mycroft.", "padatious:", "register_", "ovos.session.sync", "intent.service.", "skill.converse.")
 """How topics begin that only programs of OVOS use."""
+READY: Final = "mycroft.ready"
+"""What a launcher waits for to load its skill. It loads it again each time that it hears this."""
 _STATES: Final = (".is_ready", ".is_alive", ".is_loaded", ".all_loaded")
 _CALLED_BACK: Final = ("mycroft.skill.handler.complete", "mycroft.skill.handler.error")
 _CONTEXT: Final[Mapping[str, tuple[str, str]]] = {
@@ -83,6 +95,8 @@ class _Call:
         self.dispatch = dispatch
         self.session = dispatch.session or Session()
         """As the handler may have changed it: what an OVOS client says of a session is not all of it."""
+        self.has_spoken = False
+        """Whether the skill has said something: one that fails says so itself before it reports that."""
 
 
 class OvosTranslator:
@@ -101,11 +115,13 @@ class OvosTranslator:
         """Whether the client was seen to be another orchestrator."""
         self.is_of_ovos = False
         """Whether the client was seen to be a program of OVOS: their skills say when a handler has ended."""
+        self._has_said_ready = False
         self._unmarked: dict[str, Message] = {}
-        """A registration of each skill from before that was seen."""
+        """A registration of each skill from before that was seen, unless it is large."""
         self.skills: set[str] = set()
         """The skills that were registered on this connection."""
-        self._registrations = LegacyRegistrations()
+        self._budget = MemoryBudget(shared=bridge.budget)
+        self._registrations = LegacyRegistrations(self._budget)
         self._schedule = LegacySchedule(link, bridge.clock)
         self._capabilities: dict[str, set[str]] = {}
         """What the skills of the older line have shown that they can do; they do not list it."""
@@ -122,6 +138,7 @@ class OvosTranslator:
         """Skills that were asked that, and have not answered."""
         self._up: dict[str, Callable[[Message], Iterable[Message]]] = {
             "ovos.session.sync": self._wants_session,
+            READY: self.says_ready,
             "recognizer_loop:utterance": self._utterance,
             topics.UTTERANCE_SPEAK: self._spoken,
             topics.UTTERANCE_HANDLE: self._utterance,
@@ -135,6 +152,7 @@ class OvosTranslator:
             "mycroft.skills.loaded": self._loaded,
             topics.SKILL_LOADED: self._listed,
             "skillmanager.list": self._wants_skills,
+            "intent.service.intent.get": self._wants_intent,
             "intent.service.skills.activate": self._activates,
             "intent.service.skills.deactivate": self._deactivates,
             **dict.fromkeys(_CALLED_BACK, self._completed),
@@ -243,6 +261,7 @@ class OvosTranslator:
             return message
         call = self._calls.get((message.utterance_id, str(skill_id)))
         if call is not None:
+            call.has_spoken = call.has_spoken or message.type == topics.UTTERANCE_SPEAK
             return message.carrying(call.session)
         return message.carrying(self._cleaned(message.session))
 
@@ -266,9 +285,21 @@ class OvosTranslator:
         self.link.send(message.reply("ovos.session.update_default", {"session_data": self.bridge.default_session()}))
         return ()
 
+    def says_ready(self, message: Message) -> Iterable[Message]:
+        """A skill says it that announces it as well: once, because its launcher loads it again when it hears that."""
+        if self._has_said_ready:
+            return ()
+        self._has_said_ready = True
+        self.link.send(message)
+        return (message,)
+
     def _wants_skills(self, message: Message) -> Iterable[Message]:
         listed = {skill_id: {"id": skill_id, "active": True} for skill_id in sorted(self.bridge.skills)}
         self.link.send(message.reply("mycroft.skills.list", listed))
+        return ()
+
+    def _wants_intent(self, message: Message) -> Iterable[Message]:
+        self.bridge.preview(message, self._cleaned(message.session), self.link)
         return ()
 
     # Registration.
@@ -289,11 +320,12 @@ class OvosTranslator:
     def _registered(self, message: Message) -> Iterable[Message]:
         self._registrations.seen(message)
         skill_id = str(message.data.get("skill_id", ""))
-        self._own(skill_id)
+        is_owned = self._own(skill_id)
         message = message.carrying(Session())
         if self.is_skill_of_ovos(skill_id):
             return (self._marked(message),)
-        if message.data.get("completes") is not True:  # a program that follows the specifications need not say so
+        # A program that follows the specifications need not say so.
+        if is_owned and message.data.get("completes") is not True and len(encode(message)) <= _SMALL:
             self._unmarked[skill_id] = message
         return (message,)
 
@@ -305,7 +337,8 @@ class OvosTranslator:
         skill_id = str(message.data.get("id", ""))
         if not skill_id or not self.is_of_older_line(skill_id):
             return (message,)
-        self._own(skill_id)
+        if not self._own(skill_id):
+            return ()
         self._gathered()
         self._reported.add(skill_id)
         if skill_id not in self._converse:
@@ -334,7 +367,7 @@ class OvosTranslator:
 
     def _can(self, skill_id: str, capability: str) -> Iterable[Message]:
         """Take note of what a skill can do; a new report, if it was reported without."""
-        if not skill_id or not self.is_of_older_line(skill_id):
+        if skill_id not in self.skills or not self.is_of_older_line(skill_id):
             return
         known = self._capabilities.setdefault(skill_id, set())
         if capability not in known:
@@ -346,9 +379,14 @@ class OvosTranslator:
         self._own(str(message.data.get("skill_id", "")))
         return (self._renamed(message), *self._can(str(message.data.get("skill_id", "")), "fallback"))
 
-    def _own(self, skill_id: str) -> None:
-        if skill_id:
-            self.skills.add(skill_id)
+    def _own(self, skill_id: str) -> bool:
+        """Take note of a skill of this client; false where it cannot be kept, because the client has too many."""
+        if skill_id in self.skills:
+            return True
+        if not skill_id or len(self.skills) >= _REMEMBERED or not self._budget.take(OVERHEAD + _SMALL + len(skill_id)):
+            return False
+        self.skills.add(skill_id)
+        return True
 
     def _switch(self, message: Message) -> Iterable[Message]:
         named, sender = str(message.data.get("intent_name", "")), str(message.context.get(SKILL_ID, ""))
@@ -402,7 +440,7 @@ class OvosTranslator:
         self._calls.pop((dispatch.utterance_id, split_dispatch(dispatch.type)[0]), None)
         data: dict[str, Any] = {"topic": dispatch.type, "outcome": "complete" if exception is None else "error"}
         if exception is not None:
-            data["exception"] = exception
+            data |= {"exception": exception, "said": call.has_spoken}
         return (dispatch.carrying(call.session).forward(topics.HANDLER_DONE, data),)
 
     def _question_opens(self, message: Message) -> Iterable[Message]:
@@ -442,7 +480,8 @@ class OvosTranslator:
 
     def _converse_pong(self, message: Message) -> Iterable[Message]:
         skill_id = str(message.data.get("skill_id", ""))
-        self._converse[skill_id] = True
+        if skill_id in self.skills:
+            self._converse[skill_id] = True
         self._asked.pop((message.utterance_id, skill_id), None)
         return (self._renamed(message),) if message.utterance_id is not None else ()
 
@@ -466,7 +505,7 @@ class OvosTranslator:
         """See `ClientTranslator`."""
         session = message.session if message.session_id != DEFAULT_SESSION_ID else None
         if session is not None:
-            remember(self._sessions, session.session_id, session)
+            remember(self._sessions, session.session_id, session, _SESSIONS)
         topic = message.type
         if self.is_orchestrator and topic == topics.UTTERANCE_HANDLE:
             return ()
@@ -481,7 +520,10 @@ class OvosTranslator:
             self._schedule.fired(message)
             return ()
         if topic == topics.INTENTS_READY:  # launchers load their skills, or load them again
-            return [message, Message("mycroft.ready", session=Session())]
+            self._has_said_ready = True
+            return [message, Message(READY, session=Session())]
+        if topic == READY and (self.skills or self._has_said_ready):
+            return ()  # another client says it, and the skills here are loaded
         if topic == topics.CONVERSE_PING:
             return self.converse_poll(message) if self.is_of_ovos else None
         if not self.is_older:
@@ -567,6 +609,8 @@ class OvosTranslator:
         if self._gathering is not None:
             self._gathering.cancel()
         self._asked.clear()
+        self._registrations.close()
+        self._budget.give_back(sum(OVERHEAD + _SMALL + len(skill_id) for skill_id in self.skills))
         self.bridge.closed(self)
 
 
@@ -574,9 +618,9 @@ def _declined(skill_id: str) -> dict[str, Any]:
     return {"skill_id": skill_id, "can_handle": False, "error_code": "done"}
 
 
-def remember(where: OrderedDict[Any, Any], key: object, value: object) -> None:
+def remember(where: OrderedDict[Any, Any], key: object, value: object, most: int = _REMEMBERED) -> None:
     """Keep something, and drop what was kept longest when there is too much."""
     where[key] = value
     where.move_to_end(key)
-    if len(where) > _REMEMBERED:
+    if len(where) > most:
         where.popitem(last=False)
