@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
 from importlib import import_module
-from logging import Logger
+from logging import CRITICAL, Logger, getLogger
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 from urllib.parse import parse_qsl, urlsplit
@@ -26,6 +26,10 @@ _MOST_TOOLS: Final = 500
 _MOST_PAGES: Final = 20
 _LONGEST_TEXT: Final = 100_000
 """Characters of a result."""
+_LONGEST_ERRORS: Final = 2_000
+"""Bytes that are kept of what the process of a server writes to its standard error."""
+_LONGEST_LINE: Final = 200
+"""Characters of it that are shown."""
 _SHORTEST_SECRET: Final = 6
 """Characters; what is shorter is no secret, and may be in any text."""
 _LOST: Final = 15.0
@@ -105,23 +109,27 @@ class McpConnection:
         self._log = log
         self._changed = changed
         self._client: Any = None
-        self._lost = asyncio.Event()
+        self._doubt = asyncio.Event()
+        """Set when it is to be found out at once whether the server is still there."""
         self.tried = asyncio.Event()
         """Set when the first attempt has succeeded or failed."""
         self._was_connected = False
         self._token = ""
+        self._errors = bytearray()
+        """The end of what the process of the server wrote to its standard error."""
         self._closing = asyncio.Event()
         self._ended = asyncio.Event()
 
     async def close(self) -> None:
         """Leave the server, and have it end if it was started here."""
         self._closing.set()
-        self._lost.set()
+        self._doubt.set()
         await self._ended.wait()
 
     async def run(self) -> None:
         """Stay connected until closed."""
         await asyncio.to_thread(import_module, "mcp")  # it takes a second, and others have to go on meanwhile
+        getLogger("mcp").setLevel(CRITICAL)  # it logs what servers send, secrets and all; failures are reported here
         wait = _FIRST_WAIT
         try:
             while not self._closing.is_set():
@@ -132,6 +140,7 @@ class McpConnection:
     async def _attempt(self, wait: float) -> float:
         """Connect, and stay connected as long as it lasts; seconds to wait before the attempt after the next."""
         self._was_connected = False
+        self._errors.clear()
         try:
             await self._stay_connected()
         except asyncio.CancelledError:
@@ -140,7 +149,8 @@ class McpConnection:
             if self._closing.is_set():
                 return wait
             wait = _FIRST_WAIT if self._was_connected else wait
-            self.failure = self._reason(error)
+            said = self._errors.decode(errors="replace").strip().rpartition("\n")[2][:_LONGEST_LINE]
+            self.failure = self._reason(error) + (f" ({self._without_secrets(said)})" if said else "")
             self._log.warning("the MCP server %s: %s; trying again in %g s", self.name, self.failure, wait)
         finally:
             self._client = None
@@ -156,7 +166,6 @@ class McpConnection:
     async def _stay_connected(self) -> None:
         from mcp import Client
 
-        self._lost = lost = asyncio.Event()
         client = Client(
             self._transport(),
             read_timeout_seconds=self._server.timeout,
@@ -175,15 +184,15 @@ class McpConnection:
                 self._changed()
                 following = asyncio.ensure_future(self._follow(client))
                 try:
-                    while not lost.is_set():
-                        try:
+                    while not self._closing.is_set():
+                        with suppress(TimeoutError):
                             async with self._clock.timeout(_LOST):
-                                await lost.wait()
-                        except TimeoutError:
+                                await self._doubt.wait()
+                        self._doubt.clear()
+                        async with asyncio.timeout(self._server.connect_timeout):
                             await self.list_tools()  # a server that is gone does not say so
                 finally:
                     following.cancel()
-        raise McpError("the connection was lost")
 
     async def _follow(self, client: Any) -> None:
         """Follow changes of the tools where the server sends events; older ones send notifications."""
@@ -202,7 +211,7 @@ class McpConnection:
     def _transport(self) -> Any:
         server = self._server
         if server.command:
-            return _started(server)
+            return _started(server, self._errors)
         headers, self._token = dict(server.headers), server.token()
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
@@ -215,8 +224,10 @@ class McpConnection:
         return _reached(server, headers)
 
     async def _notified(self, message: Any) -> None:
-        if isinstance(message, Exception):
-            self.failure = self._reason(message)
+        if isinstance(
+            message, Exception
+        ):  # such as a line that is no message; a connection that is lost shows elsewhere
+            self._log.debug("the MCP server %s: %s", self.name, self._reason(message))
             return
         method = getattr(message, "method", None) or getattr(getattr(message, "root", None), "method", None)
         if method == "notifications/tools/list_changed":
@@ -229,7 +240,9 @@ class McpConnection:
             error = error.exceptions[0]
         if isinstance(error, TimeoutError):
             return "it was not ready in time"
-        text = str(error) or type(error).__name__
+        return self._without_secrets(str(error) or type(error).__name__)
+
+    def _without_secrets(self, text: str) -> str:
         if self._server.url:
             parts = urlsplit(self._server.url)
             text = text.replace(self._server.url, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
@@ -266,7 +279,10 @@ class McpConnection:
         # With a registry of its own, nothing that a schema refers to is fetched from anywhere.
         arguments = validator_for(takes)(takes, registry=Registry())
         results = validator_for(gives)(gives, registry=Registry())
-        destructive = hints is not None and hints.destructive_hint is True and hints.read_only_hint is not True
+        # A hint may only make a tool more dangerous; one that changes things is destructive unless it says otherwise.
+        destructive = hints is not None and (
+            hints.destructive_hint is True or (hints.read_only_hint is False and hints.destructive_hint is None)
+        )
 
         def check_arguments(given: Mapping[str, Any]) -> Mapping[str, Any]:
             plain = _thawed(given)
@@ -300,28 +316,41 @@ class McpConnection:
         except TimeoutError:
             raise McpError(f"no answer within {self._server.timeout:g} s") from None
         except Exception as error:  # noqa: BLE001 - transports raise what their libraries do
-            if not isinstance(error, _protocol_error()):
-                self._lost.set()  # the pipe or the connection broke: begin again
+            self._doubt.set()
             raise McpError(self._reason(error)) from None
         texts = [_text(content) for content in result.content]
         if result.is_error:
-            raise McpError(" ".join(texts)[:2_000] or "the tool failed")
+            raise McpError(self._without_secrets(" ".join(texts))[:2_000] or "the tool failed")
         if result.structured_content is not None:
             return result.structured_content
         return "\n".join(texts)[:_LONGEST_TEXT]
 
 
 @asynccontextmanager
-async def _started(server: McpServer) -> AsyncIterator[Any]:
-    """A server that is a process of ours; what it writes to its standard error is dropped."""
+async def _started(server: McpServer, errors: bytearray) -> AsyncIterator[Any]:
+    """A server that is a process of ours; the end of what it writes to its standard error is put into `errors`."""
     from mcp import StdioServerParameters, stdio_client
 
     parameters = StdioServerParameters(
         command=server.command, args=list(server.args), env=dict(server.env), cwd=server.cwd or None
     )
-    with Path(os.devnull).open("w") as dropped:  # noqa: ASYNC230 - opening it waits for nothing
-        async with stdio_client(parameters, errlog=dropped) as streams:
-            yield streams
+    loop, (reading, writing) = asyncio.get_running_loop(), os.pipe()
+    os.set_blocking(reading, False)
+
+    def take() -> None:
+        with suppress(BlockingIOError):
+            errors.extend(os.read(reading, 65_536))
+            del errors[:-_LONGEST_ERRORS]
+
+    loop.add_reader(reading, take)
+    try:
+        with os.fdopen(writing, "w") as errlog:
+            async with stdio_client(parameters, errlog=errlog) as streams:
+                yield streams
+    finally:
+        loop.remove_reader(reading)
+        take()
+        os.close(reading)
 
 
 @asynccontextmanager
@@ -351,12 +380,6 @@ def missing() -> str:
     from importlib.util import find_spec
 
     return "" if find_spec("mcp") is not None else install_extra("mcp")
-
-
-def _protocol_error() -> type[Exception]:
-    from mcp import MCPError
-
-    return MCPError
 
 
 def _check(validator: Any, value: Any) -> None:

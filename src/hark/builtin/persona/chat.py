@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from hark.builtin.local_network import is_local, is_secret, is_this_machine
-from hark.builtin.persona.stream import ChatError, ToolCall, ToolCalls, events
+from hark.builtin.persona.conversation import without_thoughts
+from hark.builtin.persona.stream import ChatError, ChatEvent, ToolCall, ToolCalls, events, read_event
 
 if TYPE_CHECKING:
     import httpx
 
 _LONGEST_PAGE: Final = 20_000
 """Bytes of an error page that are read."""
+_LONGEST_ANSWER: Final = 1_000_000
+"""Bytes of an answer that is not streamed."""
 
 
 @dataclass(frozen=True)
@@ -117,24 +122,42 @@ class ChatClient:
             request["tools"] = list(tools)
         calls = ToolCalls()
         length = 0
-        now = asyncio.get_running_loop().time
-        latest = now() + self.endpoint.time_limit
-        async with self._opened("POST", "chat/completions", request) as response:
-            kind = response.headers.get("content-type", "")
-            if "event-stream" not in kind:
-                sent = kind or "no content type"
-                raise ChatError("garbage", f"{self.endpoint.name} answered with {sent}, not with a stream")
-            async for event in events(response):
-                if now() > latest:
-                    raise ChatError("too_long", f"{self.endpoint.name} took more than {self.endpoint.time_limit:g} s")
-                calls.add(event.tool_calls)
-                if event.text:
-                    length += len(event.text)
-                    if length > self.endpoint.longest:
-                        raise ChatError("too_long", f"the answer of {self.endpoint.name} did not end")
-                    yield event.text
+        async with (
+            self._opened("POST", "chat/completions", request) as response,
+            aclosing(without_thoughts(self._texts(response, calls))) as texts,
+        ):
+            async for text in texts:
+                length += len(text)
+                if length > self.endpoint.longest:
+                    raise ChatError("too_long", f"the answer of {self.endpoint.name} did not end")
+                yield text
         for call in calls.complete():
             yield call
+
+    async def _texts(self, response: httpx.Response, calls: ToolCalls) -> AsyncGenerator[str, None]:
+        """The pieces of text in a response; what it has of tool calls is added to `calls`."""
+        place, now = self.endpoint.name, asyncio.get_running_loop().time
+        latest = now() + self.endpoint.time_limit
+        kind = response.headers.get("content-type", "").lower()
+        if "event-stream" in kind:
+            answer = events(response)
+        elif "json" in kind:
+            answer = self._whole(response)
+        else:
+            raise ChatError("garbage", f"{place} answered with {kind or 'no content type'}, not with a stream")
+        async for event in answer:
+            if now() > latest:
+                raise ChatError("too_long", f"{place} took more than {self.endpoint.time_limit:g} s")
+            calls.add(event.tool_calls)
+            if event.text:
+                yield event.text
+
+    async def _whole(self, response: httpx.Response) -> AsyncIterator[ChatEvent]:
+        """An answer that is not streamed, although that was wanted: the whole of it, or an error."""
+        event = read_event((await self._body(response, _LONGEST_ANSWER)).encode())
+        if not event.choices:
+            raise ChatError("garbage", f"{self.endpoint.name} answered with JSON that is no answer of a chat")
+        yield event
 
     @asynccontextmanager
     async def _opened(
@@ -163,15 +186,17 @@ class ChatClient:
             raise ChatError("stalled", f"{place} sent nothing for {self.endpoint.stall_timeout:g} s") from error
         except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError) as error:
             raise ChatError("cut", f"{place} broke off the answer: {_text(error)}") from error
+        except httpx.DecodingError as error:
+            raise ChatError("garbage", f"what {place} sent is not compressed as it says: {_text(error)}") from error
         except httpx.HTTPError as error:
             raise ChatError("unreachable", f"{place}: {_text(error)}") from error
 
-    async def _body(self, response: httpx.Response) -> str:
+    async def _body(self, response: httpx.Response, longest: int = _LONGEST_PAGE) -> str:
         """The beginning of a page."""
         body = b""
         async for piece in response.aiter_bytes():
             body += piece
-            if len(body) > _LONGEST_PAGE:
+            if len(body) > longest:
                 break
         return body.decode(errors="replace")
 
@@ -215,10 +240,15 @@ def _message(body: str) -> str:
 
 
 def _seconds(text: str | None) -> float | None:
+    """The seconds of a `Retry-After`, which is a number or a date."""
     try:
-        return max(0.0, float(text)) if text is not None else None
+        return max(0.0, float(text)) if text else None
     except ValueError:
-        return None  # a date: not worth waiting for
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(text or "").timestamp() - time.time())
+    except ValueError:
+        return None
 
 
 def _text(error: Exception) -> str:

@@ -6,14 +6,12 @@ import re
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from hark.model.sentences import is_whole, sentences
+from hark.model.sentences import MARKS, is_whole, sentences
 
 Said = Mapping[str, Any]
 """A message of a chat, as endpoints take it."""
-
-T = TypeVar("T")
 
 _SESSIONS: Final = 1_000
 """Sessions that are remembered."""
@@ -54,9 +52,9 @@ def _size(exchanges: list[list[Said]]) -> int:
     return sum(len(str(said.get("content") or "")) for exchange in exchanges for said in exchange)
 
 
-_MARKS: Final = frozenset(".!?…。！？؟।\n \t")  # noqa: RUF001 - marks of many scripts
-_CLOSING: Final = re.compile("[\"'”’»)\\]*_`]+(?=\\s|$)")  # noqa: RUF001
-"""What closes a sentence that was given out already."""
+_MARKS: Final = MARKS | frozenset(" \t")
+_CLOSING: Final = re.compile("(?:[.!?…\"'”’»›)\\]」』）*_`]|[ \u00a0\u202f][»›])+(?=\\s|$)")  # noqa: RUF001
+"""What still belongs to a sentence that was given out already: further marks, and what closes it."""
 
 
 class SentenceCutter:
@@ -66,7 +64,7 @@ class SentenceCutter:
         self._lang = lang
         self._text = ""
         self._after_end = False
-        """Whether what was given out ended with the last piece."""
+        """Whether nothing of the next sentence has come yet."""
 
     @property
     def pending(self) -> str:
@@ -75,10 +73,11 @@ class SentenceCutter:
 
     def add(self, piece: str) -> Iterator[str]:
         """The sentences that are complete with `piece`."""
-        if self._after_end:
-            piece = _CLOSING.sub("", piece, count=1) if _CLOSING.match(piece) else piece
-            self._after_end = not piece
         self._text += piece
+        if self._after_end:
+            if closing := _CLOSING.match(self._text):
+                self._text = self._text[closing.end() :]
+            self._after_end = not self._text.strip()
         if not _MARKS.intersection(piece):
             return
         found = list(sentences(self._text, self._lang, longest=len(self._text) + 1))
@@ -102,13 +101,13 @@ _THINKS: Final = "<think>"
 _THOUGHT: Final = "</think>"
 
 
-async def without_thoughts(answer: AsyncGenerator[str | T, None]) -> AsyncGenerator[str | T, None]:
+async def without_thoughts(answer: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
     """An answer without what models that think aloud write before it, between `<think>` and `</think>`."""
     begin = ""
     state = "begin"
     async with aclosing(answer) as pieces:
         async for piece in pieces:
-            if state == "answer" or not isinstance(piece, str):
+            if state == "answer":
                 yield piece
                 continue
             begin = (begin + piece).lstrip() if state == "begin" else begin + piece

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from hark.builtin.persona.chat import ChatClient
-from hark.builtin.persona.conversation import Said, SentenceCutter, without_thoughts
+from hark.builtin.persona.conversation import Said, SentenceCutter
 from hark.builtin.persona.stream import ChatError, ToolCall
 from hark.builtin.persona.tools import NO_TOOLS, ToolDefinition, ToolError, ToolLimits, ToolSource
 from hark.intents.speech import plain_text
@@ -25,7 +25,8 @@ _RETRY_AT_MOST: Final = 5.0
 """Seconds that a busy server is waited for; a user waits too."""
 _REST: Final = 30.0
 """Seconds for which another endpoint is asked first after one could not be reached."""
-
+_NO_TOOLS: Final = 600.0
+"""Seconds for which a model that refused tools is asked without them."""
 
 _REMEDIES: Final = {
     "key": "check key_file or key_variable in [plugins.persona]",
@@ -52,6 +53,8 @@ class Models:
         self._clock = clock
         self._resting: dict[ChatClient, float] = {}
         """Those that could not be reached, and until when they are asked last."""
+        self._without_tools: dict[tuple[ChatClient, str], tuple[float, str]] = {}
+        """Models that take no tools: until when they are offered none, and what the server said."""
         self.failure = ""
         """What the last failure was, if nothing was answered since."""
 
@@ -83,16 +86,19 @@ class Models:
         described = [tool.described() for tool in tools]
         last = ChatError("address", "no endpoint is configured")
         for client in self._in_order():
+            which = client, model or client.model
+            until, reason = self._without_tools.get(which, (0.0, ""))
+            offered = [] if until > self._clock.monotonic() else described
             for attempt in (1, 2):
                 begun = False
                 try:
-                    note(_sent(client, messages, described, model))
-                    async with aclosing(client.stream(messages, described, model)) as answer:
+                    note(_sent(client, messages, offered, model))
+                    async with aclosing(client.stream(messages, offered, model)) as answer:
                         async for piece in answer:
                             begun = True
                             yield piece
                     self._resting.pop(client, None)
-                    self.failure = ""
+                    self.failure = reason if described and not offered else ""
                     return
                 except ChatError as error:
                     last = error
@@ -100,6 +106,10 @@ class Models:
                     note(f"{error.trouble}: {error}")
                     if begun:
                         raise
+                if offered and last.may_be_about_tools:
+                    offered, reason = [], f"asked without tools, because {last}"
+                    self._without_tools[which] = self._clock.monotonic() + _NO_TOOLS, reason
+                    continue
                 wait = _RETRY if last.retry_after is None else last.retry_after
                 if attempt == 2 or not last.may_pass_soon or wait > _RETRY_AT_MOST:
                     break
@@ -120,7 +130,7 @@ def _sent(client: ChatClient, messages: Sequence[Said], tools: Sequence[Mapping[
     earlier = sum(said["role"] == "user" for said in messages) - 1
     kinds = f"{earlier} earlier exchange{'' if earlier == 1 else 's'}"
     if tools:
-        kinds += f", {len(tools)} tools"
+        kinds += f", {len(tools)} tool{'' if len(tools) == 1 else 's'} ({len(msgspec.json.encode(tools))} characters)"
     which = model or client.model or "its model"
     return f"sent to {client.endpoint.name}, {which}: {size} characters, {kinds}"
 
@@ -187,7 +197,7 @@ class Generation:
         """A question: whether it is the last thing said is known when something follows, or nothing does."""
         answer = self._models.stream(self._messages, offered, self._model, self._note)
         try:
-            async with aclosing(without_thoughts(answer)) as pieces:
+            async with aclosing(answer) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, ToolCall):
                         calls.append(piece)
@@ -268,7 +278,7 @@ def _object(text: str) -> Mapping[str, Any] | None:
 
 def _spoken(sentence: str) -> str:
     """A sentence without markup; also without such as began in another sentence."""
-    return plain_text(sentence.replace("</think>", "")).strip("*_`~ ")
+    return plain_text(sentence.replace("</think>", ""), is_part=True).replace("`", "").strip("*_~ ")
 
 
 def _is_question(text: str) -> bool:

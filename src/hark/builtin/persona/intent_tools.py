@@ -54,8 +54,8 @@ class IntentTool:
     def description(self) -> str:
         """The docstring of the handler, and what the user would say."""
         said = self.payload.get("description")
-        examples = list(islice(self._sentences(), 2))
-        shown = "Like saying: " + ", ".join(f'"{example}"' for example in examples) if examples else ""
+        example = next(self._sentences(), "")
+        shown = f'Like saying: "{example}"' if example else ""
         about = said if isinstance(said, str) else ""
         return f"{about} {shown}".strip() or f"{self.skill_id} {self.intent_name}"
 

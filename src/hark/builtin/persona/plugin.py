@@ -135,9 +135,10 @@ class Persona(ConversationPlugin, PipelinePlugin):
         if active:
             if not self._serves(active, session.session_id):
                 return Declined(f"there is no persona {active!r} here")
-            return self.claim("chat", lang=lang, utterance=utterances[0], slots={"persona": active})
+            return self.claim("chat", lang=lang, utterance=_as_said(utterances), slots={"persona": active})
         if round is not None and round.config.get("fallback") is True:
-            return self.claim("chat", lang=lang, utterance=utterances[0], slots={"persona": self.settings.default})
+            slots = {"persona": self.settings.default}
+            return self.claim("chat", lang=lang, utterance=_as_said(utterances), slots=slots)
         return None
 
     def _command(self, utterances: Sequence[str], lang: str, session: Session) -> Match | None:
@@ -245,6 +246,8 @@ class Persona(ConversationPlugin, PipelinePlugin):
     async def _answer(self, turn: Turn, persona: str, said: str) -> None:
         """Say the answer; where the model cannot answer, a sentence that says what is wrong."""
         self._asked.pop(turn.session.session_id, None)
+        if not _is_for_a_tool(turn):
+            turn.emit(topics.ANSWER_SOURCES, {"sources": []})  # those of earlier answers are not its own
         async with self._under_way(turn):
             await self._say_answer(turn, persona, said)
 
@@ -434,6 +437,12 @@ def _remember(kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
     kept.move_to_end(key)
     if len(kept) > _REMEMBERED:
         kept.popitem(last=False)
+
+
+def _as_said(utterances: Sequence[str]) -> str:
+    """The first candidate with the courtesy and the greeting that it lacks for the matchers: a model can use them."""
+    first = utterances[0]
+    return max((said for said in utterances if first in said), key=len)
 
 
 def _words(name: str) -> str:

@@ -50,6 +50,11 @@ class ChatError(Exception):
         """Whether it may help to ask again at once."""
         return self.trouble in ("busy", "server", "cut")
 
+    @property
+    def may_be_about_tools(self) -> bool:
+        """Whether it may help to ask without tools: not every model takes them, and they make a request long."""
+        return self.trouble == "refused" or (self.trouble == "server" and "tool" in str(self).lower())
+
     def shorten(self, key: str) -> None:
         """Cut the text, and take the key out first: a server may have sent back what it was sent."""
         text = str(self).replace(key, "(key)") if key else str(self)
@@ -79,11 +84,15 @@ class _CallPiece(msgspec.Struct):
 
 class _Delta(msgspec.Struct):
     content: str | list[Any] | None = None
+    refusal: str | None = None
+    """What the model says instead of an answer, where a server keeps the two apart."""
     tool_calls: list[_CallPiece] | None = None
 
 
 class _Choice(msgspec.Struct):
     delta: _Delta | None = None
+    message: _Delta | None = None
+    """The whole answer, of a server that does not stream."""
     finish_reason: str | None = None
 
 
@@ -94,21 +103,22 @@ class ChatEvent(msgspec.Struct):
     error: Any = None
 
     @property
-    def _delta(self) -> _Delta | None:
-        return self.choices[0].delta if self.choices else None
+    def _delta(self) -> _Delta:
+        choice = self.choices[0] if self.choices else None
+        return (choice and (choice.delta or choice.message)) or _NO_DELTA
 
     @property
     def text(self) -> str:
         """The piece of the answer that it brings."""
-        content = self._delta.content if self._delta is not None else None
+        content = self._delta.content
         if isinstance(content, list):  # parts, of which some are thoughts
             return "".join(part["text"] for part in content if _is_text(part))
-        return content or ""
+        return content or self._delta.refusal or ""
 
     @property
     def tool_calls(self) -> Sequence[_CallPiece]:
         """The pieces of tool calls that it brings."""
-        return (self._delta.tool_calls if self._delta is not None else None) or ()
+        return self._delta.tool_calls or ()
 
     @property
     def is_last(self) -> bool:
@@ -116,8 +126,9 @@ class ChatEvent(msgspec.Struct):
         return any(choice.finish_reason for choice in self.choices or ())
 
 
+_NO_DELTA: Final = _Delta()
 _NOTHING: Final = ChatEvent()
-_read_event = msgspec.json.Decoder(ChatEvent).decode
+_read_event = msgspec.json.Decoder(ChatEvent, strict=False).decode
 
 
 def _is_text(part: Any) -> bool:
@@ -184,34 +195,55 @@ class ToolCalls:
 
 async def events(response: httpx.Response) -> AsyncIterator[ChatEvent]:
     """The events of a stream (server-sent events; comments and other fields are passed over). Raises `ChatError`."""
-    waiting = b""
+    import httpx
+
     ended = False
-    pieces = response.aiter_bytes()
-    async for piece in pieces:
-        yield _NOTHING  # so that the time is looked at, whatever it is that keeps coming
-        *lines, waiting = (waiting + piece).split(b"\n")
-        if len(waiting) > _LONGEST_LINE or any(len(line) > _LONGEST_LINE for line in lines):
-            raise ChatError("too_long", "the model sent more in one piece than is read")
-        for line in lines:
-            data = line.removeprefix(b"data:").strip() if line.startswith(b"data:") else b""
-            if data == b"[DONE]":
-                # A connection that is read to its end can be used again; one that stays open is not waited for.
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_LAST_WORD):
-                        async for _ in pieces:
-                            pass
-                return
-            if data:
-                event = _event(data)
-                ended = ended or event.is_last
-                yield event
+    lines = _lines(response.aiter_bytes())
+    async for line in lines:
+        data = _data(line)
+        if data == b"[DONE]":
+            # A connection that is read to its end can be used again; one that stays open is not waited for, and how
+            # one ends does not matter any more.
+            with suppress(TimeoutError, httpx.HTTPError):
+                async with asyncio.timeout(_LAST_WORD):
+                    async for _ in lines:
+                        pass
+            return
+        event = read_event(data) if data else _NOTHING
+        ended = ended or event.is_last
+        yield event  # also an empty one, so that the time is looked at, whatever it is that keeps coming
     if not ended:
         raise ChatError("cut", "the answer broke off")
 
 
-def _event(data: bytes) -> ChatEvent:
+async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The lines of a stream. An empty one for every piece too: what comes without an end of a line is noticed."""
+    waiting = b""
+    async for piece in pieces:
+        yield b""
+        *lines, waiting = (waiting + piece).replace(b"\r", b"\n").split(b"\n")
+        if len(waiting) > _LONGEST_LINE or any(len(line) > _LONGEST_LINE for line in lines):
+            raise ChatError("too_long", "the model sent more in one piece than is read")
+        for line in lines:
+            yield line
+    yield waiting
+
+
+def _data(line: bytes) -> bytes:
+    """What an event has in a line; some versions of llama.cpp name the field of an error `error`."""
+    field, colon, value = line.partition(b":")
+    if colon and field in (b"data", b"\xef\xbb\xbfdata"):
+        return value.strip()
+    return b'{"error":' + value + b"}" if colon and field == b"error" else b""
+
+
+def read_event(data: bytes) -> ChatEvent:
+    """An event, or an answer that was not streamed. Raises `ChatError` where it is neither, or reports an error."""
     try:
-        event = _read_event(data)
+        try:
+            event = _read_event(data)
+        except UnicodeDecodeError:
+            event = _read_event(data.decode(errors="replace"))
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise ChatError("garbage", f"the model sent what is no event of a chat: {str(error)[:100]}") from None
     if event.error:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import count
 from typing import Any, Final
+from unicodedata import category
 
 from hark.builtin.persona.intent_tools import FOLLOWED, IntentTool, IntentTools
 from hark.builtin.persona.tools import ToolDefinition, ToolError, ToolLimits
@@ -32,13 +33,15 @@ _LONGEST_NAME: Final = 64
 _LONGEST_DESCRIPTION: Final = 1_024
 """Characters that endpoints accept."""
 _LONGEST_SPOKEN: Final = 400
-"""Characters of what is said about a dangerous call: a user has to understand it."""
+"""Characters of what is said about a dangerous call: a user has to understand it, so what needs more is not done."""
+_LONGEST_VALUES: Final = 240
 _LONGEST_VALUE: Final = 60
-"""Characters of one argument in it: a long one does not hide the others."""
+"""Characters of all its arguments, and of one of them: a long one does not hide the others."""
 _LOOKED_UP: Final = 8.0
 """Seconds for the skills that know facts."""
 _CLAIMED: Final = 0.5
 """Seconds in which they say whether they could know."""
+_OF_SOURCES: Final = (topics.COMMON_QUERY_PONG, topics.COMMON_QUERY_RESPONSE)
 _MOST_BOXES: Final = 100
 _MOST_SAID: Final = 100
 """Sentences of one skill that are passed on to the model."""
@@ -88,9 +91,8 @@ class Toolset:
         host.on(topics.TOOLS_CHANGED, lambda _message: self._look())
         host.on(topics.response_topic(topics.PERSONA_TOOLS_DISCOVER), self._found)
         host.on((topics.response_topic(topics.PERSONA_TOOLS_CALL), topics.UTTERANCE_HANDLED), self._ended)
-        several = (topics.TOOL_SAID, topics.COMMON_QUERY_PONG, topics.COMMON_QUERY_RESPONSE)
-        host.on(several, self._collect)
-        host.on(topics.UTTERANCE_SPEAK, self._collect)
+        host.on((topics.TOOL_SAID, topics.UTTERANCE_SPEAK, topics.HANDLER_ERROR), self._collect)
+        host.on(_OF_SOURCES, self._collect)
 
     # What there is.
 
@@ -138,8 +140,9 @@ class Toolset:
         return described if dangerous or _is_one_of(full_name, self._limits.confirm) else None
 
     async def _confirmed(self, what: str, full_name: str, turn: Turn) -> bool:
-        shown = what if len(what) <= _LONGEST_SPOKEN else f"{what[:_LONGEST_SPOKEN]}…"
-        question = self._dialogs.render("confirm_tool", turn.lang, {"what": shown}).text
+        if len(what) > _LONGEST_SPOKEN:
+            raise ToolError("it needs the consent of the user, and has too many arguments to ask about")
+        question = self._dialogs.render("confirm_tool", turn.lang, {"what": what}).text
         said_yes = await turn.ask_yes_no(question)
         turn.note(f"{full_name} is dangerous: {'the user agreed' if said_yes else 'the user did not agree'}")
         return said_yes is True
@@ -173,7 +176,7 @@ class Toolset:
         definition = ToolDefinition(_accepted(f"{box}-{name}"), tool["description"][:_LONGEST_DESCRIPTION], schema)
 
         def described(arguments: Mapping[str, Any]) -> str:
-            given = ", ".join(f"{key} {_short(value)}" for key, value in arguments.items())
+            given = ", ".join(f"{_shown(key)} {value}" for key, value in _shortened(arguments).items())
             return f"{_words(box)}: {_words(name)}" + (f", {given}" if given else "")
 
         async def call(arguments: Mapping[str, Any], turn: Turn) -> str:
@@ -192,14 +195,21 @@ class Toolset:
     # Intents: a turn of its own, so that everything holds that holds for what a user says.
 
     def _intent_offer(self, tool: IntentTool) -> _Offer:
+        parameters = tool.parameters()
+
+        def slots(arguments: Mapping[str, Any]) -> dict[str, str]:
+            if unknown := ", ".join(arguments.keys() - parameters["properties"].keys()):
+                raise ToolError(f"there is no parameter {unknown[:100]}")
+            return _slots(arguments)
+
         def spoken(arguments: Mapping[str, Any]) -> str:
-            return tool.said_with({name: _short(value) for name, value in _slots(arguments).items()})
+            return tool.said_with(_shortened(slots(arguments)))
 
         async def call(arguments: Mapping[str, Any], turn: Turn) -> str:
-            return await self._turn_of(tool, _slots(arguments), turn)
+            return await self._turn_of(tool, slots(arguments), turn)
 
         name = _accepted(f"{tool.skill_id.removesuffix('.skill')}-{tool.intent_name}")
-        definition = ToolDefinition(name, tool.description()[:_LONGEST_DESCRIPTION], tool.parameters())
+        definition = ToolDefinition(name, tool.description()[:_LONGEST_DESCRIPTION], parameters)
         return _Offer(definition, tool.topic, self._asks(tool.topic, tool.dangerous, spoken), call)
 
     async def _turn_of(self, tool: IntentTool, slots: Mapping[str, str], turn: Turn) -> str:
@@ -209,7 +219,7 @@ class Toolset:
         async with self._awaited() as (mark, ended):
             said = self._collecting[mark] = []
             utterance = turn.derive(topics.UTTERANCE_HANDLE, data)
-            marks = {_CALL: mark, TOOL_TURN: True, **dict.fromkeys(_NOT_OF_A_TOOL)}
+            marks = {_CALL: mark, TOOL_TURN: tool.topic, **dict.fromkeys(_NOT_OF_A_TOOL)}
             self._host.send(utterance.carrying(**marks))
             marker = await ended
         if marker.session is not None:
@@ -217,7 +227,10 @@ class Toolset:
         if "skill_id" not in marker.context:
             raise ToolError("it cannot be done now: a slot is missing, or the intent is switched off or denied")
         texts = [text for message in said if isinstance(text := message.data.get("utterance"), str)]
-        return " ".join(texts[:_MOST_SAID]) or "Done."
+        answer = " ".join(texts[:_MOST_SAID])
+        if any(message.type == topics.HANDLER_ERROR for message in said):
+            raise ToolError(f"{answer} The skill failed; it was not done, or not all of it.".strip())
+        return answer or "Done."
 
     # Sources (COMMON-QUERY-1).
 
@@ -246,7 +259,7 @@ class Toolset:
                 raise ToolError("question has to be a text")
             return await self._look_up(asked, sources, turn)
 
-        asks = self._asks(full_name, False, lambda arguments: f"look up: {_plain(arguments.get('question'))}")
+        asks = self._asks(full_name, False, lambda arguments: f"look up: {_shortened(arguments).get('question')}")
         return _Offer(ToolDefinition(LOOK_UP, about, schema), full_name, asks, call)
 
     async def _look_up(self, question: str, sources: Sequence[str], turn: Turn) -> str:
@@ -283,7 +296,7 @@ class Toolset:
 
             def take(message: Message) -> None:
                 skill_id = message.data.get("skill_id")
-                if message.type != topics.UTTERANCE_SPEAK and skill_id in skills:
+                if message.type in _OF_SOURCES and skill_id in skills:
                     found[str(skill_id)] = message
                 if len(found) == len(skills) and not every.done():
                     every.set_result(message)
@@ -381,9 +394,19 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(_thawed(value), ensure_ascii=False)
 
 
-def _short(value: Any) -> str:
-    text = _plain(value)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+def _shortened(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Arguments as a user is asked about them: of a long one its beginning and its end."""
+    longest = min(_LONGEST_VALUE, _LONGEST_VALUES // max(1, len(arguments)))
+    shown = {name: _shown(_plain(value)) for name, value in arguments.items()}
+    return {
+        name: text if len(text) <= longest else f"{text[: longest * 2 // 3]} … {text[-longest // 3 :]}"
+        for name, text in shown.items()
+    }
+
+
+def _shown(text: str) -> str:
+    """A text on one line, without characters that are not seen, or change the order of those that are."""
+    return " ".join("".join(" " if category(one)[0] in "CZ" else one for one in text).split())
 
 
 def _thawed(value: Any) -> Any:

@@ -64,7 +64,7 @@ async def test_the_tools_of_a_server_are_a_toolbox() -> None:
         found = (await ask(assistant, topics.PERSONA_TOOLS_DISCOVER))["tools"]
         assert {one["toolbox_id"] for one in found} == {"small"}
         assert {"add", "greet", "fail", "wait", "erase"} <= {one["name"] for one in found}
-        assert [one["name"] for one in found if one.get("dangerous")] == ["erase"]
+        assert [one["name"] for one in found if one.get("dangerous")] == ["erase", "shred", "write"]
         assert (await invoke(assistant, "add", a=2, b=3))["result"] == {"result": 5}
         assert (await invoke(assistant, "greet", name="Ann"))["result"] == "Hello, Ann!"
         assert (await invoke(assistant, "fail"))["error"] == "McpError: Error executing tool fail"
@@ -141,6 +141,65 @@ async def test_a_server_is_reached_by_its_url(transport: str, path: str) -> None
     finally:
         process.kill()
         await process.wait()
+
+
+@pytest.mark.parametrize(("transport", "path"), [("http", "mcp"), ("sse", "sse")])
+async def test_a_server_that_was_started_again_is_reached_again(transport: str, path: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    async def serve() -> asyncio.subprocess.Process:
+        null = asyncio.subprocess.DEVNULL
+        command = [sys.executable, str(SERVER), transport, str(port)]
+        return await asyncio.create_subprocess_exec(*command, stdout=null, stderr=null)
+
+    process = await serve()
+    try:
+        url = f"http://127.0.0.1:{port}/{path}"
+        async with connected(command="", args=[], url=url, transport=transport) as assistant:
+            await eventually(lambda: names(assistant))
+            process.kill()  # with the sessions of its clients
+            await process.wait()
+            process = await serve()
+
+            async def is_back() -> bool:
+                return (await invoke(assistant, "add", a=1, b=2)).get("result") == {"result": 3}
+
+            await eventually(is_back)
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def test_a_server_may_write_to_where_its_messages_go(tmp_path: Path) -> None:
+    noisy = tmp_path / "noisy.py"
+    lines = ["import runpy", "print('Starting ...', flush=True)", 'print(\'{"not": "a message"}\', flush=True)']
+    noisy.write_text("\n".join([*lines, f"runpy.run_path({str(SERVER)!r}, run_name='__main__')"]))
+    async with connected(args=[str(noisy)]) as assistant:
+        assert (await invoke(assistant, "add", a=2, b=3))["result"] == {"result": 5}
+        (entry,) = assistant.runtime.plugin_set.toolboxes  # type: ignore[union-attr]
+        assert entry.plugin.problem() == ""
+
+
+async def test_a_server_that_ends_or_never_answers_is_named_with_its_last_words(tmp_path: Path) -> None:
+    mute = tmp_path / "mute.py"
+    mute.write_text("import sys\nsys.stdin.read()\n")
+    ends = tmp_path / "ends.py"
+    ends.write_text("import os, sys\nprint('hello', file=sys.stderr)\nsys.exit('no ' + os.environ['KEY'])\n")
+    servers = {
+        "mute": {"command": sys.executable, "args": [str(mute)], "connect_timeout": 0.5},
+        "ends": {"command": sys.executable, "args": [str(ends)], "env": {"KEY": "secret-0123456789"}},
+    }
+    plugin = McpServers()
+    settings = {"plugins": {"mcp": {"servers": servers}}}
+    async with Assistant(plugin, settings=settings, clock=SystemClock()):
+
+        async def both_failed() -> bool:
+            return plugin.problem().count(";") == 1
+
+        await eventually(both_failed)
+        assert plugin.problem() == "mute: it was not ready in time; ends: Connection closed (no (secret))"
 
 
 async def test_a_server_that_cannot_be_reached_is_named() -> None:

@@ -14,6 +14,7 @@ import pytest
 from hark.app.plugin_set import wanted_by
 from hark.app.settings import settings_from
 from hark.builtin import DEFAULT_PLUGINS
+from hark.builtin.normalize import Normalize
 from hark.builtin.persona import Persona
 from hark.builtin.persona.settings import running_presets
 from hark.builtin.remarks import Remarks
@@ -85,7 +86,12 @@ async def test_what_a_model_thinks_aloud_is_neither_said_nor_remembered() -> Non
         (["Dr", ".", " Smith", " agrees", "."], ["Dr. Smith agrees."]),
         (["He said ", '"no', ".", '"', " Then he left."], ['He said "no.', "Then he left."]),
         (["See ", "https://example", ".", "com/x now", "."], ["See example.com now."]),
+        (["See ", "https://example", ".", "com/x", "?", "y=1", ".", " Good."], ["See example.com.", "Good."]),
         (["Wait", "...", " what", "?"], ["Wait... what?"]),
+        (["Really", ".", ".", ".", " No", "?", "!", " Fine."], ["Really.", "No?", "Fine."]),
+        (["« Oui", ".", " »", " Puis", " non."], ["« Oui.", "Puis non."]),
+        (["ሰላም", "።", " ደህና", "።"], ["ሰላም።", "ደህና።"]),
+        (["`x", ".", "` is it", "."], ["x. is it."]),
         (["Nothing to end it"], ["Nothing to end it"]),
     ],
 )
@@ -179,6 +185,7 @@ async def test_turns_with_random_faults_all_end_once_and_take_no_more_memory() -
                     await assistant.clock.advance(0.5)
                     await asyncio.wait((asyncio.ensure_future(asyncio.sleep(0.002)),))
                 assert under_way.spoken
+            await assistant.hears("that is all")  # by now the server has dropped what it could not send
             assistant.messages.clear()
             assistant.rendered.clear()
             model.requests.clear()
@@ -437,3 +444,9 @@ async def test_commands_work_in_six_languages(lang: str, said: str, topic: str) 
             assert len(assistant.of(topic)) == 1
             if topic == "persona:summon":
                 assert len(assistant.of(topics.PERSONA_ACTIVATED)) == 1
+
+
+async def test_the_model_reads_what_was_said_with_its_courtesy() -> None:
+    async with talking(Normalize()) as (assistant, model):
+        await assistant.hears("hello, could you please tell me about whales")
+        assert model.requests[0]["messages"][-1]["content"] == "hello, could you please tell me about whales"

@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pytest
+
 from hark.builtin.persona import Persona
 from hark.builtin.persona.tools import ToolDefinition, ToolError
 from hark.plugins import Session, Toolbox, Turn, tool
@@ -200,3 +202,36 @@ async def test_a_hundred_calls_at_once_are_answered_and_few_are_done() -> None:
         assert len(results) == 100
         assert results.count("Error: there is no tool no_such_tool") == 50
         assert len(lamps.calls) == 4, "of the first eight"
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "registry.example/library/phi does not support tools"),
+        (400, "the request exceeds the available context size"),
+        (500, "tools param requires --jinja flag"),
+    ],
+    ids=["a model without tools", "a context that is too short for them", "a server without templates for tools"],
+)
+async def test_a_model_that_takes_no_tools_is_asked_without_them(status: int, message: str) -> None:
+    persona, _ = _persona()
+    async with talking(persona=persona) as (assistant, model):
+        model.replies(ModelReply([message], status=status), ModelReply(["Blue."]))
+        assert await assistant.hears("which colour is the sky") == ["Blue."]
+        assert ["tools" in request for request in model.requests] == [True, False]
+        assert message in assistant.why()
+        assert "asked without tools, because" in persona.problem()
+        assert await assistant.hears("why is that so") == ["You said: why is that so"]
+        assert "tools" not in model.requests[-1]
+        await assistant.clock.advance(601)
+        await assistant.hears("and at night")
+        assert "tools" in model.requests[-1]
+        assert persona.problem() == ""
+
+
+async def test_why_says_how_much_of_the_tools_is_sent() -> None:
+    persona, _ = _persona()
+    async with talking(persona=persona) as (assistant, model):
+        await assistant.hears("which colour is the sky")
+        size = len(json.dumps(model.requests[0]["tools"], separators=(",", ":")))
+        assert f"0 earlier exchanges, 1 tool ({size} characters)" in assistant.why()
