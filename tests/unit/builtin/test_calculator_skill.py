@@ -167,6 +167,7 @@ def test_units_of_different_things_are_not_turned_into_each_other() -> None:
         ("2 nautical miles", (2, "nautical_mile")),
         ("2 hours and 30 minutes", (Fraction(5, 2), "hour")),
         ("5 feet 6 inches", (Fraction(11, 2), "foot")),
+        ("5 feet 6", (Fraction(11, 2), "foot")),
         ("5 feet 6 kilos", None),
         ("5 apples", None),
         ("3 celsius 4 celsius", None),
@@ -178,13 +179,32 @@ def test_a_quantity_is_read(text: str, quantity: tuple[Fraction, str] | None) ->
     assert reader().quantity(text) == (None if quantity is None else Quantity(Fraction(quantity[0]), quantity[1]))
 
 
+@pytest.mark.parametrize(
+    ("lang", "text", "result"),
+    [
+        ("en-US", "subtract 18 from 50", 32),
+        ("en-US", "add 15 and 27", 42),
+        ("en-US", "if i split 86 dollars between 4 people how much is that each", Fraction(43, 2)),
+        ("de-DE", "ziehe 18 von 50 ab", 32),
+        ("es-ES", "resta 18 de 50", 32),
+        ("fr-FR", "soustrais 18 de 50", 32),
+        ("it-IT", "sottrai 18 da 50", 32),
+        ("pt-PT", "subtrai 18 de 50", 32),
+    ],
+)
+def test_the_sign_may_stand_before_the_numbers(lang: str, text: str, result: Fraction) -> None:
+    tokens = reader(lang).sum(text)
+    assert tokens is not None
+    assert evaluate(tokens) == result
+
+
 @pytest.mark.parametrize("lang", LANGS)
 def test_every_language_has_words_for_all_units_and_signs(lang: str) -> None:
     forms = read_table(NAMES / lang / "units.txt")
     assert forms.keys() == UNITS.keys()
     assert all(len(words) >= 2 for words in forms.values())
     assert groups(CalculatorSkill.locale, "operator", lang).keys() == SIGNS.keys()
-    around = {"opener", "into", "one", "both", "dropped", "multiply", "divide", "by"}
+    around = {"opener", "into", "one", "both", "dropped", "multiply", "divide", "by", "forms"}
     assert around == read_table(NAMES / lang / "around.txt").keys()
 
 

@@ -97,8 +97,10 @@ def test_alone_it_stops_the_most_recent_skill_that_is_not_denied() -> None:
     assert isinstance(Stop().match(["stop"], "en-US", called("a").replace(blacklisted_skills=["a"])), Declined)
 
 
-def test_any_candidate_may_say_it() -> None:
-    claim = Stop().match(["stomp", "stop"], "en-US", Session("x"), around())
+async def test_any_candidate_may_say_it() -> None:
+    stop = Stop()
+    await begin(stop)
+    claim = stop.match(["stomp", "stop"], "en-US", Session("x"), around())
     assert isinstance(claim, Match)
     assert (claim.topic, claim.utterance) == ("stop:global_stop", "stop")
 
@@ -113,11 +115,13 @@ async def test_who_polls_does_it_later() -> None:
     assert claim.topic == "a:stop"
 
 
-def test_loosely_it_hears_more() -> None:
+async def test_loosely_it_hears_more() -> None:
     said = ["oh do stop it"]
-    assert Stop().match(said, "en-US", Session("x"), around()) is None
-    assert Stop().match(said, "en-US", Session("x"), around({"mode": "exact"})) is None
-    assert isinstance(Stop().match(said, "en-US", Session("x"), around({"mode": "loose"})), Match)
+    stop = Stop()
+    await begin(stop)
+    assert stop.match(said, "en-US", Session("x"), around()) is None
+    assert stop.match(said, "en-US", Session("x"), around({"mode": "exact"})) is None
+    assert isinstance(stop.match(said, "en-US", Session("x"), around({"mode": "loose"})), Match)
 
 
 def test_a_mode_that_is_none_is_named() -> None:

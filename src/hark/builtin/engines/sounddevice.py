@@ -34,7 +34,10 @@ def _device(library: Any, wanted: str, kind: str) -> Any:
     try:
         return library.query_devices(device, kind)
     except (ValueError, library.PortAudioError) as error:
-        names = "; ".join(_names(library, kind)) or "there are none"
+        names = "; ".join(_names(library, kind))
+        if not names:
+            remedy = "connect one; where there is one, this user may have to be in the group audio"
+            raise Unavailable(f"this machine has no {kind} device that can be used", remedy) from error
         which = f" {wanted!r}" if wanted else ""
         raise Unavailable(f"there is no {kind} device{which}: {error}", f"name one of these: {names}") from error
 

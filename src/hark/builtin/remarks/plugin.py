@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,7 @@ from hark.model import Timer
 from hark.model.lang import resolve
 from hark.plugins import Message, Plugin, Session
 from hark.spec import topics
-from hark.spec.names import REMARK
+from hark.spec.names import REMARK, SAID
 
 _PENDING: Final = 1_000
 """Turns whose end marker is awaited, and languages that are remembered."""
@@ -21,6 +22,8 @@ _STOPPED: Final = frozenset({"the handler was stopped", "the assistant was shut 
 """Errors that are no failures: the user or the operator wanted it so."""
 _PATIENCE: Final = 2.0
 """Seconds after which an end marker that has not come is not waited for."""
+_OF_OVOS: Final = re.compile(r"(?:ovos-skill-|skill-ovos-|skill-)(.+?)(?:\.[^.]+)?")
+"""The id of a skill of OVOS: what it is for, and its author."""
 
 
 class PendingRemark(NamedTuple):
@@ -95,7 +98,8 @@ class Remarks(Plugin):
         if lang is None:
             lang = resolve(None, message.session or Session(), self.host.langs, self.host.lang)
         remark: PendingRemark | None = None
-        if self.settings.failures and message.data.get("exception") not in _STOPPED:
+        is_failure = message.data.get("exception") not in _STOPPED
+        if self.settings.failures and is_failure and SAID not in message.context:
             remark = PendingRemark(message, "failed", lang, {"skill": _spoken_name(skill_id)})
         self._later(message, remark)
 
@@ -132,8 +136,10 @@ class Remarks(Plugin):
 
 
 def _spoken_name(skill_id: str) -> str:
-    """The id of a skill as it is said: `my_timer.skill` is "my timer"."""
-    return skill_id.removesuffix(".skill").replace("_", " ").replace("-", " ").replace(".", " ")
+    """The id of a skill as it is said: `my_timer.skill` is "my timer", `ovos-skill-ip.openvoiceos` is "ip"."""
+    found = _OF_OVOS.fullmatch(skill_id)
+    name = found[1] if found is not None else skill_id.removesuffix(".skill")
+    return name.replace("_", " ").replace("-", " ").replace(".", " ")
 
 
 @cache

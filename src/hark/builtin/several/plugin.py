@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from hark.builtin.candidates import explained_words
+from hark.intents import words
 from hark.intents.locale import Locale, MissingResource
 from hark.intents.text import EDGES
 from hark.plugins import Declined, Match, Message, PipelinePlugin, Round, Session, Turn, handles
@@ -21,9 +22,11 @@ _MARK: Final = "hark_part"
 _NOT_OF_A_PART: Final = ("skill_id", "pipeline_id", "utterance_id")
 """Context keys of the whole that are not of its parts."""
 _SEVERAL: Final = "several"
+_CLEAR: Final = 2
+"""A part is clearly a command if so many of its words are words of a sentence of its intent, outside its slots."""
 
 Phrases = Mapping[str, Sequence[tuple[str, ...]]]
-"""Conjunctions by their first word, the longest first."""
+"""Phrases by their first word, the longest first."""
 
 
 class Several(PipelinePlugin):
@@ -31,7 +34,8 @@ class Several(PipelinePlugin):
 
     Its handler says the parts one after the other: each is an utterance with an end marker of its own, and the next
     begins when that has come. An utterance that fits one intent as it is written stays whole, unless its first part
-    fits more words of a sentence: "add milk and eggs" is one command, "add milk to my list and tell me a joke" is two.
+    fits more words of a sentence, or its further parts are clearly commands: "add milk and eggs" is one command, "add
+    milk to my list and tell me a joke" is two. Behind words such as "say" and "remind me" all stays together.
     """
 
     id = "several"
@@ -73,11 +77,25 @@ class Several(PipelinePlugin):
                 reason = reason or "its parts are no commands"
                 continue
             whole = round.would_match(utterance, strict=True)
-            if whole is not None and explained_words(whole, lang) >= explained_words(parts[0], lang):
+            if whole is not None and self._fits_better(whole, parts, round, lang):
                 return Declined(f"{whole.topic} fits all of it")
             texts = {f"part_{number}": part.utterance for number, part in enumerate(parts, 1)}
             return self.claim(_SEVERAL, lang=lang, utterance=utterance, slots=texts)
         return Declined(reason) if reason else None
+
+    def _fits_better(self, whole: Match, parts: Sequence[Match], round: Round, lang: str) -> bool:
+        """Whether one command fits the whole better than the parts do.
+
+        Its slots may have taken a command: "set a timer for five minutes and lock the door". So it does not if each
+        further part is clearly a command, unless what stands before them may be followed by anything.
+        """
+        own = [explained_words(part, lang) for part in parts]
+        if explained_words(whole, lang) < own[0]:
+            return False
+        if explained_words(whole, lang) >= sum(own) or _keeps_together(parts[0].utterance, lang):
+            return True
+        further = [round.would_match(part.utterance, strict=True) for part in parts[1:]]
+        return any(part is None or explained_words(part, lang) < _CLEAR for part in further)
 
     def _parts(
         self, tokens: list[str], start: int, places: Sequence[tuple[int, int]], most: int, round: Round, lang: str
@@ -139,7 +157,7 @@ def _text(tokens: Sequence[str]) -> str:
 
 def _places(utterance: str, lang: str) -> list[tuple[int, int]]:
     """Where conjunctions begin and end, in tokens; not at the edges of the utterance."""
-    known = _conjunctions(lang)
+    known = _phrases("conjunction", lang)
     said = [token.strip(EDGES) for token in utterance.casefold().split()]
     if known.keys().isdisjoint(said[1:-1]):
         return []
@@ -153,11 +171,17 @@ def _places(utterance: str, lang: str) -> list[tuple[int, int]]:
     return places
 
 
+def _keeps_together(text: str, lang: str) -> bool:
+    """Whether a part has words after which anything may be meant."""
+    said = f" {' '.join(words(text, lang))} "
+    return any(f" {' '.join(phrase)} " in said for phrases in _phrases("whole", lang).values() for phrase in phrases)
+
+
 @lru_cache(maxsize=64)
-def _conjunctions(lang: str) -> Phrases:
+def _phrases(name: str, lang: str) -> Phrases:
     found: dict[str, list[tuple[str, ...]]] = {}
     try:
-        for phrase in sorted(_locale().phrases("conjunction", lang), key=len, reverse=True):
+        for phrase in sorted(_locale().phrases(name, lang), key=len, reverse=True):
             found.setdefault(phrase[0], []).append(phrase)
     except MissingResource:
         return {}

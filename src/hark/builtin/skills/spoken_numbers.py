@@ -12,7 +12,7 @@ _PLACES: Final = 6
 
 
 def number(text: str, lang: str) -> Fraction | None:
-    """The number that all of `text` is, or None. Number words need the extra `hark-voice[values]`, figures do not."""
+    """The number that all of `text` is, or None. Number words need `text2num`, figures do not."""
     # Imported on first use: the tables are large.
     from hark.builtin.values.language import tables_of
     from hark.builtin.values.numbers import number as value_of

@@ -13,10 +13,12 @@ from hark.builtin.candidates import is_decided, is_denied, is_denied_skill, will
 from hark.intents import words
 from hark.intents.locale import Locale, MissingResource, Renderer
 from hark.model import Frozen, converse
+from hark.model.frozen import EMPTY
 from hark.model.session_codec import Handler, Handlers
 from hark.plugins import Declined, Later, Match, Message, PipelinePlugin, Round, Session, Turn, handles
 from hark.plugins.pipeline import ANY_LANGUAGE
 from hark.spec import topics
+from hark.spec.names import NOTHING_STOPPED
 
 Kind = Literal["something", "everything"]
 
@@ -97,10 +99,10 @@ def _locale() -> Locale:
     return Locale(Path(__file__).parent / "locale")  # when it is first needed, not when this is imported
 
 
+_MOMENT: Final = 10.0
+"""Seconds after the end of a sound in which a stop is about that sound."""
 _STOP = "stop"
 _GLOBAL = "global_stop"
-_IDLE = "idle"
-"""The slot that says that nothing is known to be under way in the session."""
 
 
 class Stop(PipelinePlugin):
@@ -123,18 +125,23 @@ class Stop(PipelinePlugin):
     settings: Settings
 
     def __init__(self) -> None:
-        self._sounding: dict[str, None] = {}
-        """Sessions in which something is heard at the moment."""
+        self._sounding: dict[str, float | None] = {}
+        """Sessions in which something is heard at the moment (None), or was: when that ended."""
         self._ringing: dict[str, set[str]] = {}
         """The scheduled calls that run, by session."""
 
     async def start(self) -> None:
-        self.dialogs = Renderer(_locale(), self.host.lang)
+        self._renderer = Renderer(_locale(), self.host.lang)
         self.host.on(topics.AUDIO_OUTPUT_STARTED, self._sound_started)
-        self.host.on(topics.AUDIO_OUTPUT_ENDED, lambda message: self._sounding.pop(message.session_id, None))
+        self.host.on(topics.AUDIO_OUTPUT_ENDED, self._sound_ended)
         self.host.on(topics.SCHEDULED_CALL, self._scheduled)
 
+    def _sound_ended(self, message: Message) -> None:
+        if message.session_id in self._sounding:
+            self._sounding[message.session_id] = self.host.clock.monotonic()
+
     def _sound_started(self, message: Message) -> None:
+        self._sounding.pop(message.session_id, None)
         self._sounding[message.session_id] = None
         if len(self._sounding) > _MOST_SOUNDING:
             del self._sounding[next(iter(self._sounding))]
@@ -164,10 +171,8 @@ class Stop(PipelinePlugin):
         if kind == "something" and self._is_followed_up(said, session, running, round):
             return Declined("the skill that was active last has an intent for this")
         if kind == "everything" or not running:
-            here = session.session_id
-            is_silent = here not in self._sounding and here not in self._ringing
-            is_idle = kind == "something" and session.response_mode is None and is_silent
-            return self._stop_everything(said, lang, session, round, is_idle=is_idle)
+            slots = self._idle(lang, session) if kind == "something" else EMPTY
+            return self._stop_everything(said, lang, session, round, slots)
         if round is None:
             allowed = [one for one in converse.by_recency(running) if not is_denied(session, one.skill_id, _STOP)]
             return self._stop_one(allowed, said, lang, session)
@@ -176,21 +181,33 @@ class Stop(PipelinePlugin):
     def _is_followed_up(self, said: str, session: Session, running: Handlers, round: Round | None) -> bool:
         """Whether "cancel it" takes back what was asked for last: nothing is to be heard that could be stopped, and the
         skill that was active last has an intent for just these words."""
-        here = session.session_id
-        if round is None or not running or session.response_mode is not None:
-            return False
-        if here in self._sounding or here in self._ringing:
+        if round is None or not running or not self._is_quiet(session):
             return False
         match = round.would_match(said, strict=True)
         return match is not None and match.skill_id == converse.by_recency(running)[0].skill_id
 
-    @handles(_GLOBAL)
-    def everything(self, turn: Turn) -> None:
-        """Tell all skills to stop what they do in this session."""
-        turn.emit(topics.STOP)
-        if _IDLE in turn.slots and self.settings.answers:
+    def _is_quiet(self, session: Session) -> bool:
+        """Whether nothing is heard, rings or waits for an answer in a session."""
+        here = session.session_id
+        return session.response_mode is None and self._sounding.get(here, 0.0) is not None and here not in self._ringing
+
+    def _was_just_heard(self, session: Session) -> bool:
+        """Whether something was heard a moment ago: a wake word ends it before the stop is understood."""
+        ended = self._sounding.get(session.session_id)
+        return ended is not None and self.host.clock.monotonic() - ended < _MOMENT
+
+    def _idle(self, lang: str, session: Session) -> Frozen:
+        """The slot with what is to be said if nothing was under way, where that is known."""
+        if self.settings.answers and self._is_quiet(session) and not self._was_just_heard(session):
             with suppress(MissingResource):
-                turn.say("nothing")
+                return Frozen({NOTHING_STOPPED: self._renderer.render("nothing", lang).text})
+        return EMPTY
+
+    @handles(_GLOBAL)
+    def everything(self, turn: Turn) -> str | None:
+        """Ask all skills to stop what they do in this session."""
+        turn.emit(topics.STOP)
+        return turn.slots.get(NOTHING_STOPPED)
 
     async def _ask(self, round: Round, running: Handlers, said: str, lang: str, session: Session) -> Match | Declined:
         """Stop the most recent of the skills that say they can be stopped; if none does, the most recent of all."""
@@ -205,10 +222,13 @@ class Stop(PipelinePlugin):
             enough=lambda so_far: is_decided(order, so_far),
             look_after=None if order else 0.0,  # there is no answer to wait for
         )
-        busy = willing(answers)
-        return self._stop_one([one for one in allowed if one.skill_id in busy] or allowed, said, lang, session)
+        busy = [one for one in allowed if one.skill_id in willing(answers)]
+        slots = EMPTY if busy else self._idle(lang, session)
+        return self._stop_one(busy or allowed, said, lang, session, slots)
 
-    def _stop_one(self, running: Sequence[Handler], said: str, lang: str, session: Session) -> Match | Declined:
+    def _stop_one(
+        self, running: Sequence[Handler], said: str, lang: str, session: Session, slots: Frozen = EMPTY
+    ) -> Match | Declined:
         if not running:
             return Declined("this session denies every skill that could be stopped")
         target = running[0].skill_id
@@ -217,15 +237,14 @@ class Stop(PipelinePlugin):
         mode = session.response_mode
         if mode is not None and mode.skill_id == target:
             updated = updated.without("response_mode")
-        return Match(target, _STOP, lang, said, updated_session=updated)
+        return Match(target, _STOP, lang, said, slots, updated_session=updated)
 
     def _stop_everything(
-        self, said: str, lang: str, session: Session, round: Round | None, *, is_idle: bool
+        self, said: str, lang: str, session: Session, round: Round | None, slots: Frozen
     ) -> Match | Declined:
         if is_denied(session, self.id, _GLOBAL, round):
             return Declined("this session may not stop everything")
         updated = session.without("active_handlers", "converse_handlers", "response_mode")
-        slots = Frozen({_IDLE: "yes"} if is_idle else {})
         return Match(self.id, _GLOBAL, lang, said, slots, updated_session=updated)
 
     def known_intents(self, session_id: str) -> list[dict[str, str]]:  # noqa: ARG002 - the same for all

@@ -56,9 +56,9 @@ def span(text: str, language: LanguageTables, tag: str) -> TimeSpan | None:
 
 def _length(found: re.Match[str], last: str, language: LanguageTables) -> tuple[float, Unit | None, float]:
     """Seconds, unit and count of one part; no unit when it is no part at this place."""
-    if found["bare"]:  # "one hour thirty"
+    if found["bare"]:  # "one hour thirty"; in "five minutes and one for ten", one is no second
         below, count = _BELOW.get(last), float(found["bare"])
-        return (count * SECONDS[below], below, count) if below and count < 60 else (0, None, 0)
+        return (count * SECONDS[below], below, count) if below and 1 < count < 60 else (0, None, 0)
     if found["unit"]:
         count = float(found["count"]) if found["count"][0].isdigit() else 1.0
         for half in (found["before"], found["behind"]):

@@ -46,7 +46,7 @@ def read(kind: Kind, text: str, lang: str, now: datetime, zone: tzinfo | None = 
     """The value of `text` in language `lang`, if all of it is one unambiguous value of this kind; else None.
 
     `now` is an aware datetime. Days and times are those of `zone`, or of this machine when there is none. Never
-    raises for any text or language. Number words need the extra `values`; figures, colours, yes and no do not.
+    raises for any text or language. Number words need `text2num`; figures, colours, yes and no do not.
     """
     code = lang.split("-")[0].lower()
     if len(text) > LONGEST or not text.strip() or code not in LANGUAGES:
@@ -90,7 +90,7 @@ def _read(kind: Kind, text: str, code: str, lang: str, now: datetime, zone: tzin
     return found
 
 
-MISSING: Final = "slots get no typed values, because text2num is not installed: %s"
+MISSING: Final = "no number, time or duration is understood in words, because text2num is not installed: %s"
 _MOST_SLOTS: Final = 32
 _MOMENTS: Final = ("when", "date", "time")
 
@@ -99,7 +99,7 @@ class Values(IntentTransformer):
     """Adds `<slot>.value` in canonical form and `<slot>.kind` for every slot whose whole text is one unambiguous value.
 
     One transformer for all kinds, because which kind a slot holds is one decision. It is quick, but for the first use
-    of a language or a time zone, which loads tables. Without the extra `values` it changes nothing and says so
+    of a language or a time zone, which loads tables. Without `text2num` it changes nothing and says so
     once.
     """
 
@@ -127,7 +127,7 @@ class Values(IntentTransformer):
     async def start(self) -> None:
         self._ready = available()
         if not self._ready:
-            self.host.log.info(MISSING, hints.install_extra("values"))
+            self.host.log.warning(MISSING, hints.install_extra("values"))
 
     def transform(self, match: Match, ctx: Ctx) -> Match:
         code = match.lang.split("-")[0].lower()

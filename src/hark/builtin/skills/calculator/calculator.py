@@ -41,6 +41,8 @@ SIGNS: Final[Mapping[str, str]] = {
 _DISCOUNT: Final = "percent_off"
 _VERBS: Final = {"*": "multiply", "/": "divide"}
 _NAMES: Final = Path(__file__).parent / "names"
+_BELOW: Final = {"foot": "inch", "pound": "ounce", "stone": "pound", "hour": "minute"}
+"""The unit of a number that follows one of these without a unit of its own."""
 _BARE: Final = frozenset("+-*/^()%r")
 _LONGEST: Final = 200
 _APART: Final = re.compile(
@@ -99,10 +101,11 @@ class Reader:
         self._dropped = Phrases(around, "dropped")
         self._verbs = {verb: sign for sign in ("*", "/") for verb in around.get(_VERBS[sign], ())}
         self._by = around.get("by", ())
+        self._forms = [_form(form) for form in around.get("forms", ())]
 
     def sum(self, text: str) -> list[Token] | None:
         """The numbers and signs of a sum with one sign at least; None when there are other words in it."""
-        tagged = self._signs.tag(self._between(self._opened(self._bare(_words(text)))))
+        tagged = self._signs.tag(self._between(self._in_order(self._opened(self._bare(_words(text))))))
         if all(sign is None for _, sign in tagged):
             return None  # most of what people say
         found: list[Token] = []
@@ -118,6 +121,15 @@ class Reader:
             else:
                 found += _parts(SIGNS.get(sign, sign))
         return found if self._flush(said, found) and len(found) > 1 else None
+
+    def _in_order(self, words: list[str]) -> list[str]:
+        """ "Subtract 5 from 20" with its sign between the numbers."""
+        said = " ".join(words)
+        for pattern, plain in self._forms:
+            found = pattern.fullmatch(said)
+            if found is not None:
+                return found.expand(plain).split()
+        return words
 
     def _between(self, words: list[str]) -> list[str]:
         """ "Multiply 6 by 9" with its sign between the numbers."""
@@ -139,7 +151,12 @@ class Reader:
                 return None
             found.append(Quantity(amount, unit))
             said = []
-        if said or not found:
+        if said and found and (below := _BELOW.get(found[-1].unit)):  # "five foot ten"
+            amount = self.amount(" ".join(said))
+            if amount is None:
+                return None
+            found.append(Quantity(amount, below))
+        elif said or not found:
             return None
         first = found[0].unit
         if len(found) > 1 and UNITS[first].kind == "temperature":
@@ -194,6 +211,14 @@ class Reader:
             found.append(value)
             said.clear()
         return True
+
+
+def _form(form: str) -> tuple[re.Pattern[str], str]:
+    """A pattern for words in an order of their own, and the same with the sign between the numbers."""
+    said, _, plain = form.partition("=")
+    pattern = re.escape(said.strip()).replace("\\ ", " ")
+    pattern = re.sub(r"\bA\b", "(?P<A>.+?)", re.sub(r"\bB\b", "(?P<B>.+)", pattern))
+    return re.compile(pattern), re.sub(r"\b([AB])\b", r"\\g<\1>", plain.strip())
 
 
 def _words(text: str) -> list[str]:

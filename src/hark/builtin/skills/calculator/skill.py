@@ -47,7 +47,7 @@ class CalculatorSkill(Skill):
     @intent(file="calculate")
     def calculate(self, turn: Turn) -> None:
         """A sum."""
-        said = self._answering.to(turn.utterance, turn.lang)
+        said = self.answer(turn.utterance, turn.lang, turn.session)
         self._say(turn, said or self._answering.to_sum(turn.slots["sum"], turn.lang))
 
     @intent(file="convert")

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from hark.builtin.skills.days import day_named
 from hark.builtin.skills.tables import Table, plain, read_table, table
 from hark.plugins import Turn
 from hark.plugins.home import zone_named
@@ -27,7 +28,21 @@ class Place(NamedTuple):
 def place(said: str, lang: str) -> Place | None:
     """The place with the name `said` in `lang`, or else in any language; None when there is none."""
     wanted = plain(said)
-    return _names(lang).get(wanted) or _everywhere().get(wanted)
+    found = _names(lang).get(wanted) or _everywhere().get(wanted)
+    return found or _place_in(wanted.split(), lang)
+
+
+def _place_in(words: list[str], lang: str) -> Place | None:
+    """A city with its country behind it: "sydney australia". Paris in Texas is another than the one that is known."""
+    for end in range(len(words) - 1, 0, -1):
+        city, country = place(" ".join(words[:end]), lang), place(" ".join(words[end:]), lang)
+        if city is not None and country is not None and _part_of_world(city) == _part_of_world(country):
+            return city
+    return None
+
+
+def _part_of_world(one: Place) -> str:
+    return one.zone.partition("/")[0]
 
 
 @lru_cache(maxsize=8)
@@ -92,6 +107,8 @@ class ClockSkill(Skill):
     def _tell_there(self, turn: Turn, what: str) -> None:
         turn.remember("asked", what, turns=_FOLLOWED)
         there = place(turn.slots["city"], turn.lang)
+        if there is None and what == "date" and self._tell_later(turn):
+            return
         if there is None:
             turn.say("unknown_place", city=turn.slots["city"])
             return
@@ -102,6 +119,16 @@ class ClockSkill(Skill):
             turn.say("no_zones", city=there.name)
             return
         self._tell(turn, what, now, there.name)
+
+    def _tell_later(self, turn: Turn) -> bool:
+        """Answer "what date is it in three weeks", whose words are those of a question about a place."""
+        before, _, _ = turn.utterance.casefold().rpartition(turn.slots["city"].casefold())
+        word = before.split()[-1:]
+        day = day_named(" ".join([*word, turn.slots["city"]]), turn.lang, turn.home.local(self.host.clock.wall()))
+        if day is None:
+            return False
+        self._tell(turn, "date", datetime.combine(day, datetime.min.time()))
+        return True
 
     def _tell(self, turn: Turn, what: str, now: datetime, city: str | None = None) -> None:
         lang, clock = turn.lang, turn.home.clock

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from hark.builtin.skills.days import day_named
@@ -60,6 +60,28 @@ class DatesSkill(Skill):
             length = turn.render("a_week") if weeks == 1 else turn.render("some_weeks", weeks=weeks)
             rest = [spoken_duration(days * _DAY, turn.lang)] if days else []
             turn.say("weeks", length=spoken_list([length, *rest], turn.lang))
+
+    @intent(file="hours_until")
+    def hours_until(self, turn: Turn) -> None:
+        """How long it is until a time of day, in hours and minutes."""
+        from hark.builtin.values.plugin import read  # its tables are large
+
+        now = self._now(turn)
+        said = turn.slots.get("time") or turn.utterance.rpartition(" ")[2]
+        when = read("time", said, turn.lang, now, now.tzinfo)
+        if isinstance(when, time):
+            due = datetime.combine(now.date(), when, now.tzinfo)
+            when = due if due > now else due + timedelta(days=1)
+        if isinstance(when, datetime) and when > now:
+            left = (when - now).total_seconds()
+            turn.say("hours", duration=spoken_duration(left - left % 60 or left, turn.lang))
+            return
+        day = day_named(said, turn.lang, now)
+        if day is None:
+            turn.say("unknown_day", day=said)
+            return
+        hours = round((datetime.combine(day, time(), now.tzinfo) - now).total_seconds() / 3600)
+        turn.say("hours", duration=spoken_duration(max(hours, 0) * 3600.0, turn.lang))
 
     @intent(file="is_it")
     def is_it(self, turn: Turn) -> None:
@@ -128,16 +150,19 @@ class DatesSkill(Skill):
         day = day_named(turn.slots["day"], turn.lang, now)
         if day is None:
             turn.say("unknown_day", day=turn.slots["day"])
-        elif (day - now.date()).days > _WEEK and self._is_past(turn):
+        elif day.year == now.year and self._says(turn, "next_year"):
+            later = day_named(turn.slots["day"], turn.lang, now.replace(year=now.year + 1, month=1, day=1))
+            return later if later is not None and later.year == now.year + 1 else day
+        elif (day - now.date()).days > _WEEK and self._says(turn, "past"):
             before = day_named(turn.slots["day"], turn.lang, now - _YEAR)
             return before if before is not None and before < day else day
         return day
 
-    def _is_past(self, turn: Turn) -> bool:
-        """Whether the question is about a day that is over: "what day was"."""
+    def _says(self, turn: Turn, name: str) -> bool:
+        """Whether a phrase of a vocabulary was said: "what day was", "next year"."""
         said = set(turn.utterance.casefold().split())
         try:
-            return any(set(phrase) <= said for phrase in self.locale.phrases("past", turn.lang))
+            return any(set(phrase) <= said for phrase in self.locale.phrases(name, turn.lang))
         except MissingResource:
             return False
 

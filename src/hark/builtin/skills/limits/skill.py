@@ -14,7 +14,19 @@ from hark.skills import Skill, intent
 _NAMES: Final = Path(__file__).parent / "names"
 _PRIORITY: Final = 96
 """After every fallback that may help: a skill for lights or music never has to fight this one."""
-_SUBJECTS: Final = ("calls", "home", "music", "messages", "news", "orders", "calendar", "phone", "navigation")
+_SUBJECTS: Final = (
+    "stories",
+    "calls",
+    "home",
+    "music",
+    "messages",
+    "news",
+    "orders",
+    "calendar",
+    "phone",
+    "navigation",
+    "other",
+)
 
 _Forms = Mapping[str, Sequence[tuple[str, ...]]]
 """Alternatives, each of parts that all have to be said, by the first word of the first part."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Final
 
@@ -42,6 +43,13 @@ def _bare(text: str, leading: Sequence[str]) -> str:
         if bare.casefold().startswith(elided) and len(bare) > len(elided):
             bare = bare[len(elided) :]
     return bare
+
+
+def _apart(item: str, goods: AbstractSet[str], compounds: AbstractSet[str]) -> list[str]:
+    """The goods of an enumeration without commas: in "milk bread and eggs", "milk bread" is two things."""
+    words = item.split()
+    are_goods = len(words) > 1 and all(word.casefold() in goods for word in words)
+    return words if are_goods and item.casefold() not in compounds else [item]
 
 
 def without(items: Sequence[str], gone: Iterable[str]) -> tuple[list[str], list[str], list[str]]:
@@ -113,6 +121,11 @@ class ShoppingSkill(Skill):
             turn.say("removed", items=_joined(turn, taken), list=_spoken(key, turn.lang))
         if missing or not named:
             self._say_of(turn, "not_there", missing or [turn.slots["items"]], key)
+
+    @intent(file="remove_more", requires=("talked_about",))
+    def remove_more(self, turn: Turn) -> None:
+        """Take more off the list, once it is talked about."""
+        self.remove(turn)
 
     @intent(file="bought")
     def bought(self, turn: Turn) -> None:
@@ -262,7 +275,11 @@ class ShoppingSkill(Skill):
         return fresh, key not in lists
 
     def _items(self, turn: Turn, text: str) -> list[str]:
-        return items_of(text, self._words("joining", turn), self._words("leading", turn))
+        items = items_of(text, self._words("joining", turn), self._words("leading", turn))
+        if len(items) < 2:
+            return items
+        goods, compounds = (set(self._words(name, turn)) for name in ("goods", "compound"))
+        return [part for item in items for part in _apart(item, goods, compounds)]
 
     def _words(self, name: str, turn: Turn) -> Sequence[str]:
         return self.locale.find(Role.VOCABULARY, name, turn.lang).samples(Role.VOCABULARY, name)

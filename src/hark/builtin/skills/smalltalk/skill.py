@@ -78,6 +78,26 @@ class SmallTalkSkill(Skill):
         """What the assistant is."""
         turn.say("are_you_human")
 
+    @intent(file="opinion")
+    def opinion(self, turn: Turn) -> None:
+        """What the assistant likes."""
+        turn.say("opinion")
+
+    @intent(file="mood")
+    def mood(self, turn: Turn) -> None:
+        """A bad day of the user."""
+        turn.say("mood")
+
+    @intent(file="wishes")
+    def wishes(self, turn: Turn) -> None:
+        """Good wishes."""
+        turn.say("wishes")
+
+    @intent(file="who_am_i")
+    def who_am_i(self, turn: Turn) -> None:
+        """What the assistant knows of the user."""
+        turn.say("who_am_i")
+
     @intent(file="where_are_you")
     def where_are_you(self, turn: Turn) -> None:
         """Where the assistant is."""

@@ -32,6 +32,8 @@ _AGAIN: Final = 30.0
 """Seconds from one ring to the next."""
 _ROUNDS: Final[Mapping[ItemKind, int]] = {"timer": 20, "alarm": 20, "reminder": 3}
 """How often something rings at most: the user may be away."""
+_MOST_AT_ONCE: Final = 5
+"""Timers that one sentence sets."""
 _LATE: Final = timedelta(minutes=10)
 """What is later than this is reported, and does not ring any more."""
 _SNOOZE: Final = timedelta(minutes=9)
@@ -87,27 +89,48 @@ class TimersSkill(Skill):
         await self._start(turn, await self._corrected(turn, "timer"))
 
     async def _start(self, turn: Turn, number: str = "") -> None:
-        length, _ = await self._duration(turn, turn.utterance)
+        length, rest = await self._duration(turn, turn.utterance)
         if length is None:
             answer = await turn.ask(turn.render("how_long"), retries=1, check=lambda said: self._has_length(turn, said))
             if answer is None:
                 turn.say("kept")
                 return
             length, _ = await self._duration(turn, answer)
+        elif self._says_several(turn) and (second := (await self._duration(turn, rest))[0]) is not None:
+            await self._start_several(turn, [length, second], rest)
+            return
         if length is None or not timedelta(seconds=1) <= length <= _FARTHEST:
             turn.say("unclear" if length is None else "too_long")
             return
         name = self._name(turn)
-        seconds = length.total_seconds()
-        data = {"kind": "timer", "name": name, "seconds": seconds}
+        data = {"kind": "timer", "name": name, "seconds": length.total_seconds()}
         number = number or _new_id("timer")
         turn.remember(_SET, number, turns=_FOLLOWED)
         await self.schedules.add("ring", id=number, after=length, data=data, turn=turn)
-        said = said_length(turn, seconds)
-        if name:
-            turn.say("timer_set_named", name=_capital(name), duration=said)
-        else:
-            turn.say("timer_set", duration=said)
+        self._say_set(turn, name, length)
+
+    def _says_several(self, turn: Turn) -> bool:
+        """Whether the user asks for more than one timer: "set two timers, five and ten minutes"."""
+        spoken = set(turn.utterance.casefold().split())
+        return any(set(phrase) <= spoken for phrase in self._phrases(turn)("timers"))
+
+    async def _start_several(self, turn: Turn, lengths: list[timedelta], rest: str) -> None:
+        while len(lengths) < _MOST_AT_ONCE:
+            _, rest = await self._duration(turn, rest)
+            length, _ = await self._duration(turn, rest)
+            if length is None:
+                break
+            lengths.append(length)
+        if not all(timedelta(seconds=1) <= length <= _FARTHEST for length in lengths):
+            turn.say("too_long")
+            return
+        for length in lengths:
+            data = {"kind": "timer", "name": "", "seconds": length.total_seconds()}
+            number = _new_id("timer")
+            turn.remember(_SET, number, turns=_FOLLOWED)
+            await self.schedules.add("ring", id=number, after=length, data=data, turn=turn)
+        said = [said_length(turn, length.total_seconds()) for length in lengths]
+        turn.say("timers_set", durations=spoken_list(said, turn.lang))
 
     @intent(file="another", requires=(_SET,))
     @_reported
@@ -133,16 +156,47 @@ class TimersSkill(Skill):
         if one is None:
             turn.say("kept")
         elif one.data["kind"] == "timer":
-            length, _ = await self._duration(turn, turn.utterance)
-            if length is None:
-                turn.say("unclear")
-                return
-            data = {**one.data, "seconds": length.total_seconds()}
-            await self.schedules.add("ring", id=one.id, after=length, data=data, context=one.context)
-            turn.remember(_SET, one.id, turns=_FOLLOWED)
-            turn.say("timer_set", duration=said_length(turn, length.total_seconds()))
+            await self._change_length(turn, one, turn.utterance)
         else:
             await self._move(turn, one)
+
+    @intent(file="change_timer")
+    @_reported
+    async def change_timer(self, turn: Turn) -> None:
+        """Another length for a timer."""
+        timer = await self._one(turn, "timer")
+        if timer is not None:
+            await self._change_length(turn, timer, turn.slots.get("duration", ""))
+
+    @intent(file="restart")
+    @_reported
+    async def restart(self, turn: Turn) -> None:
+        """Let a timer run from its beginning."""
+        timer = await self._one(turn, "timer")
+        if timer is not None:
+            await self._run(turn, timer, timedelta(seconds=timer.data["seconds"]))
+
+    async def _change_length(self, turn: Turn, timer: ScheduledCall, said: str) -> None:
+        length, _ = await self._duration(turn, said)
+        if length is None:
+            turn.say("unclear")
+        else:
+            await self._run(turn, timer, length)
+
+    async def _run(self, turn: Turn, timer: ScheduledCall, length: timedelta) -> None:
+        """Let a timer run for so long from now on, paused or not."""
+        data = {key: value for key, value in timer.data.items() if key != "paused"}
+        data["seconds"] = length.total_seconds()
+        await self.schedules.add("ring", id=timer.id, after=length, data=data, context=timer.context)
+        turn.remember(_SET, timer.id, turns=_FOLLOWED)
+        self._say_set(turn, timer.data.get("name", ""), length)
+
+    def _say_set(self, turn: Turn, name: str, length: timedelta) -> None:
+        said = said_length(turn, length.total_seconds())
+        if name:
+            turn.say("timer_set_named", name=_capital(name), duration=said)
+        else:
+            turn.say("timer_set", duration=said)
 
     @intent(file="cancel_it", requires=(_SET,))
     @_reported
@@ -262,6 +316,16 @@ class TimersSkill(Skill):
             await self._reschedule(timer, left, keep_paused=False)
             turn.say("resumed", left=said_length(turn, left.total_seconds()))
 
+    @intent(file="pause_it", requires=(_SET,))
+    async def pause_it(self, turn: Turn) -> None:
+        """Stop the time of the timer that was set just now."""
+        await self.pause(turn)
+
+    @intent(file="resume_it", requires=(_SET,))
+    async def resume_it(self, turn: Turn) -> None:
+        """Let the time of that timer go on."""
+        await self.resume(turn)
+
     @intent(file="cancel_timer")
     @_reported
     async def cancel_timer(self, turn: Turn) -> None:
@@ -276,8 +340,7 @@ class TimersSkill(Skill):
         """Set an alarm, once or on days of the week, or ask when."""
         # "An alarm for nine" is the next nine there is; one who wants to be woken at nine is asleep before.
         soonest = "alarm" in turn.utterance.casefold()
-        said = turn.slots.get("when") or (turn.utterance if "time" in turn.slots else "")
-        when = await self._when(turn, said, bare=True, soonest=soonest)
+        when = await self._when(turn, turn.utterance, bare=True, soonest=soonest)
         if when.at is None and when.daily is None:
             when = await self._ask_when(turn, "what_time", when, bare=True)
         await self._set(turn, "alarm", "", when, await self._corrected(turn, "alarm"))
@@ -286,11 +349,7 @@ class TimersSkill(Skill):
     @_reported
     async def change_alarm(self, turn: Turn) -> None:
         """Another time for an alarm."""
-        alarms = await self._items(turn, "alarm")
-        if not alarms:
-            turn.say("no_alarm")
-            return
-        alarm = alarms[0] if len(alarms) == 1 else await self._ask_which(turn, alarms)
+        alarm = await self._one(turn, "alarm")
         if alarm is not None:
             await self._move(turn, alarm)
 
@@ -312,7 +371,7 @@ class TimersSkill(Skill):
     @_reported
     async def set_reminder(self, turn: Turn) -> None:
         """Remind the user of something at some time; ask for what is missing."""
-        when = await self._when(turn, self._said(turn), soonest=True)
+        when = await self._when(turn, self._said(turn), soonest=True, awake=True)
         name = self._bare(turn, as_said(when.rest, turn.utterance), "connector")
         if not name:
             answer = await turn.ask(turn.render("what"), retries=1)
@@ -321,11 +380,19 @@ class TimersSkill(Skill):
                 turn.say("kept")
                 return
         if when.at is None and when.daily is None and when.day is None:
-            when = await self._ask_when(turn, "when", when, soonest=True, bare=True)
+            when = await self._ask_when(turn, "when", when, soonest=True, bare=True, awake=True)
         if when.day is not None:
             now = self._now(turn)
             when = When(at=datetime.combine(when.day, datetime.min.time(), now.tzinfo).replace(hour=_MORNING))
         await self._set(turn, "reminder", name, when, await self._corrected(turn, "reminder"))
+
+    @intent(file="change_reminder")
+    @_reported
+    async def change_reminder(self, turn: Turn) -> None:
+        """Another time for a reminder."""
+        reminder = await self._one(turn, "reminder")
+        if reminder is not None:
+            await self._move(turn, reminder)
 
     @intent(file="list_reminders")
     @_reported
@@ -591,6 +658,8 @@ class TimersSkill(Skill):
                 left = timedelta(seconds=round((when.at - now).total_seconds()))
                 await self.schedules.add("ring", id=number, after=left, data=data, turn=turn)
                 said = turn.render("when_in", duration=said_length(turn, left.total_seconds()))
+                if kind == "alarm":  # one who sleeps wants to know the hour
+                    said = said_moment(turn, when.at, now)
             else:
                 await self.schedules.add("ring", id=number, at=when.at, data=data, turn=turn)
                 said = said_moment(turn, when.at, now)
@@ -617,18 +686,18 @@ class TimersSkill(Skill):
         return max(due - self.host.clock.wall(), 0.0)
 
     async def _ask_when(
-        self, turn: Turn, question: str, known: When, *, bare: bool = False, soonest: bool = False
+        self, turn: Turn, question: str, known: When, *, bare: bool = False, soonest: bool = False, awake: bool = False
     ) -> When:
         """Ask for the time; the days that were said before count."""
 
         def fits(said: str) -> bool:
-            when = self._read_when(turn, said, bare, soonest)
+            when = self._read_when(turn, said, bare, soonest, awake)
             return when.at is not None or when.daily is not None or when.day is not None
 
         answer = await turn.ask(turn.render(question), retries=1, check=fits)
         if answer is None:
             return When()
-        found = await self._when(turn, answer, bare=bare, soonest=soonest)
+        found = await self._when(turn, answer, bare=bare, soonest=soonest, awake=awake)
         if found.at is not None and known.days:
             return When(daily=found.at.time().replace(tzinfo=None), days=known.days)
         if found.at is not None and known.day is not None:
@@ -648,14 +717,25 @@ class TimersSkill(Skill):
     def _has_length(self, turn: Turn, text: str) -> bool:
         return find_duration(text, turn.lang, self._now(turn))[0] is not None
 
-    async def _when(self, turn: Turn, text: str, *, bare: bool = False, soonest: bool = False) -> When:
-        return await asyncio.to_thread(self._read_when, turn, text, bare, soonest)
+    async def _when(
+        self, turn: Turn, text: str, *, bare: bool = False, soonest: bool = False, awake: bool = False
+    ) -> When:
+        return await asyncio.to_thread(self._read_when, turn, text, bare, soonest, awake)
 
-    def _read_when(self, turn: Turn, text: str, bare: bool, soonest: bool) -> When:
+    def _read_when(self, turn: Turn, text: str, bare: bool, soonest: bool, awake: bool) -> When:
         now = self._now(turn)
         zone = now.tzinfo or UTC
-        soonest = soonest and turn.home.clock == 12
-        return find_when(text, turn.lang, now, zone, self._phrases(turn), bare=bare, soonest=soonest)
+        by_halves = turn.home.clock == 12
+        return find_when(
+            text,
+            turn.lang,
+            now,
+            zone,
+            self._phrases(turn),
+            bare=bare,
+            soonest=soonest and by_halves,
+            awake=awake and by_halves,
+        )
 
     def _now(self, turn: Turn) -> datetime:
         return local_now(turn, self.host.clock.wall())

@@ -22,6 +22,8 @@ Phrases = Callable[[str], frozenset[tuple[str, ...]]]
 
 _LONGEST: Final = 9
 """Words that a time has at most."""
+_FIRST_HOUR: Final = 7
+"""Until this hour in the morning most people are asleep."""
 _A_WHILE: Final = timedelta(minutes=7)
 _EDGES: Final = ",.!?;:¿¡\"'"
 _REPEATS: Final[tuple[tuple[str, tuple[Weekday, ...]], ...]] = (
@@ -51,10 +53,18 @@ class When(NamedTuple):
 
 
 def find_when(
-    text: str, lang: str, now: datetime, zone: tzinfo, phrases: Phrases, *, bare: bool = False, soonest: bool = False
+    text: str,
+    lang: str,
+    now: datetime,
+    zone: tzinfo,
+    phrases: Phrases,
+    *,
+    bare: bool = False,
+    soonest: bool = False,
+    awake: bool = False,
 ) -> When:
     """The time in a sentence. With `bare` a number at its end may be an hour: "six". With `soonest`, "at nine" is
-    nine in the evening if that comes first.
+    nine in the evening if that comes first. With `awake`, "tomorrow at two" is two in the afternoon.
     """
 
     def value(kind: Kind) -> Callable[[str], object]:
@@ -68,18 +78,16 @@ def find_when(
         # "Tomorrow remind me to call mum at nine": the day is elsewhere.
         second, _, other = _longest(rest, value("date"))
         if type(second) is date:
-            return When(at=datetime.combine(second, first, zone), rest=" ".join(other))
+            first, rest = datetime.combine(second, first, zone), other
     elif type(first) is date:
-        second, _, other = _longest(rest, value("when"))
-        if second is None and bare:  # "six tomorrow"
-            second, _, other = _longest(rest, value("time"))
-        if isinstance(second, time):
-            first, rest = datetime.combine(first, second, zone), other
+        first, said, rest = _with_time(first, said, rest, value, bare, zone)
     left = " ".join(rest)
     if days:
         moment = first.timetz().replace(tzinfo=None) if isinstance(first, datetime) else first
         return When(daily=_in_part(moment, part), days=days, rest=left)
     if isinstance(first, datetime):
+        if awake:
+            first = _awake(first, said, value("time"))
         # What moves with the clock was said as a time from now.
         moved = read("when", said, lang, now + _A_WHILE, zone)
         return When(at=first, is_relative=moved == first + _A_WHILE, rest=left)
@@ -89,6 +97,16 @@ def find_when(
             moments.append(later)
         return When(at=_next(moments, now, zone), rest=left)
     return When(day=first if isinstance(first, date) else None, rest=left)
+
+
+def _with_time(
+    day: date, said: str, rest: list[str], value: Callable[[Kind], Callable[[str], object]], bare: bool, zone: tzinfo
+) -> tuple[object, str, list[str]]:
+    """A day with the time of day that is said elsewhere in the sentence; the day alone when there is none."""
+    moment, at, other = _longest(rest, value("when"))
+    if moment is None and bare:  # "six tomorrow"
+        moment, at, other = _longest(rest, value("time"))
+    return (datetime.combine(day, moment, zone), at, other) if isinstance(moment, time) else (day, said, rest)
 
 
 def find_duration(text: str, lang: str, now: datetime) -> tuple[timedelta | None, str]:
@@ -191,6 +209,14 @@ def _in_part(moment: object, part: str) -> time | None:
     if not isinstance(moment, time):
         return None
     return moment.replace(hour=moment.hour + 12) if part == "evening" and moment.hour < 12 else moment
+
+
+def _awake(moment: datetime, said: str, value: Callable[[str], object]) -> datetime:
+    """`moment`, in the afternoon where it was said as an hour before seven, and as that of either half of the day."""
+    if not 1 <= moment.hour < _FIRST_HOUR:
+        return moment
+    later = value(f"{said} pm")
+    return moment.replace(hour=later.hour) if isinstance(later, time | datetime) else moment
 
 
 def _next(moments: Sequence[time], now: datetime, zone: tzinfo) -> datetime:

@@ -62,12 +62,14 @@ class VolumeSkill(Skill):
     @intent(file="set")
     def set(self, turn: Turn) -> None:
         """To a level, in percent or from one to ten."""
-        wanted = number_in(turn.slots["level"], turn.lang)
+        wanted = number_in(turn.slots["level"].rstrip("% "), turn.lang)
         if wanted is None or not 0 <= wanted <= 100:
             turn.say("no_level")
             return
-        by_ten = wanted <= _OF_TEN and "%" not in turn.utterance and not self._says_percent(turn)
-        self._set(turn, round(wanted * 10 if by_ten else wanted))
+        if "%" in turn.utterance or self._says_percent(turn) or wanted > _OF_TEN:
+            self._set(turn, round(wanted))
+        else:
+            self._set(turn, round(wanted * (100 if 0 < wanted < 1 else 10)))  # "half", "five"
 
     @intent(file="loudest")
     def loudest(self, turn: Turn) -> None:
