@@ -5,6 +5,9 @@ new process. The two take turns, and which one is first changes from round to ro
 does hits both. One run of each comes before and does not count: it compiles what is imported. Both run from copies in a
 temporary folder: a tree that is also installed in the Python used would need half a megabyte less than the other.
 
+With `--whole` it is the assistant as installed, with all default plugins and skills: both trees run `whole_side.py` of
+the tree this file is in.
+
 Prints the medians over the rounds, the ratio new/old of these medians, that of the best runs (on a busy machine the one
 to trust), and the lowest and highest ratio of one round. New is the tree this file is in, unless `--new` names another.
 """
@@ -48,11 +51,15 @@ FIGURES = (
 class Checkout:
     """A copy of a tree's sources and benchmarks."""
 
-    def __init__(self, root: Path, copy: Path, python: str, arguments: list[str]) -> None:
+    def __init__(self, root: Path, copy: Path, python: str, arguments: list[str], *, whole: bool) -> None:
         self.root = copy
         for folder in ("src", "benchmarks"):
             shutil.copytree(root / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", ".*"))
-        self._command = [python, str(self.root / "benchmarks" / "hark_side.py"), *arguments]
+        if whole:
+            for name in ("whole_side.py", "hark_side.py", "workload.py"):
+                shutil.copy(HERE / name, copy / "benchmarks" / name)
+        program = "whole_side.py" if whole else "hark_side.py"
+        self._command = [python, str(self.root / "benchmarks" / program), *arguments]
         self._environment = {**os.environ, "PYTHONPATH": str(self.root / "src")}
         self._environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else every start would compile what it imports
         used = self._run([python, "-c", "import hark; print(hark.__file__)"]).strip()
@@ -103,15 +110,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--turns", type=int, default=1_500, help="turns of each kind in one run")
     parser.add_argument("--skills", type=int, default=1)
+    parser.add_argument("--whole", action="store_true", help="all default plugins and skills instead of one matcher")
     parser.add_argument("--limit", type=float, default=1.05, help="ratios above this are marked")
     parser.add_argument("--python", default=sys.executable, help="runs both; has what Hark depends on")
     options = parser.parse_args()
-    arguments = ["--skills", str(options.skills), "--turns", str(options.turns)]
+    arguments = ["--turns", str(options.turns)] + ([] if options.whole else ["--skills", str(options.skills)])
     print(f"new {options.new.resolve()}\nold {options.old.resolve()}")
-    print(f"{options.rounds} rounds, {options.turns} turns of each kind, {options.skills} skills\n", flush=True)
+    skills = "all default" if options.whole else options.skills
+    print(f"{options.rounds} rounds, {options.turns} turns of each kind, {skills} skills\n", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         new, old = (
-            Checkout(root, Path(folder, name).resolve(), options.python, arguments)
+            Checkout(root, Path(folder, name).resolve(), options.python, arguments, whole=options.whole)
             for root, name in ((options.new, "new"), (options.old, "old"))
         )
         pairs = rounds(new, old, options.rounds)

@@ -20,6 +20,7 @@ import tempfile
 import time
 from array import array
 from collections.abc import Callable
+from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +47,18 @@ SERVICES = ("translate", "tone", "publish", "spoken-language")
 """What waits for a server or a model: measured with it, or not at all."""
 
 
-def median_us(call: Callable[[], object], batches: int = 30, calls: int = 50) -> float:
-    call()
+async def median_us(call: Callable[[], object], batches: int = 30, calls: int = 50) -> float:
+    async def once() -> None:
+        result = call()
+        if isawaitable(result):
+            await result
+
+    await once()
     times = []
     for _ in range(batches):
         began = time.process_time()
         for _ in range(calls):
-            call()
+            await once()
         times.append((time.process_time() - began) / calls)
     return statistics.median(times) * 1e6
 
@@ -101,10 +107,35 @@ async def cost(peers: str | None) -> None:
                 name = f"{getattr(plugin, 'type', 'audio_tap')}.{plugin.id}"
                 peer = PEERS.get(name, "")
                 other = theirs.get(peer, "not run") if peer else ""
-                print(f"{name:26} {_once(plugin):10.1f}   {peer} {other}".rstrip())
+                print(f"{name:26} {await _once(plugin):10.1f}   {peer} {other}".rstrip())
+    await services()
 
 
-def _once(plugin: Any) -> float:
+async def services() -> None:
+    """Those that ask a server, with one on this machine that answers at once: what they and it take together."""
+    from hark.builtin.transformers.dialog.tone import ModelTone
+    from hark.builtin.transformers.translation import UtteranceTranslation
+    from unit.builtin.transformers.http_services import chat, libretranslate, serving
+
+    with serving(libretranslate) as translator, serving(chat(lambda _instruction, text: text)) as model:
+        tone, translate = ModelTone(), UtteranceTranslation()
+        settings = {"plugins": {"translate": {"url": translator.url}, "tone": {"url": f"{model.url}/v1"}}}
+        async with Assistant(tone, translate, settings=settings):
+            context = Message("x").context
+            asked, known = [], []
+            for number in range(200):
+                for times in (asked, known):
+                    began = time.process_time()
+                    await translate.transform([f"di hola {number}"], Ctx(context, Session("x"), "es-ES", True))
+                    times.append(time.process_time() - began)
+            english = Ctx(context, Session("x"), "en-US", True)
+            reworded = await median_us(lambda: tone.transform(ANSWER, english), 20, 5)
+    for name, times in (("translate, asked", asked), ("translate, remembered", known)):
+        print(f"{name:26} {statistics.median(times) * 1e6:10.1f}")
+    print(f"{'tone':26} {reworded:10.1f}")
+
+
+async def _once(plugin: Any) -> float:
     kind = getattr(plugin, "type", "audio_tap")
     given = artifact(kind)
 
@@ -114,7 +145,7 @@ def _once(plugin: Any) -> float:
         ctx = Ctx(Message("x").context, Session("x"), "en-US", kind not in ("metadata", "intent"))
         return plugin.transform(ctx) if kind == "metadata" else plugin.transform(given, ctx)
 
-    return median_us(call, *((5, 3) if kind in ("audio", "tts", "audio_tap") else (30, 50)))
+    return await median_us(call, *((5, 3) if kind in ("audio", "tts", "audio_tap") else (30, 50)))
 
 
 def _register(assistant: Assistant) -> None:

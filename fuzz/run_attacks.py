@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from attacks import broker, bus, command_line, control, files, strangers
+from attacks import broker, bus, command_line, control, files, ovos, strangers
 from attacks.target import Attack, Broken, Target, running, still_answers
 
 MOST_MEMORY = 120.0
@@ -85,7 +85,16 @@ def main() -> int:
 
     began = time.monotonic()
     rows = attack_all(
-        chosen([*bus.ATTACKS, *strangers.ATTACKS, *control.ATTACKS, *files.ATTACKS, *command_line.ATTACKS])
+        chosen(
+            [
+                *bus.ATTACKS,
+                *strangers.ATTACKS,
+                *ovos.ATTACKS,
+                *control.ATTACKS,
+                *files.ATTACKS,
+                *command_line.ATTACKS,
+            ]
+        )
     )
     rows += attack_all(chosen(broker.ATTACKS), "--split")
     broken = [row for row in rows if not row.is_kept]

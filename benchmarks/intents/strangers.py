@@ -105,7 +105,7 @@ class Draw(NamedTuple):
 
 
 def _percent(hits: Sequence[bool]) -> float:
-    return 100 * sum(hits) / len(hits)
+    return 100 * sum(hits) / len(hits) if hits else 0.0
 
 
 def _left_out(task: Task, seed: int) -> tuple[dict[str, list[Row]], list[Row]]:

@@ -22,8 +22,8 @@ async def dripping_handshakes(target: Target) -> str:
                     line.writer.write(bytes((octet,)))
                 _, seconds = await honest.ask("say hello")
                 await asyncio.sleep(0.1)
-        ended = sum(line.reader.at_eof() for line in lines)
-        promise(ended == len(lines), f"{len(lines) - ended} half handshakes are still open")
+        left = sum(not line.is_ended for line in lines)
+        promise(not left, f"{left} half handshakes are still open")
     finally:
         await asyncio.gather(*(line.end() for line in lines))
     return f"all disconnected; an honest turn meanwhile {seconds * 1000:.0f} ms"

@@ -62,6 +62,11 @@ class Line:
             pass
         return b" 101 " in answer
 
+    @property
+    def is_ended(self) -> bool:
+        """Whether the server has ended it. A byte that was on its way then makes it a reset in place of an end."""
+        return self.reader.at_eof() or self.reader.exception() is not None
+
     async def end(self) -> None:
         self.writer.transport.abort()
         with suppress(OSError, TimeoutError):

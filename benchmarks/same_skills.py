@@ -1,6 +1,6 @@
 """Hark and ovos-core side by side with the same skills of OVOS: which skill answers, and how long a turn takes.
 
-    python scripts/interop && python benchmarks/ovos_core.py [stable|prerelease] [ROUNDS]
+    python scripts/interop && python benchmarks/same_skills.py [stable|prerelease] [ROUNDS]
 
 Three installations for each line, one after another, each in a home of its own: Hark on its own bus, Hark in the place
 of ovos-core on a stock ovos-messagebus, and ovos-core there. The skills are those of tests/interop, in one process of
