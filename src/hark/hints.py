@@ -10,6 +10,8 @@ from typing import Final
 
 DISTRIBUTION: Final = "hark-voice"
 """The name under which Hark is installed; it is imported, and typed, as `hark`."""
+_LONG_AS_A_TOKEN: Final = 32
+"""Characters of a part of a path that may be a token."""
 
 
 def hark(words: str, *, anywhere: bool = False) -> str:
@@ -26,6 +28,14 @@ def hark(words: str, *, anywhere: bool = False) -> str:
 def python(words: str, *, anywhere: bool = False) -> str:
     """The Python of this Hark with `words`."""
     return f"{_path(Path(sys.executable), anywhere)} {words}"
+
+
+def bus_address(url: str) -> str:
+    """The address of a bus as it may be shown: without a password, and without a token at the end of its path."""
+    scheme, _, rest = url.partition("://")
+    place, slash, path = rest.partition("/")
+    parts = ["…" if len(part) >= _LONG_AS_A_TOKEN else part for part in path.split("/")]
+    return f"{scheme}://{place.rpartition('@')[2]}{slash}{'/'.join(parts)}"
 
 
 def install(words: str, *, anywhere: bool = False) -> str:

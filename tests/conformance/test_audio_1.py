@@ -127,6 +127,7 @@ async def test_the_words_of_the_dialog_chain_are_what_is_spoken(bus: LocalBus, t
     ],
 )
 @pytest.mark.spec("AUDIO-1/3.2.a", "TRANSFORM-1/3.0.b", "TRANSFORM-1/3.0.c")
+@pytest.mark.spec("SESSION-1/3.2.3.d", "PIPELINE-1/9.6.e")
 async def test_the_language_is_the_stated_one_else_what_the_session_wants_to_hear(
     bus: LocalBus, stated: str | None, session: Session | None, spoken: str
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,6 +12,9 @@ import pytest
 from flow.stage import MakeAssistant, turn_of
 from hark.app.runtime import Runtime, Storage
 from hark.app.settings import settings_from
+from hark.builtin.transformers.intent.defaults import SessionDefaults
+from hark.builtin.transformers.intent.entities import EntityLookup
+from hark.builtin.transformers.intent.keywords import TemplateKeywords
 from hark.bus import LocalBus
 from hark.intents.locale import (
     Language,
@@ -23,7 +26,7 @@ from hark.intents.locale import (
     UnfilledSlot,
     read_lines,
 )
-from hark.plugins import Turn
+from hark.plugins import Match, PipelinePlugin, Session, Turn
 from hark.skills import MalformedIntent, Skill, intent
 from hark.spec import topics
 from hark.testing import Assistant, FakeClock
@@ -470,6 +473,29 @@ async def test_a_barred_value_leaves_its_slot_empty(assistant: MakeAssistant, tm
         assert await hark.hears("how tall is he") == ["tall {}"]
         assert await hark.hears("how tall is anna") == ["tall {'person': 'anna'}"]
         assert await hark.hears("how tall is he man") == ["tall {'person': 'he man'}"]
+
+
+@pytest.mark.spec("INTENT-2/4.3.k")
+@pytest.mark.parametrize("filled_by", ["keywords", "entities", "defaults"])
+async def test_transformers_that_fill_slots_keep_to_what_is_barred(tmp_path: Path, filled_by: str) -> None:
+    files = {"en-US/tall.intent": "how tall is {person}\nwho is tall", "en-US/person.blacklist": "(he|she)"}
+    names = tmp_path / "entities" / "entities"
+    names.mkdir(parents=True)
+    (names / "person.txt").write_text("he\nanna\n")
+
+    class Classifier(PipelinePlugin):
+        id = "classifier"
+
+        def match(self, utterances: Sequence[str], lang: str, session: Session) -> Match:
+            return Match("test.skill", "tall", lang, utterances[0])
+
+    fillers = {"keywords": TemplateKeywords, "entities": EntityLookup, "defaults": SessionDefaults}
+    settings = {"plugins": {"defaults": {"slots": {"person": "site_id"}}}}
+    plugins = (Classifier(), fillers[filled_by](), skill_of(tmp_path / "locale", files, "tall"))
+    async with Assistant(*plugins, settings=settings, data_root=tmp_path) as hark:
+        for person, slots in (("anna", {"person": "anna"}), ("he", {})):
+            said = "who is tall" if filled_by == "defaults" else f"how tall is {person}"
+            assert await hark.hears(said, session=Session("x", site_id=person)) == [f"tall {slots}"]
 
 
 # §4.4: prompts.

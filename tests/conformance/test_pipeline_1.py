@@ -32,7 +32,7 @@ from flow.stage import (
 from hark.app.settings import settings_from
 from hark.builtin import DEFAULT_PLUGINS, KeywordMatcher, TemplateMatcher
 from hark.bus import ask
-from hark.model import Frozen, Handler, Match, Message, Session, decode
+from hark.model import Frozen, Handler, Match, Message, Session, converse, decode
 from hark.plugins import Ctx, Declined, Round, Turn
 from hark.skills import Skill, intent
 from hark.spec import RESERVED_INTENT_NAMES, topics
@@ -974,6 +974,22 @@ async def test_a_turn_within_a_turn_has_its_own_id_and_its_own_marker(assistant:
 
 @pytest.mark.spec("MSG-1/2.2.b")
 @pytest.mark.spec("PIPELINE-1/7.a")
+@pytest.mark.spec("PIPELINE-1/7.1.g")
+@pytest.mark.parametrize(
+    ("handlers", "order"),
+    [
+        ([("a", 1.0), ("b", 3.0), ("c", 2.0)], ["b", "c", "a"]),
+        ([("a", 2.0), ("b", 2.0), ("c", 2.0)], ["a", "b", "c"]),
+        ([("a", 1.0), ("b", 2.0), ("c", 2.0)], ["b", "c", "a"]),
+    ],
+)
+def test_the_most_recent_handler_has_the_highest_time_and_of_equals_is_nearest_to_the_head(
+    handlers: list[tuple[str, float]], order: list[str]
+) -> None:
+    listed = tuple(Handler(skill_id, at) for skill_id, at in handlers)
+    assert [one.skill_id for one in converse.by_recency(listed)] == order
+
+
 @pytest.mark.spec("PIPELINE-1/7.1.i")
 @pytest.mark.spec("PIPELINE-1/9.2.a")
 @pytest.mark.spec("PIPELINE-1/8.2.a")

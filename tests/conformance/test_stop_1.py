@@ -164,7 +164,7 @@ async def test_however_many_entries_lead_to_it_it_is_one_plugin_and_stops_once(
 async def test_one_skill_is_stopped_by_a_dispatch_to_it_with_everything_that_goes_with_one(
     assistant: MakeAssistant,
 ) -> None:
-    async with assistant(skill("a")) as hark:
+    async with assistant(skill("a"), settings={"plugins": {"stop": {"answers": False}}}) as hark:
         await hark.hears(["stop it please", "stopped"], session=called("a"))
         assert dispatched(hark) == ["a:stop"]
         assert last_dispatch(hark).data == {"lang": "en-US", "utterance": "stop it please", "slots": {}}

@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from hark.act.calls import CallNotes, Calls
 from hark.act.polls import Polls
@@ -20,7 +20,7 @@ from hark.bus import Bus, Subscription
 from hark.hosting import Loaded, Runner, check_emittable, describe_error, error_stack, sendable_text
 from hark.model import Clock, Frozen, Message, Session
 from hark.plugins import Plugin, Turn
-from hark.plugins.handlers import converses, fallbacks_of, handlers_of
+from hark.plugins.handlers import converses, fallbacks_of, handlers_of, is_dangerous
 from hark.plugins.schedules import ScheduledTurn, scheduled_of
 from hark.spec import dispatch_topic, topics
 from hark.spec.names import SCHEDULER, SKILL_ID, TOOL_TURN, TRACE_KEEP
@@ -64,6 +64,8 @@ class HandlerHost:
         self._under_way = OpenCalls(bus, runner.clock, self._id, beat, self._questions)
         self._entries: dict[str, Loaded[Any]] = {}
         """The handlers, by their dispatch topics."""
+        self._dangerous: set[str] = set()
+        """Those of them that no model has run without the user."""
         self._subscriptions: dict[str, list[Subscription]] = {}
         self._fired: dict[tuple[str, object, object], None] = {}
         """Occurrences of schedules that were called for, the latest last."""
@@ -90,6 +92,8 @@ class HandlerHost:
             topic = dispatch_topic(plugin.id, intent_name)
             entry = self._running.entry(plugin, method)
             self._entries[topic] = entry
+            if is_dangerous(method):
+                self._dangerous.add(topic)
             # A quick handler has nothing to wait for: it needs neither a task nor a trip through the event loop.
             quick = entry.mode == "inline" and self._calls is None
             run = partial(self._handle, entry, not quick)
@@ -107,6 +111,7 @@ class HandlerHost:
             subscription.close()
         for topic in [topic for topic, entry in self._entries.items() if entry.id == plugin_id]:
             del self._entries[topic]
+            self._dangerous.discard(topic)
         self._polls.detach(plugin_id)
         self._stopping.detach(plugin_id)
 
@@ -212,7 +217,10 @@ class HandlerHost:
         failure = "the handler was stopped"
         began = self._runner.clock.monotonic()
         try:
-            failure = await self._running.run(entry, turn, dispatch.type)
+            if dispatch.type in self._dangerous and dispatch.context.get(TOOL_TURN, dispatch.type) != dispatch.type:
+                failure = _NOT_AGREED
+            else:
+                failure = await self._running.run(entry, turn, dispatch.type)
         except Exception as error:  # noqa: BLE001 - what it is does not matter, its turn has to end
             failure = describe_error(error)
             log.error("what handler %s returned could not be said: %s\n%s", dispatch.type, failure, error_stack(error))
@@ -260,6 +268,9 @@ class HandlerHost:
         if trace is not None:
             trace.limit(dispatch.context.get(TRACE_KEEP))
             trace.step("handler", dispatch.type, "raised" if failure else "returned", seconds, failure)
+
+
+_NOT_AGREED: Final = "it is dangerous, and the tool of a model that led to it was another one: the user was not asked"
 
 
 def _done(dispatch: Message, turn: Turn, failure: str) -> Message:

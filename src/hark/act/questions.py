@@ -58,6 +58,7 @@ class Questions:
         key = (turn.skill_id, turn.session.session_id)
         answer: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
         self._waiting[key] = answer
+        turn.is_withdrawn = False
         mode = self._mode(turn.skill_id, timeout)
         asked = turn.session = turn.session.trusted(response_mode=mode)
         withdrawn: ResponseMode | None = None
@@ -71,6 +72,7 @@ class Questions:
             async with self._clock.timeout(timeout):
                 given = await answer
             if given is None:
+                turn.is_withdrawn = True
                 return None
             said, session = given
             # The conversation went on meanwhile: what the handler sends next must not take it back.

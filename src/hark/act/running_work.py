@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from hark.act.questions import Questions
 from hark.bus import Answers, Bus, ask
@@ -20,7 +20,7 @@ from hark.plugins import Plugin, Turn
 from hark.plugins.handlers import ConversationPlugin
 from hark.plugins.turn import TurnHost
 from hark.spec import dispatch_topic, topics
-from hark.spec.names import RESPONSE_ID
+from hark.spec.names import NOTHING_STOPPED, RESPONSE_ID
 
 
 class RunningWork:
@@ -212,17 +212,18 @@ class SkillStopper:
         with self._once(plugin.id, turn.session.session_id) as first:
             if not first:
                 return None
-            await self._work.cancel(plugin.id, turn.session.session_id)
+            busy = await self._work.cancel(plugin.id, turn.session.session_id)
             outcome = await self._notify(plugin, turn)
         # What rings began by itself, so it need not be the skill that was used last: a stop always ends it.
         for skill_id in self._work.scheduled_in(turn.session.session_id) - {plugin.id}:
             if skill_id in self._plugins:
+                busy = True
                 await self._stop_in(self._plugins[skill_id], turn.message)
-        if outcome is None:
-            return None
-        if outcome.error is not None:
+        if outcome is not None and outcome.error is not None:
             raise outcome.error
-        return outcome.value
+        if outcome is not None and (outcome.value is not None or not _says_when_busy(plugin)):
+            return outcome.value
+        return None if busy else turn.slots.get(NOTHING_STOPPED)
 
     async def stop_all(self, message: Message) -> None:
         """`ovos.stop`: everything there is in the session of the Message, and nothing of any other."""
@@ -256,7 +257,7 @@ class SkillStopper:
             self._under_way.discard(key)
 
     async def _may_be_stopped(self, plugin: Plugin, session: Session) -> bool:
-        if not isinstance(plugin, ConversationPlugin) or type(plugin).can_stop is ConversationPlugin.can_stop:
+        if not _says_when_busy(plugin):
             return False
         outcome = await self._runner.call(Loaded(plugin, plugin.can_stop, limit=_LIMIT), session)
         return outcome.value is True
@@ -265,6 +266,11 @@ class SkillStopper:
         if not isinstance(plugin, ConversationPlugin) or type(plugin).stopped is ConversationPlugin.stopped:
             return None
         return await self._runner.call(Loaded(plugin, plugin.stopped, limit=_LIMIT), turn)
+
+
+def _says_when_busy(plugin: Plugin) -> TypeGuard[ConversationPlugin]:
+    """Whether a plugin reports itself that it has something to stop."""
+    return isinstance(plugin, ConversationPlugin) and type(plugin).can_stop is not ConversationPlugin.can_stop
 
 
 _PATIENCE: Final = 60.0

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from hark import hints
 from hark.app.settings import Settings
 from hark.app.settings.tables import BusTable, NatsTable
 from hark.app.tokens import ServiceToken
@@ -49,7 +50,7 @@ class BusAddress(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         # Without the secrets in an address.
-        return ", ".join(server.rpartition("@")[2] for server in self.nats.servers) or self.url
+        return ", ".join(server.rpartition("@")[2] for server in self.nats.servers) or hints.bus_address(self.url)
 
     @property
     def is_nats(self) -> bool:
@@ -118,7 +119,7 @@ class BusAddress(msgspec.Struct, frozen=True):
         from hark.bus.websocket import WebSocketCarrier
 
         if not self.url.startswith(("ws://", "wss://")):
-            raise UserError(f"[bus] url: {self.url!r} is not an address such as ws://127.0.0.1:8181/core")
+            raise UserError(f"{self.url!r} is not the address of a bus, such as ws://127.0.0.1:8181/core")
         token = _read(self.bus.token) if self.bus.token is not None else ""
         if not token and private and self.state is not None and is_loopback(urlsplit(self.url).hostname or ""):
             token = ServiceToken(self.state).read()  # a server on another machine has no use for it

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import msgspec
 
+from hark import hints
 from hark.app.settings.edit import KeyPath
 from hark.bridges.opm.catalogue import FoundPlugin, found, skills, unsupported
 from hark.bridges.opm.mycroft_conf import MycroftConf
@@ -126,10 +127,13 @@ def migrate(conf: MycroftConf, path: Iterable[str] | None, *, keep_plugins: bool
     plugins = list(found(path=place))
     by_name: dict[tuple[str, str], FoundPlugin] = {(one.kind, one.name): one for one in plugins}
     settings: dict[KeyPath, Any] = dict(_places(conf))
-    findings = [*_skill_findings(place)]
+    if conf.denied_skills:
+        settings["deny", "skills"] = list(conf.denied_skills)
+    findings = [*_skill_findings(place, conf.denied_skills)]
     findings += _transformers(conf, plugins, settings, keep_plugins)
     findings += _pipeline(conf, by_name, settings, keep_plugins)
     findings += _engines(conf, plugins, settings, keep_plugins)
+    findings += _tools(plugins)
     findings += [
         Finding(kind="plugin", name=name, outcome="not supported", how=why) for _, name, why in unsupported(place)
     ]
@@ -162,10 +166,13 @@ def _places(conf: MycroftConf) -> Iterator[tuple[KeyPath, Any]]:
         yield ("bus", "port"), port
 
 
-def _skill_findings(path: list[str] | None) -> Iterator[Finding]:
+def _skill_findings(path: list[str] | None, denied: Collection[str]) -> Iterator[Finding]:
     for package, version, skill_id in sorted(skills(path)):
+        if skill_id in denied:
+            yield Finding(kind="skill", name=skill_id, outcome="not supported", how="mycroft.conf has it blacklisted")
+            continue
         native = next((own for part, own in NATIVE_SKILLS.items() if part in package and own), "")
-        how = f"{package} {version} in a process of its own: hark skills install {package}"
+        how = f"{package} {version} in a process of its own: {hints.hark(f'skills install {package}')}"
         if native:
             yield Finding(kind="skill", name=skill_id, outcome="native", how=f"{native}; or {how}")
         else:
@@ -260,6 +267,14 @@ def _engines(
         yield Finding(kind="wake word", name=f"{name} ({module})", **_choice(one, native, keep))
         if table.get("listen", True):
             settings["wake", name.replace(" ", "_"), "phrase"] = name.replace("_", " ")
+
+
+def _tools(plugins: list[FoundPlugin]) -> Iterator[Finding]:
+    """Solvers and toolboxes. Which of them a persona of OVOS asked is in no `mycroft.conf`."""
+    for one in plugins:
+        if one.kind in ("solver", "toolbox"):
+            how = f'a tool of personas, where [assistant] toolboxes = ["{one.id}"] names it'
+            yield Finding(kind=one.kind, name=one.name, outcome="bridge", how=how)
 
 
 def needed_package() -> str:

@@ -243,7 +243,7 @@ def wanted_by(settings: Settings) -> tuple[str, ...]:
     pipeline = (options.entry(name).plugin for name in options.pipeline)
     enabled = (found for name in chains.enable for found in [one.name for one in named(name)] or [name])
     ordered = (f"{kind}.{name}" for kind in TRANSFORMER_TYPES for name in chains.order(kind) or ())
-    toolboxes = ("mcp",) if settings.plugins.get("mcp", {}).get("servers") else ()
+    toolboxes = (*settings.assistant.toolboxes, *(("mcp",) if settings.plugins.get("mcp", {}).get("servers") else ()))
     return tuple(dict.fromkeys((*pipeline, *enabled, *ordered, *toolboxes)))
 
 

@@ -92,6 +92,7 @@ After=network.target{" sound.target" if options.voice else ""}
 Type=exec
 ExecStart={" ".join(map(quoted, options.arguments))}
 StandardInput=null
+StandardOutput=null
 Restart=on-failure
 RestartSec=2
 KillMode=mixed

@@ -49,7 +49,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--topic", action="append", metavar="PATTERN", help="show only these topics; * stands for anything"
     )
     pipe.add_argument("--until", metavar="TOPIC", help="when the input has ended, wait for a Message on this topic")
-    pipe.add_argument("--timeout", type=_seconds, default=30.0, metavar="SECONDS", help="... for so long (30)")
+    pipe.add_argument(
+        "--timeout", type=_seconds, default=30.0, metavar="SECONDS", help="seconds to wait for it; default: 30"
+    )
     for option in ("--settings", "--state"):
         pipe.add_argument(option, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 

@@ -16,6 +16,7 @@ from hark.app.settings import read_settings
 from hark.bus import RemoteBus
 from hark.cli.common import FAILED, OK, USER_ERROR, print_note, settings_path
 from hark.cli.terminal import DescriptorReader, LineReader
+from hark.errors import UserError
 from hark.model import MalformedMessage, Message, SystemClock, decode, encode_for_clients
 from hark.spec import topics
 
@@ -48,6 +49,9 @@ class _Pipe:
     def __init__(self, options: argparse.Namespace) -> None:
         self._topics: Sequence[str] = options.topic or ["*"]
         self._until: str | None = options.until
+        for topic in [*self._topics, *([self._until] if self._until is not None else [])]:
+            if not topics.is_topic(topic.replace("*", "x")):
+                raise UserError(f"{topic!r} is no topic: those are names such as ovos.utterance.speak")
         self._timeout: float = options.timeout
         self._sessions: set[str] = set()
         """Of what was sent: an end that other clients wait for is not ours."""
@@ -87,6 +91,8 @@ class _Pipe:
         self._show(Message(_CONNECTED))
 
     def _show(self, message: Message) -> None:
+        if topics.is_private(message.type):
+            return  # of this connection itself
         if any(fnmatchcase(message.type, topic) for topic in self._topics):
             try:
                 os.write(sys.stdout.fileno(), encode_for_clients(message) + b"\n")

@@ -43,7 +43,7 @@ def check_applies(options: argparse.Namespace, command: str, *names: str) -> Non
 
 def print_note(text: str) -> None:
     """Print a message for the user on standard error, each line marked as Hark's."""
-    for line in text.splitlines():
+    for line in lines_of(text).splitlines():
         print(f"hark: {line}", file=sys.stderr)
 
 

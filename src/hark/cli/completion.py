@@ -13,9 +13,9 @@ ABOUT: Final = """\
 Prints a script that completes the commands and options of hark in your shell.
 
 examples:
-  hark completion bash > ~/.local/share/bash-completion/completions/hark
-  hark completion zsh > ~/.zfunc/_hark   with fpath+=~/.zfunc before compinit in ~/.zshrc
-  hark completion fish > ~/.config/fish/completions/hark.fish
+  eval "$(hark completion bash)"         in this shell; as a line of ~/.bashrc, in every one
+  eval "$(hark completion zsh)"          as a line of ~/.zshrc, behind compinit
+  hark completion fish | source          as a line of ~/.config/fish/config.fish
 """
 
 
@@ -40,10 +40,13 @@ class _Word(NamedTuple):
 
 
 def _words() -> Iterator[_Word]:
-    from hark.cli.parser import loaded, make_parser
+    from hark.cli.options import LANGUAGES
+    from hark.cli.parser import COMMANDS, loaded, make_parser
 
     for typed, parser in loaded(make_parser(__version__)).items():
         command = typed.removeprefix("hark").strip()
+        if command == "help":
+            yield from (_Word(command, name, about) for name, about in COMMANDS.items())
         for action in parser._actions:
             about = action.help or ""
             if isinstance(action, argparse._SubParsersAction):
@@ -54,7 +57,8 @@ def _words() -> Iterator[_Word]:
             elif not action.option_strings:
                 yield from (_Word(command, str(choice), about) for choice in action.choices or ())
             else:
-                values = None if action.nargs == 0 else tuple(map(str, action.choices or ()))
+                choices = LANGUAGES if action.dest == "lang" else action.choices or ()
+                values = None if action.nargs == 0 else tuple(map(str, choices))
                 for option in action.option_strings:
                     yield _Word(command, option, about, values)
 

@@ -15,6 +15,7 @@ from hark.app.diagnostics.render import render
 from hark.app.diagnostics.report import DoctorReport
 from hark.app.port_holder import remedy_for_taken
 from hark.app.state.session_file import session_advice
+from hark.app.text import lines_of
 from hark.cli.common import FAILED, OK, print_note, settings_path, state_path
 from hark.cli.options import add_bus, add_format, add_settings, add_state
 from hark.errors import UserError
@@ -53,7 +54,7 @@ def doctor(options: argparse.Namespace) -> int:
     if options.format == "json":
         print(msgspec.json.format(msgspec.json.encode(report)).decode())
     else:
-        print(render(report, overlaps=options.overlaps))
+        print(lines_of(render(report, overlaps=options.overlaps)))
     return OK if report.healthy else FAILED
 
 

@@ -7,13 +7,13 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from hark import hints
 from hark.app.bus_address import BusAddress
 from hark.app.diagnostics.report import DoctorReport
 from hark.app.processes.claims import Members
-from hark.app.processes.connection import ProcessConnection, connect
+from hark.app.processes.connection import connect
 from hark.app.processes.remote_view import REACH, RemoteView
 from hark.app.settings import Settings, read_settings
 from hark.cli.common import USER_ERROR, print_note, settings_path, state_path
@@ -22,9 +22,6 @@ from hark.cli.terminal import Screen
 from hark.errors import UserError
 from hark.model import MalformedMessage, SystemClock
 from hark.trace import TraceRecord, render
-
-_CONNECT: Final = REACH + 2.0
-"""Seconds after which a server that takes a connection and says nothing is no bus."""
 
 T = TypeVar("T")
 
@@ -88,19 +85,12 @@ class RemoteAssistant:
     @asynccontextmanager
     async def _view(self) -> AsyncIterator[tuple[RemoteView, Members]]:
         clock = SystemClock()
-        connection = await self._connected(clock)
+        connection = await connect(self._address, clock, REACH)
         try:
             members = connection.members
             yield RemoteView(connection.bus, clock, members, self._settings, self._settings_file), members
         finally:
             await connection.close()
-
-    async def _connected(self, clock: SystemClock) -> ProcessConnection:
-        try:
-            async with asyncio.timeout(_CONNECT):
-                return await connect(self._address, clock, REACH)
-        except TimeoutError:
-            raise UserError("a server takes connections there, but is not a bus; does that port expect TLS?") from None
 
 
 def elsewhere(options: argparse.Namespace) -> RemoteAssistant | None:

@@ -14,8 +14,8 @@ from hark.cli.options import add_format, add_settings
 ABOUT: Final = """\
 Compares a sentence with the registered sentences of all skills and says what came of it: the intent that gets it, or
 why none does; what is known about each word; and the nearest intents, with their scores, the words they explain and
-those they leave over. Nothing is carried out. It starts an assistant of its own with the same settings, so what a
-running one was told since it started is not known here; hark why explains a turn of that one.
+those they leave over. Nothing is carried out. It starts an assistant of its own with the same settings, so it
+knows no intents that other programs registered with a running one; hark why explains a turn of that one.
 
 examples:
   hark explain "turn the light off"

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status: 0 done, 1 not answered or failed, 2 something to correct first."""
     _open_missing_streams()
     try:
-        status = _run(sys.argv[1:] if arguments is None else arguments)
+        status = _run(sys.argv[1:] if arguments is None else arguments, own_process=arguments is None)
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_output()  # the program that reads the output has read enough
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _run(arguments: Sequence[str]) -> int:
+def _run(arguments: Sequence[str], *, own_process: bool) -> int:
     parser = make_parser(__version__)
     options = parser.parse_args(help_arguments(arguments))
     if options.command is None:
@@ -48,7 +48,10 @@ def _run(arguments: Sequence[str]) -> int:
         return USER_ERROR
     options.verbose += options.verbose_first
     set_up_log(options.verbose, quiet=bool(options.quiet + options.quiet_first))
-    return _command(options.command)(options)
+    command = _command(options.command)
+    if own_process:
+        gc.freeze()  # what was imported stays: no later look for garbage has to pass it
+    return command(options)
 
 
 def _discard_output() -> None:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Final
 
+from hark import hints
 from hark.app.text import counted
 from hark.cli.common import OK, print_note, settings_path
 from hark.cli.options import add_format, add_settings_file
@@ -61,7 +62,8 @@ def migrate(options: argparse.Namespace) -> int:
     text = with_values(old, found.settings)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
-    print_note(f"{counted(len(found.settings), 'setting')} written to {file}; hark doctor says what is missing")
+    print_note(f"{counted(len(found.settings), 'setting')} written to {file}")
+    print_note(f"what is missing is shown by: {hints.hark('doctor')}")
     return OK
 
 

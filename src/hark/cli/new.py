@@ -40,7 +40,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def new(options: argparse.Namespace) -> int:
     if options.kind != "transformer" and options.chain is not None:
-        raise UserError("--kind names the chain of a transformer; it goes with: hark new transformer")
+        raise UserError(f"--kind names the chain of a transformer; it goes with: {hints.hark('new transformer')}")
     kind = f"transformer-{options.chain or 'utterance'}" if options.kind == "transformer" else options.kind
     names = PackageNames.of(options.name, kind)
     folder = Path(options.into) if options.into is not None else Path(names.package)

@@ -4,22 +4,46 @@ from __future__ import annotations
 
 import argparse
 import re
+import textwrap
 from typing import Any, Final
 
 _TAG: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
-
+_EXAMPLE: Final = re.compile(r"(  \S.*?) {2,}(\S.*)")
 
 LANGUAGES: Final = ("de-DE", "en-US", "es-ES", "fr-FR", "it-IT", "pt-PT")
 """The languages that Hark's own skills have sentences in."""
 
 
 class DescriptionFormatter(argparse.HelpFormatter):
-    """Wraps paragraphs at the width of the terminal, and keeps blocks with indented lines, such as examples."""
+    """Wraps paragraphs at the width of the terminal, and keeps blocks with indented lines, such as examples.
+
+    An example and what is said about it, two spaces or more apart, are on lines of their own where they are too long.
+    """
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         fill = super()._fill_text
         blocks = text.strip("\n").split("\n\n")
-        return "\n\n".join(block if "\n " in block else fill(block, width, indent) for block in blocks)
+        return "\n\n".join(_fitted(block, width) if "\n " in block else fill(block, width, indent) for block in blocks)
+
+    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+        shown = super()._format_args(action, default_metavar)
+        return (
+            f"[{shown}]"
+            if action.nargs == argparse.PARSER and action.dest == "action" and not action.required
+            else shown
+        )
+
+
+def _fitted(block: str, width: int) -> str:
+    lines = []
+    for line in block.splitlines():
+        example = _EXAMPLE.fullmatch(line) if len(line) > width else None
+        lines.append(line if example is None else example[1])
+        if example is not None:
+            lines += textwrap.wrap(
+                example[2], width, initial_indent=" " * 6, subsequent_indent=" " * 6, break_on_hyphens=False
+            )
+    return "\n".join(lines)
 
 
 def add_verbosity(command: argparse.ArgumentParser, *, shown: bool = True, first: bool = False) -> None:

@@ -25,7 +25,7 @@ examples:
   hark setup                             language, place, units, the assistant's name
   hark settings > hark.toml              a settings file with every key
 """
-_COMMANDS: Final = {
+COMMANDS: Final = {
     "run": "run an assistant and talk to it",
     "say": "say one thing and print the answer",
     "listen": "answer a recording by voice",
@@ -104,8 +104,9 @@ class _Parser(argparse.ArgumentParser):
 def _suggested(typed: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches  # only for mistakes
 
-    near = get_close_matches(typed, list(known), 1)
-    return f'; did you mean "{near[0]}"?' if near else ""
+    names = {name.lstrip("-"): name for name in known}  # the dashes alone make no two options alike
+    near = get_close_matches(typed.lstrip("-"), names, 1)
+    return f'; did you mean "{names[near[0]]}"?' if near else ""
 
 
 class _CommandParser(_Parser):
@@ -125,7 +126,7 @@ class _CommandParser(_Parser):
     def load(self) -> None:
         """Add the options of the command."""
         if self._module == "help":
-            self.description = "Shows the help of a command, as COMMAND --help does; without one, of all."
+            self.description = "Shows the help of a command, as COMMAND --help does; without one, the list of commands."
             self.add_argument("command", nargs="*", metavar="COMMAND", help="such as run, or token add")
             self._module = ""
         if self._module:
@@ -171,6 +172,6 @@ def make_parser(version: str) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"hark {version}")
     add_verbosity(parser, first=True)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", parser_class=_CommandParser)
-    for name, short in _COMMANDS.items():
+    for name, short in COMMANDS.items():
         commands.add_parser(name, help=short, module=name)
     return parser

@@ -24,7 +24,7 @@ from hark.app.text import counted
 from hark.cli.common import OK, print_note, settings_path, state_path
 from hark.cli.conversation import TerminalConversation
 from hark.cli.startup import load_settings, mute_handler_log, mute_refusal_log, report_problems
-from hark.cli.terminal import DescriptorReader, LineReader, Screen, Terminal
+from hark.cli.terminal import DescriptorReader, LineReader, Screen, Terminal, wrapped
 from hark.hosting import Refusal
 from hark.model import Clock, SystemClock
 from hark.plugins import Plugin
@@ -143,4 +143,4 @@ def _greet(runtime: Runtime, settings: Settings) -> None:
     counts = {"skill": len(runtime.skills), "matcher": len(runtime.pipeline), "transformer": transformers}
     loaded = ", ".join(counted(number, what) for what, number in counts.items())
     greeting = f'Hark {__version__}, {settings.assistant.lang}: {loaded}. "help" gives examples; Ctrl-D leaves.'
-    print(greeting, file=sys.stderr)
+    print(wrapped(greeting, sys.stderr), file=sys.stderr)

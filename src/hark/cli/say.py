@@ -35,7 +35,9 @@ examples:
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("text", nargs="*", metavar="TEXT", help="what to say")
     command.add_argument("--intent", metavar="SKILL:INTENT", help="call this intent by its name, whatever the text is")
-    command.add_argument("--slot", action="append", default=[], metavar="NAME=VALUE", help="a slot of it; repeatable")
+    command.add_argument(
+        "--slot", action="append", default=[], metavar="NAME=VALUE", help="a slot of that intent; can be repeated"
+    )
     command.add_argument("--session", metavar="NAME", help="in a conversation of this name, not in that of the device")
     command.add_argument("--to", metavar="FILE", help="write the spoken answer to a WAV file; - is standard output")
     command.add_argument("--why", action="store_true", help="also print every step on the way to the answer")

@@ -30,7 +30,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_state(command)
     actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
     show = actions.add_parser("show", help="print it as JSON")
-    show.add_argument("--format", choices=("json",), default="json", help="as JSON, which it is in any case")
+    show.add_argument("--format", choices=("json",), default="json", help="JSON, as always")
     actions.add_parser("reset", help="make it empty")
     for action in actions.choices.values():  # people put this last, as with every other command
         action.add_argument("--state", default=argparse.SUPPRESS, help=argparse.SUPPRESS)

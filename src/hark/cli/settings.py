@@ -17,9 +17,9 @@ reports what is wrong in it, with file, line and remedy; the exit status is 1 wh
 values in effect and where each comes from: a line of the file, or the default.
 
 examples:
-  hark settings > ~/.config/hark/hark.toml
+  mkdir -p ~/.config/hark && hark settings > ~/.config/hark/hark.toml
   hark settings check
-  hark settings show | grep -v default
+  hark settings show | grep -v default$
 """
 
 

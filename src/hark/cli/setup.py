@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from hark import hints
 from hark.app.settings import Settings, read_settings, settings_from
 from hark.app.settings.edit import KeyPath, with_values
 from hark.cli.common import OK, note_language, print_note, settings_path
@@ -28,6 +29,7 @@ examples:
   hark setup --yes --units metric --clock 24          only these
 """
 _SKIPPED: Final = "# hark setup was skipped; it can be run at any time.\n"
+_KEPT: Final = "# hark setup kept every default; it can be run at any time.\n"
 _LANGUAGES: Final = ("en-US", "en-GB", "de-DE", "es-ES", "fr-FR", "it-IT", "pt-PT")
 _WAKE: Final = ("wake", "main", "phrase")
 _MODEL: Final = ("plugins", "persona", "endpoint")
@@ -94,20 +96,21 @@ def setup(options: argparse.Namespace) -> int:
             return OK
         if not _wants():
             _write(path, _SKIPPED)
-            print_note(f"skipped; {path} has what can be set: hark settings")
+            print_note(f"skipped; what can be set in {path} is shown by: {hints.hark('settings')}")
             return OK
     elif not options.yes and not is_terminal:
-        raise UserError("there is no terminal to ask in; use --yes with options, see: hark setup --help")
+        raise UserError(f"there is no terminal to ask in; use --yes with options, see: {hints.hark('setup --help')}")
     before = path.read_text("utf-8-sig") if path.exists() else ""
     settings = read_settings(path, named=False)
     given = _given(options)
     answers = given if options.yes else _asked(settings, given)
     text = with_values(before, answers)
     _check(text, path)
-    if text != before:
-        _write(path, text)
+    is_new = not path.exists()
+    if text != before or is_new:
+        _write(path, text or _KEPT)
     note_language(settings_from(tomllib.loads(text)).assistant.lang)
-    print_note(f"{path} is written" if text != before else f"{path} stays as it is")
+    print_note(f"{path} is written" if text != before or is_new else f"{path} stays as it is")
     return OK
 
 

@@ -12,8 +12,8 @@ from hark.cli.options import add_format, add_settings_file, add_state
 ABOUT: Final = """\
 Lists, installs, updates and removes packages with skills. A package of Hark is installed into Hark's own environment.
 A skill of OVOS gets an environment of its own in the state directory; "hark run" starts it by its own launcher,
-restarts it when it ends, and stops it at its own end. "run" does only that, for an assistant that runs elsewhere on
-this machine: hark run --split, or a stock bus.
+restarts it when it ends, and stops it at its own end. "run" runs the skills of OVOS alone, for an assistant that runs
+elsewhere on this machine: hark run --split, or a stock bus.
 
 examples:
   hark skills install ovos-skill-hello-world
@@ -34,7 +34,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         ("install", "install a package"),
         ("update", "install the newest version of a package, or of all"),
         ("remove", "remove a package"),
-        ("enable", "have a skill of OVOS run again"),
+        ("enable", "run a disabled skill of OVOS again"),
         ("disable", "keep a skill of OVOS installed, and do not run it"),
     ):
         action = actions.add_parser(name, help=about)

@@ -16,7 +16,10 @@ PROMPT: Final = "> "
 
 
 class Screen:
-    """Standard output, one answer per line. `gone` is called once when the reading end is closed."""
+    """Standard output, one answer per line, wrapped at the width of a terminal.
+
+    `gone` is called once when the reading end is closed.
+    """
 
     def __init__(self, out: TextIO, gone: Callable[[], None], *, prompts: bool = False) -> None:
         self._out = out
@@ -28,7 +31,7 @@ class Screen:
 
     def show(self, text: str) -> None:
         """Show an answer."""
-        line = one_line(text)
+        line = wrapped(one_line(text), self._out)
         if self._prompts and self.prompting:
             # Replaces the prompt, which is then shown again with what was typed so far.
             self._write(f"\r\x1b[K{line}\n{PROMPT}{_typed()}")
@@ -46,6 +49,17 @@ class Screen:
         except OSError:
             self._is_gone = True
             self._gone()
+
+
+def wrapped(line: str, out: TextIO) -> str:
+    """A line, broken between words where `out` is a terminal and too narrow for it."""
+    if not out.isatty():
+        return line
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    width = get_terminal_size((0, 0)).columns
+    return fill(line, width, break_long_words=False, break_on_hyphens=False) if 0 < width < len(line) else line
 
 
 def _typed() -> str:

@@ -35,7 +35,9 @@ examples:
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("paths", nargs="+", metavar="PATH", help="scripts, or folders with scripts")
-    command.add_argument("-k", dest="name", metavar="NAME", default="", help="only those with this in path or title")
+    command.add_argument(
+        "-k", dest="name", metavar="NAME", default="", help="only conversations with this in path or title"
+    )
     add_format(command)
     command.add_argument("--settings", metavar="FILE", help="the settings file, where a script names no other")
     command.add_argument(

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from hark import hints
 from hark.app.paths import tokens_file
 from hark.app.settings import read_settings
 from hark.app.tokens import Token, TokenFile
@@ -18,7 +19,7 @@ from hark.model import SystemClock
 
 ABOUT: Final = """\
 Makes tokens with which clients connect to the bus, from other machines or under a name of their own, and revokes them.
-A token is shown once, when it is made; what is kept is enough to know it again. With --emit and --receive it allows the
+A token is shown once, when it is made; only a hash of it is stored. With --emit and --receive it allows the
 topics that match, where * stands for anything; with --source and --session the client's Messages must be of one of
 these sources and sessions. Else it allows everything but the private topics of Hark's own services, which --service
 allows as well. A client whose token is revoked is disconnected within a second.
@@ -75,7 +76,7 @@ def token(options: argparse.Namespace) -> int:
         print(msgspec.json.format(msgspec.json.encode([_public(one) for one in file.read()])).decode())
     else:
         tokens = file.read()
-        print("\n".join(map(_line, tokens)) or "There are no tokens. One is made with: hark token add NAME")
+        print("\n".join(map(_line, tokens)) or f"There are no tokens. One is made with: {hints.hark('token add NAME')}")
     return OK
 
 

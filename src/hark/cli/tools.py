@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hark import hints
 from hark.app.text import lines_of
 from hark.cli.common import FAILED, OK, settings_path
 from hark.cli.options import add_format, add_settings_file, add_state
@@ -24,6 +25,10 @@ examples:
 """
 _WINDOW: Final = 120.0
 """Seconds in which a tool has to answer; its own limit is shorter."""
+_LISTED: Final = 15.0
+"""Seconds in which an assistant has to list its tools: some ask a server for them."""
+_ELSEWHERE: Final = 5.0
+"""Seconds in which a toolbox that is not listed has to answer."""
 _REACH: Final = 3.0
 """Seconds in which a bus has to answer."""
 
@@ -54,7 +59,9 @@ def tools(options: argparse.Namespace) -> int:
             _print_list(answer["tools"])
         return OK
     if options.name is None:
-        raise UserError("name a tool: hark tools call NAME KEY=VALUE; hark tools lists them")
+        raise UserError(
+            f"name a tool: {hints.hark('tools call NAME KEY=VALUE')}; they are listed by: {hints.hark('tools')}"
+        )
     given = _arguments(options.arguments)
     box, slash, name = options.name.rpartition("/")
     if slash:
@@ -93,15 +100,25 @@ async def _ask(options: argparse.Namespace, topic: str, data: Mapping[str, Any])
     from hark.app.settings import read_settings
     from hark.bus import ask
     from hark.model import Message, SystemClock
+    from hark.spec import topics
 
     path, named = settings_path(options)
     address = BusAddress.of(read_settings(path, named=named), options.bus)
     clock = SystemClock()
     bus = await address.connect(clock, patience=_REACH, private=False)
+    box = data.get("toolbox_id")
+    known: list[str] = []
     try:
-        answer = await ask(bus, clock, Message(topic, data), window=_WINDOW if "name" in data else 15.0)
+        if box is not None:
+            listed = await ask(bus, clock, Message(topics.TOOLS_LIST), window=_LISTED)
+            known = sorted({tool["toolbox_id"] for tool in listed.data["tools"]})
+        # The toolbox of another program is not in the list: that may answer as well, but is not waited for.
+        window = _WINDOW if "name" in data and (box is None or box in known) else _LISTED if box is None else _ELSEWHERE
+        answer = await ask(bus, clock, Message(topic, data), window=window)
     except TimeoutError:
-        what = f"no toolbox {data['toolbox_id']!r} answered" if "toolbox_id" in data else "no assistant answered"
+        what = "no assistant answered"
+        if box is not None and known:
+            what = f"no toolbox {box!r} answered; there are {', '.join(known)}"
         raise UserError(f"{address}: {what}") from None
     finally:
         await bus.close()

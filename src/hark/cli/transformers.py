@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from hark.cli.common import FAILED, OK, check_applies, settings_path, state_path
+from hark import hints
+from hark.cli.common import FAILED, OK, check_applies, print_note, settings_path, state_path
 from hark.cli.options import add_format, add_lang, add_settings, add_state
 from hark.errors import UserError
 
@@ -93,12 +95,14 @@ def _settings(options: argparse.Namespace) -> tuple[Any, Path]:
 
 
 def _try(options: argparse.Namespace) -> int:
+    import msgspec
+
     from hark.app.diagnostics.transformer_trial import Trial, try_transformer
     from hark.app.settings import read_settings
     from hark.cli.startup import mute_refusal_log
 
     if options.kind is None or options.id is None:
-        raise UserError("name a chain and a transformer: hark transformers try dialog speakable 'It is 17:30.'")
+        raise UserError(f"name a chain and a transformer: {_hint('dialog', 'speakable', 'It is 17:30.')}")
     path, named = settings_path(options)
     settings = read_settings(path, named=named)
     mute_refusal_log()
@@ -114,13 +118,21 @@ def _try(options: argparse.Namespace) -> int:
     result = asyncio.run(
         try_transformer(trial, settings, path, state_path(options) / "plugins", installed=options.plugins)
     )
-    print("\n".join(_lines(result)))
+    if options.format == "json":
+        fields = {key: value for key, value in msgspec.structs.asdict(result).items() if key != "audio"}
+        print(msgspec.json.format(msgspec.json.encode(fields)).decode())
+    else:
+        print("\n".join(_lines(result)))
     if options.out is not None and result.audio is not None:
         from hark.model.wav import write_wav
 
         Path(options.out).write_bytes(write_wav(result.audio))
-        print(f"written to {options.out}")
+        print_note(f"written to {options.out}")
     return OK if result.outcome in ("changed", "unchanged", "cancelled") else FAILED
+
+
+def _hint(*words: str) -> str:
+    return hints.hark(shlex.join(("transformers", "try", *words)))
 
 
 def _artifact(options: argparse.Namespace) -> Any:
@@ -129,12 +141,12 @@ def _artifact(options: argparse.Namespace) -> Any:
         return None
     if options.kind not in ("audio", "tts"):
         if not text.strip():
-            raise UserError(f"name a text: hark transformers try {options.kind} {options.id} 'what time is it'")
+            raise UserError(f"name a text: {_hint(options.kind, options.id, 'what time is it')}")
         return text
     from hark.model.wav import MalformedWav, read_wav
 
     if not text:
-        raise UserError(f"name a WAV file: hark transformers try {options.kind} {options.id} speech.wav")
+        raise UserError(f"name a WAV file: {_hint(options.kind, options.id, 'speech.wav')}")
     try:
         return read_wav(Path(text).read_bytes())
     except OSError as error:

@@ -90,6 +90,22 @@ class _PostedTimer:
             self._timer.cancel()
 
 
+class _HeldTimer:
+    """A timer of a plugin, held until it is due or cancelled: a plugin may cancel one for every turn."""
+
+    def __init__(self, timer: Timer, timers: set[_HeldTimer]) -> None:
+        self._timer = timer
+        self._timers = timers
+        timers.add(self)
+
+    def release(self) -> None:
+        self._timers.discard(self)
+
+    def cancel(self) -> None:
+        self._timer.cancel()
+        self.release()
+
+
 class PluginHost:
     """The `hark.plugins.Host` of one plugin. Everything the plugin started through it ends with `close`."""
 
@@ -111,7 +127,7 @@ class PluginHost:
         self._runner = runner
         self._data_root = data_root
         self._subscriptions: list[Subscription] = []
-        self._timers: set[Timer] = set()
+        self._timers: set[_HeldTimer] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._hung: list[Loaded[Plugin]] = []
         """Timers whose call was abandoned and still runs."""
@@ -236,23 +252,22 @@ class PluginHost:
                 self._hung.append(entry)
 
         def due() -> None:
-            self._timers.discard(timer)
+            held.release()
             self._hung = [one for one in self._hung if one.abandoned]
             if len(self._hung) >= TOO_MANY_ABANDONED:
                 self.log.error("%d of its timers have not returned: this one is not called", len(self._hung))
             else:
                 self.task(run(), "timer")
 
-        timer = self.clock.after(seconds, due)
-        self._timers.add(timer)
-        return timer
+        held = _HeldTimer(self.clock.after(seconds, due), self._timers)
+        return held
 
     async def close(self) -> None:
         """End everything the plugin started; it can start nothing more."""
         self._closed = True
         for subscription in self._subscriptions:
             subscription.close()
-        for timer in self._timers:
+        for timer in list(self._timers):
             timer.cancel()
         await cancel_all(self._tasks, self.clock)
 

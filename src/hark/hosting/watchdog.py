@@ -76,14 +76,17 @@ class Watchdog:
         frame = sys._current_frames().get(self._loop_thread)
         stack = "".join(traceback.format_stack(frame)[-6:]) if frame is not None else ""
         entry = self._runner.inline_now
+        level = logging.ERROR
         if entry is not None:
             culprit = entry.id
             entry.stall = f"\nit blocked the event loop here:\n{stack}"
         else:
             task = asyncio.current_task(self._loop)
             culprit = task.get_name() if task is not None else "code outside any task"
+            if culprit.startswith("Task-"):
+                level = logging.INFO  # not work for a plugin: the main task, which starts Hark on a busy machine
         report = f"the event loop was blocked for {seconds:.1f} s in {culprit}\n{stack}"
-        log.error("%s", report)
+        log.log(level, "%s", report)
         return report
 
     def _watch(self) -> None:

@@ -62,12 +62,18 @@ ORDINALS: Final = frozenset({"de", "da", "nb", "nn", "no", "fi", "cs", "sk", "sl
 
 
 _CLOSING: Final = "\"'“”‘’»«›‹)\\]"
+_UNMISTAKABLE: Final = "。！？؟۔।॥။។።፧։"
+"""Marks that end a sentence and nothing else, unlike a full stop: of Chinese, Arabic, Hindi, Burmese and others."""
+MARKS: Final = frozenset(f".!?…{_UNMISTAKABLE}\n")
+"""What a sentence may end with; without one of these no sentence ends."""
 _END: Final = re.compile(
-    rf"[.!?…؟।]+[{_CLOSING}]*(?:[\u00a0\u202f ][»›])?(?=\s|$)"  # a stop, with what it closes, before a space
+    rf"[.!?…{_UNMISTAKABLE[3:]}]+[{_CLOSING}]*(?:[\u00a0\u202f ][»›])?(?=\s|$)"  # with what it closes, before a space
     r"|[。！？][」』”’）]*"  # in scripts that put no space between sentences
     r"|\n"
 )
 _OPENING: Final = re.compile(r"[\s\"'“”„‘’‚»«›‹(\[¿¡*•·–—-]{0,20}")
+_ADDRESS: Final = re.compile(r"://|^www\.|/.*[=/]")
+"""Of a web page: what ends a sentence may be in the middle of one."""
 _LOOK_BACK: Final = 24
 """Characters: no abbreviation is longer."""
 _ACRONYM: Final = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
@@ -91,17 +97,19 @@ def sentences(text: str, lang: str, longest: int = 300) -> Iterator[str]:
 def is_whole(text: str, lang: str) -> bool:
     """Whether a text that may go on is complete as it is: it ends like a sentence, and what follows cannot change that.
 
-    In doubt it is not: "at 3." may become "at 3.15", "see example." an address.
+    In doubt it is not: "at 3." may become "at 3.15", "example.com/search?" a longer address.
     """
     whole = text.rstrip(" \t")
     *_, end = (None, *_END.finditer(whole))
     if end is None or end.end() != len(whole):
         return False
     mark = end.group()
-    if mark[0] != "." or mark.startswith(".."):
-        return mark[0] not in "…\n."
     words = whole[max(0, end.start() - 2 * _LOOK_BACK) : end.start()].split()
     word = words[-1].strip("\"'“”„‘’«»([])¿¡*_`") if words else ""
+    if _ADDRESS.search(word):
+        return False
+    if mark[0] != "." or mark.startswith(".."):
+        return mark[0] not in "…\n."
     if len(word) < 2 or not word.replace("'", "").replace("’", "").replace("-", "").isalpha():
         return False
     return not _abbreviated(whole, 0, end.start(), "A", lang.split("-")[0].lower())
@@ -110,7 +118,7 @@ def is_whole(text: str, lang: str) -> bool:
 def _ends(text: str, begin: int, end: re.Match[str], language: str) -> bool:
     """Whether this really is the end of a sentence."""
     mark = end.group()
-    if mark[0] in "。！？؟।":
+    if mark[0] in _UNMISTAKABLE:
         return True
     following = _OPENING.match(text, end.end())
     after = following.end() if following else end.end()

@@ -19,18 +19,21 @@ Wants = Callable[[Any, str, str, Session], bool | Awaitable[bool]]
 """Whether a skill could answer a question: decided quickly, without looking anything up."""
 
 _HANDLES: Final = "__hark_handles__"
+_DANGEROUS: Final = "__hark_dangerous__"
 _FALLBACK: Final = "__hark_fallback__"
 _ANSWERS: Final = "__hark_answers__"
 
 
-def handles(intent_name: str) -> Callable[[F], F]:
+def handles(intent_name: str, *, dangerous: bool = False) -> Callable[[F], F]:
     """Make a method the handler of `<plugin id>:<intent_name>`.
 
-    It takes a `Turn` and may be `def`, `async def` or an async generator; text it returns or yields is spoken.
+    It takes a `Turn` and may be `def`, `async def` or an async generator; text it returns or yields is spoken. One that
+    is `dangerous` does not run in a turn that a model brought about, unless the user agreed to this very call.
     """
 
     def mark(method: F) -> F:
         setattr(method, _HANDLES, intent_name)
+        setattr(method, _DANGEROUS, dangerous)
         return method
 
     return mark
@@ -122,6 +125,11 @@ def handlers_of(plugin: object) -> dict[str, Callable[..., Any]]:
             if intent_name is not None:
                 found[intent_name] = getattr(plugin, name)
     return found
+
+
+def is_dangerous(handler: Callable[..., Any]) -> bool:
+    """Whether a handler needs the consent of the user where a model wants it called."""
+    return getattr(handler, _DANGEROUS, False) is True
 
 
 def converses(plugin: object) -> bool:

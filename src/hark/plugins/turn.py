@@ -31,6 +31,8 @@ class Turn:
         self.message = message
         """The dispatch."""
         self.skill_id, self.intent_name = split_dispatch(message.type)
+        self.is_withdrawn = False
+        """Whether the user withdrew the last question: by "never mind", or by a command instead of an answer."""
         self._session = message.session or Session()
         self._stage = stage
         self._plugin = plugin
@@ -137,12 +139,14 @@ class Turn:
         """The user's answer to `question`, or None when there was none within `timeout` seconds.
 
         After silence, or an answer that `check` does not accept, the question is asked again (or `again`), at most
-        `retries` times.
+        `retries` times; not if the user withdrew it.
         """
         for attempt in range(retries + 1):
             answer = await self.listen((again or question) if attempt else question, timeout=timeout, lang=lang)
             if answer is not None and (check is None or check(answer)):
                 return answer
+            if self.is_withdrawn:
+                break
         return None
 
     async def ask_yes_no(

@@ -177,7 +177,7 @@ def _add(method: F, added: MethodMarks) -> F:
         why = "reserved" if marked.intent_name in RESERVED_INTENT_NAMES else "not letters, digits, '_', '-' and '.'"
         raise MalformedIntent(f"{where}: the intent name {marked.intent_name!r} is {why}; choose one with name=")
     setattr(method, _MARK, marked)
-    return handles(marked.intent_name)(method)
+    return handles(marked.intent_name, dangerous=marked.dangerous)(method)
 
 
 def intents_of(skill: type) -> dict[str, MethodMarks]:

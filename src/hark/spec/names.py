@@ -44,13 +44,19 @@ WAKE_WORD: Final = "wake_word"
 """The phrase of the wake word that opened the microphone, on utterances that began with one."""
 REMARK: Final = "hark_remark"
 """Context key of what is said, or not said, about a turn that ended without an answer."""
+SAID: Final = "hark_said"
+"""Context key of `ovos.intent.handler.error`: the skill has said itself that it failed, as those of OVOS do."""
+NOTHING_STOPPED: Final = "nothing_to_stop"
+"""The slot of a stop with the sentence that is said if nothing was under way; without it, such a stop is silent."""
 AGAIN: Final = "hark_again"
 """Hark's own: this dispatch was emitted before, and may not have reached its handler."""
 
 FOR_TURN: Final = "hark_for_turn"
 """Hark's own: the session fields an audio transformer set for one turn, each with its lasting value, or null."""
 TOOL_TURN: Final = "hark_tool_turn"
-"""Context key of a turn that a model asked for: what its handler says is told to the model, not spoken."""
+"""Context key of a turn that a model asked for, with the intent it called: what its handler says goes to the model, and
+is not spoken.
+"""
 RESPONSE_ID: Final = "hark_response"
 """Hark's own: the id of a response, on every Message that is derived from it."""
 

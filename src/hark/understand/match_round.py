@@ -14,6 +14,7 @@ from hark.hosting import Loaded, Outcome, Registry, Runner, check_emittable, sen
 from hark.model import Frozen, Match, Message, Session
 from hark.plugins import Declined, Later, PipelinePlugin, Round
 from hark.spec import topics
+from hark.trace import TurnTrace
 from hark.understand.intent_registry import IntentIndex
 from hark.understand.named_call import CALL, INTENT, named_intent
 from hark.understand.ovos_entries import is_ovos_name, without_tier
@@ -163,6 +164,13 @@ class MatchRound:
         would_match = partial(self._preview, turn, session, lang, loaded.id, message)
         around = Round(name, entry.config, message, ask, turn.denials.deployed, would_match)
         return turn.utterances, lang, session, around
+
+    def would_match(self, message: Message, text: str, lang: str, session: Session) -> Match | None:
+        """The claim on a text that was not said: of the plugins that can `preview`, without any effect."""
+        clock = self._runner.clock
+        trace = TurnTrace("", session.session_id, (text,), clock.wall(), clock.monotonic)
+        turn = TurnState(message, (text,), session, self._options().denials_for(session), trace)
+        return self._preview(turn, session, lang, "", message, text)
 
     def _preview(
         self,

@@ -28,6 +28,7 @@ from hark.understand.session_topics import (
     ActiveListQuery,
     ContextTopics,
     HandlerSessions,
+    PreviewQuery,
     SpeechSessionChanges,
     WithdrawnQuestions,
 )
@@ -87,6 +88,7 @@ class Orchestrator:
             self._handler_sessions,
             self._introspection,
             ActiveListQuery(bus, clock, store, self._current_options),
+            PreviewQuery(bus, self._round.would_match, store, self._current_options),
             ContextTopics(bus, clock, self._open, store, self._current_options),
             self.manifest,
             self._poll,

@@ -1,13 +1,15 @@
-"""Messages that ask for a session or change it: the active list, the context topics, and what handlers show."""
+"""Messages that ask for a session, or what would match in it, or change it: the active list, previews, the context
+topics, and what handlers show."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from hark.bus import Bus, Subscription
-from hark.model import Clock, Message, ResponseMode, Session, context_topics, converse
+from hark.model import Clock, Match, Message, ResponseMode, Session, context_topics, converse
+from hark.model.lang import resolve
 from hark.model.session_merge import SessionChanges, SessionDifference
 from hark.spec import split_dispatch, topics
 from hark.understand.turn_state import DefaultSession, TurnOptions, TurnState
@@ -36,6 +38,42 @@ class ActiveListQuery:
         kept = converse.pruned(session, self._clock.wall(), self._options().converse_ttl).converse_handlers
         listed = [{"skill_id": one.skill_id, "activated_at": one.activated_at} for one in kept]
         self._bus.emit(message.response({"converse_handlers": listed}))
+
+
+class PreviewQuery:
+    """Answers which intent a text would match now: skills of OVOS ask that by `intent.service.intent.get`."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        would_match: Callable[[Message, str, str, Session], Match | None],
+        store: DefaultSession,
+        options: Callable[[], TurnOptions],
+    ) -> None:
+        self._bus = bus
+        self._would_match = would_match
+        self._store = store
+        self._options = options
+        self._subscription = bus.on(topics.INTENT_PREVIEW, self._asked, name="understand: preview")
+
+    def close(self) -> None:
+        """Listen no longer."""
+        self._subscription.close()
+
+    def _asked(self, message: Message) -> None:
+        if not self._store.owned:  # of several workers, the one that holds the default session answers
+            return
+        session, options, text = message.session or Session(), self._options(), message.data.get("utterance")
+        if session.is_default:
+            session = self._store.current
+        found: Match | None = None
+        if isinstance(text, str) and 0 < len(text) <= options.max_utterance:
+            lang = resolve(message.data.get("lang"), session, options.langs, options.lang)
+            found = self._would_match(message, text, lang, session)
+        answer: dict[str, Any] = {"query": message.data.get("query")}
+        if found is not None:
+            answer |= {"topic": found.topic, "skill_id": found.skill_id, "slots": dict(found.slots)}
+        self._bus.emit(message.reply(topics.INTENT_PREVIEW_RESPONSE, answer))
 
 
 log = logging.getLogger("hark.understand")

@@ -102,5 +102,7 @@ class Connection:
                     self._channel.settimeout(None)  # a handler has no time limit
                 elif not isinstance(answer, SpokenText):
                     return
+        except TimeoutError:
+            raise NoAnswer(f"timed out after {PATIENCE:g} s") from None
         except (OSError, msgspec.DecodeError) as error:
             raise NoAnswer(str(error)) from None

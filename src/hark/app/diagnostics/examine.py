@@ -78,10 +78,14 @@ def advise(settings: Settings, found: Inventory) -> Iterator[str]:
     for name in settings.engine:
         if name not in wanted:
             yield f"[engine.{name}] has no effect: [voice] does not name {name!r}{_meant(name, wanted)}"
-    for table, names in (("plugins", settings.plugins), ("limits.plugins", settings.limits.plugins)):
+    for place, names in (
+        ("[plugins]", settings.plugins),
+        ("[limits.plugins]", settings.limits.plugins),
+        ("[assistant] toolboxes", settings.assistant.toolboxes),
+    ):
         for name in names:
             if name not in found.all_ids and name not in found.refused:
-                yield f"[{table}] names {name!r}, which is not loaded{_meant(name, found.all_ids)}"
+                yield f"{place} names {name!r}, which is not loaded{_meant(name, found.all_ids)}"
 
 
 def _enable_advice(settings: Settings, found: Inventory) -> Iterator[str]:
@@ -144,6 +148,8 @@ class _InstalledPlugins:
 
 
 _REMEMBERED: Final = 60.0
+_TOOLS: Final = ("solver", "toolbox")
+"""The kinds of plugins of OVOS whose tools personas can call."""
 _installed: Final = _InstalledPlugins()
 
 
@@ -222,6 +228,7 @@ def _ovos_plugins(runtime: Runtime, installed: Sequence[opm.FoundPlugin]) -> Ite
         (kind, entry.id) for kind, registry in runtime.transformers.items() for entry in registry
     }
     loaded |= {("pipeline", entry.id) for entry in runtime.pipeline}
+    loaded |= {(kind, entry.id) for entry in runtime.plugin_set.toolboxes for kind in _TOOLS}
     for one in installed:
         engine_kind = one.kind.removesuffix("_engine")
         if (one.kind, one.id) in loaded:
@@ -234,6 +241,8 @@ def _ovos_plugins(runtime: Runtime, installed: Sequence[opm.FoundPlugin]) -> Ite
             state = f'off; [transformers] enable = ["{one.id}"] turns it on'
         elif one.kind == "pipeline":
             state = f'off; an entry [pipeline.NAME] plugin = "{one.id}" of the pipeline asks it'
+        elif one.kind in _TOOLS:
+            state = f'off; [assistant] toolboxes = ["{one.id}"] offers it to personas'
         elif one.id in getattr(runtime.settings.voice, engine_kind):
             state = "named in [voice]"
         else:

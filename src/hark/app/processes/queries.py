@@ -79,7 +79,7 @@ class TraceResponder:
         self._bus = bus
         self._traces = traces
         self._id = process_id
-        self._subscription = bus.on(topics.TRACE_ASK, self._asked, name="trace responder")
+        self._subscription = bus.on(topics.TRACE_REQUEST, self._asked, name="trace responder")
 
     def close(self) -> None:
         self._subscription.close()
@@ -91,10 +91,10 @@ class TraceResponder:
             trace = None
         record = msgspec.to_builtins(trace.record()) if trace is not None else None
         try:
-            answer = question.reply(topics.TRACE_TOLD, {FROM: self._id, "record": record})
+            answer = question.reply(topics.TRACE_REPLY, {FROM: self._id, "record": record})
         except MalformedMessage as error:  # what a plugin changed may be as deep as a Message can be
             log.warning("the trace of turn %s cannot be sent: %s", wanted, error)
-            answer = question.reply(topics.TRACE_TOLD, {FROM: self._id})
+            answer = question.reply(topics.TRACE_REPLY, {FROM: self._id})
         self._bus.emit(answer)
 
 
@@ -120,7 +120,7 @@ class TraceCollector:
 
     async def _ask(self, asked: Collection[str], wanted: str, *, exactly: bool) -> list[TraceRecord]:
         data: dict[str, object] = {"id": wanted, "exactly": exactly}
-        answers = await ask_all(self._bus, asked, topics.TRACE_ASK, data, topics.TRACE_TOLD, self.window)
+        answers = await ask_all(self._bus, asked, topics.TRACE_REQUEST, data, topics.TRACE_REPLY, self.window)
         return [record for answer in answers if (record := _record(answer)) is not None]
 
 
@@ -131,14 +131,14 @@ class ReportResponder:
         self._bus = bus
         self._examine = examine
         self._id = process_id
-        self._subscription = bus.on(topics.EXAMINE_ASK, self._asked, name="report responder")
+        self._subscription = bus.on(topics.EXAMINE_REQUEST, self._asked, name="report responder")
 
     def close(self) -> None:
         self._subscription.close()
 
     async def _asked(self, question: Message) -> None:
         report = msgspec.to_builtins(await self._examine())
-        self._bus.emit(question.reply(topics.EXAMINE_TOLD, {FROM: self._id, "report": report}))
+        self._bus.emit(question.reply(topics.EXAMINE_REPLY, {FROM: self._id, "report": report}))
 
 
 class ReportCollector:
@@ -158,7 +158,7 @@ class ReportCollector:
         """Ask all of them; a process that does not answer is reported as missing."""
         present = await self._members.present()
         asked = [info.id for info in present if info.services != (EDGE,)]  # the edge has no plugins
-        answers = await ask_all(self._bus, asked, topics.EXAMINE_ASK, {}, topics.EXAMINE_TOLD, _EXAMINATION)
+        answers = await ask_all(self._bus, asked, topics.EXAMINE_REQUEST, {}, topics.EXAMINE_REPLY, _EXAMINATION)
         alive = {str(answer.data.get(FROM)) for answer in answers} | {info.id for info in present} - set(asked)
         services: list[ServiceReport] = []
         for name in (*ALL_SERVICES, EDGE):

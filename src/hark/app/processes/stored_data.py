@@ -33,9 +33,9 @@ class StoredDataResponder:
         self._runtime = runtime
         self._state = state
         self._id = process_id
-        self._subscriptions = [bus.on(topics.FORGET_ASK, self._forget, name="stored data: forget")]
+        self._subscriptions = [bus.on(topics.FORGET_REQUEST, self._forget, name="stored data: forget")]
         if "understand" in runtime.services:
-            self._subscriptions.append(bus.on(topics.SESSION_ASK, self._session, name="stored data: session"))
+            self._subscriptions.append(bus.on(topics.SESSION_REQUEST, self._session, name="stored data: session"))
 
     def close(self) -> None:
         for subscription in self._subscriptions:
@@ -52,11 +52,11 @@ class StoredDataResponder:
             found = await forget_turns(what, self._runtime, self._state, ids if isinstance(ids, tuple) else None)
         except OSError as error:
             problem = str(error)
-        self._bus.emit(question.reply(topics.FORGET_TOLD, {FROM: self._id, "ids": found, "problem": problem}))
+        self._bus.emit(question.reply(topics.FORGET_REPLY, {FROM: self._id, "ids": found, "problem": problem}))
 
     def _session(self, question: Message) -> None:
         session = device_session(self._runtime, reset=question.data.get("reset") is True)
-        self._bus.emit(question.reply(topics.SESSION_TOLD, {FROM: self._id, "session": session.wire()}))
+        self._bus.emit(question.reply(topics.SESSION_REPLY, {FROM: self._id, "session": session.wire()}))
 
 
 class StoredData:
@@ -69,7 +69,9 @@ class StoredData:
     async def device_session(self, *, reset: bool) -> Session:
         """The session of the device, made empty first if wanted; raises `UserError`."""
         asked = [info.id for info in await self._members.present() if "understand" in info.services]
-        answers = await ask_all(self._bus, asked, topics.SESSION_ASK, {"reset": reset}, topics.SESSION_TOLD, _WINDOW)
+        answers = await ask_all(
+            self._bus, asked, topics.SESSION_REQUEST, {"reset": reset}, topics.SESSION_REPLY, _WINDOW
+        )
         if not answers:
             raise UserError(f"no process with the service understand answers; see: {hints.hark('doctor')}")
         return Session.read(msgspec.to_builtins(answers[0].data["session"]))
@@ -84,7 +86,7 @@ class StoredData:
         return len(found)
 
     async def _ask(self, asked: Collection[str], data: dict[str, object]) -> set[str]:
-        answers = await ask_all(self._bus, asked, topics.FORGET_ASK, data, topics.FORGET_TOLD, _WINDOW)
+        answers = await ask_all(self._bus, asked, topics.FORGET_REQUEST, data, topics.FORGET_REPLY, _WINDOW)
         silent = set(asked) - {str(answer.data.get(FROM)) for answer in answers}
         problems = [str(answer.data["problem"]) for answer in answers if answer.data.get("problem")]
         problems += [f"process {one} does not answer" for one in sorted(silent)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Collection
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
@@ -51,12 +51,13 @@ Names = Annotated[
 ]
 File = Annotated[str, Meta(min_length=1, description="a path in quotes")]
 Files = Annotated[tuple[File, ...], Meta(description='a list of paths such as ["weather.py"]')]
-Address = Annotated[str, Meta(min_length=1, description='a host name or an address such as "127.0.0.1"')]
+_PLAIN: Final = r"^[^\x00-\x20\x7f]+$"
+Address = Annotated[str, Meta(pattern=_PLAIN, description='a host name or an address such as "127.0.0.1"')]
 Addresses = Annotated[tuple[Address, ...], Meta(description='a list of host names such as ["hub.local"]')]
 Origins = Annotated[tuple[Address, ...], Meta(description='a list of web sites such as ["https://panel.example"]')]
 Port = Annotated[int, Meta(ge=0, le=65_535, description="a number up to 65535")]
-UrlPath = Annotated[str, Meta(min_length=1, description='the path of an address such as "/core"')]
-Url = Annotated[str, Meta(min_length=1, description='an address such as "ws://127.0.0.1:8181/core"')]
+UrlPath = Annotated[str, Meta(pattern=_PLAIN, description='the path of an address such as "/core"')]
+Url = Annotated[str, Meta(pattern=_PLAIN, description='an address such as "ws://127.0.0.1:8181/core"')]
 Rate = Annotated[float, Meta(ge=0, description="a number a second, 0 for no limit")]
 ById = Annotated[dict[str, Seconds], Meta(description="a table of seconds by plugin id such as { template = 20.0 }")]
 
@@ -270,6 +271,8 @@ class AssistantTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Python files with plugins, or folders with an __init__.py, to load besides installed ones; relative to the
     folder of this file.
     """
+    toolboxes: Names = ()
+    """Solvers and toolboxes of OVOS, by id: their tools are for personas. docs/ovos-plugins.md"""
 
 
 class HomeTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

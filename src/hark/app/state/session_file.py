@@ -35,14 +35,20 @@ class SessionFile:
     def restore(self) -> Session | None:
         """The session as it was last written; a file that cannot be used is set aside, and the log says so."""
         try:
-            if self.path.stat().st_size > self._largest:
-                raise ValueError(f"it has more than {self._largest} bytes")
-            return session_of(self.path.read_bytes())
+            return self.read()
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
             self._set_aside(error)
             return None
+
+    def read(self) -> Session:
+        """The session as it was last written; raises `OSError`, `ValueError` or `RecursionError`."""
+        if self.path.exists() and not self.path.is_file():
+            raise ValueError("it is no file")
+        if self.path.stat().st_size > self._largest:
+            raise ValueError(f"it has more than {self._largest} bytes")
+        return session_of(self.path.read_bytes())
 
     def write(self, session: Session) -> None:
         """Put `session` in place of what was written before; not yet safe from a power cut."""
@@ -86,18 +92,18 @@ def session_of(octets: bytes) -> Session:
     return session
 
 
-def session_advice(state: Path) -> Iterator[str]:
-    """What the stored session holds that only the settings can set for good (ruling R16)."""
-    path = state / _NAME
+def session_advice(state: Path, largest: int = LARGEST_SESSION) -> Iterator[str]:
+    """What is wrong with the stored session: it cannot be used, or holds what only the settings can set for good
+    (ruling R16)."""
+    sessions = SessionFile(state, largest=largest)
     try:
-        if path.exists() and not path.is_file():
-            raise ValueError("it is no file")
-        stored = msgspec.json.decode(path.read_bytes())
+        session = sessions.read()
     except FileNotFoundError:
         return
     except (OSError, ValueError, RecursionError) as error:
-        yield f"{path} cannot be read ({error}); the next start sets it aside and begins anew"
+        yield f"{sessions.path} cannot be used: {error}; the next start sets it aside and begins anew"
         return
-    held = [name for name in FOR_ONE_UTTERANCE if isinstance(stored, dict) and name in stored]
+    held = [name for name in FOR_ONE_UTTERANCE if name in session]
     if held:
-        yield f"{path} holds {', '.join(held)} from an older version; it has no effect, and the next turn drops it"
+        listed = ", ".join(held)
+        yield f"{sessions.path} holds {listed} from an older version; it has no effect, and the next turn drops it"

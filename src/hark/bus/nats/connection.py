@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import count
@@ -283,7 +284,7 @@ async def connected(options: NatsOptions, lost: Notify, back: Notify, given_up: 
         log.debug("nats: %s", error)
         if refused.done():  # what came of that says less: the server hangs up on whom it refuses
             return
-        said = str(error) or type(error).__name__
+        said = _reason(error)
         if "authoriz" in said.lower():
             refused.set_result(None)
 
@@ -298,12 +299,20 @@ async def connected(options: NatsOptions, lost: Notify, back: Notify, given_up: 
         connecting.cancel()
         await asyncio.wait({connecting}, timeout=0.05)
     if not connecting.cancelled() and connecting.exception() is not None:
-        said = str(connecting.exception())
+        said = _reason(connecting.exception())
     await _abandon(client)
     where = ", ".join(server.rpartition("@")[2] for server in options.servers)  # without what is secret in it
     if refusal:
         raise NoBroker(f"the NATS server at {where} does not accept the connection: {said}")
     raise NoBroker(f"no NATS server could be reached at {where} within {options.connect_within:g} s: {said}")
+
+
+def _reason(error: BaseException | None) -> str:
+    if isinstance(error, ConnectionError) and error.errno is not None:
+        return os.strerror(error.errno)  # asyncio's own text repeats the address
+    if isinstance(error, TimeoutError):
+        return "it does not answer as a NATS server does"
+    return str(error) or type(error).__name__
 
 
 async def _abandon(client: Any) -> None:

@@ -48,6 +48,8 @@ log = logging.getLogger("hark.bus.websocket")
 
 _CONNECT: Final = 10.0
 """Seconds that one attempt to connect may take."""
+_ATTEMPT: Final = 3.0
+"""Seconds that each attempt has, however little time is left."""
 _GOODBYE: Final = 2.0
 """Seconds that the last Messages, and then the closing handshake, may take."""
 _STEADY: Final = 5.0
@@ -77,8 +79,8 @@ _REFUSALS: Final = {
     503: "too many clients are connected",
 }
 _NOT_OURS: Final = (
-    "Hark's services need the service token of the bus. On its machine use the same --state as the bus; elsewhere name "
-    "a file with a token in token of [bus], made with: hark token add NAME --service"
+    "Hark's services and commands need the service token of the bus. On its machine use the same --state as the bus; "
+    "elsewhere name a file with a token in token of [bus], made with: hark token add NAME --service"
 )
 
 
@@ -153,7 +155,7 @@ class WebSocketCarrier:
         deadline = self._clock.monotonic() + self._patience
         while True:
             try:
-                await self._connect()
+                await self._connect(min(_CONNECT, max(_ATTEMPT, deadline - self._clock.monotonic())))
             except BusUnavailable as error:
                 pause = self._backoff.after()
                 if error.final or self._clock.monotonic() + pause > deadline:
@@ -303,13 +305,14 @@ class WebSocketCarrier:
                 self._receive(_RECONNECTED, "")
                 return
 
-    async def _connect(self) -> None:
+    async def _connect(self, within: float = _CONNECT) -> None:
         connection = _Connection(self)
         try:
-            async with self._clock.timeout(_CONNECT):
+            async with self._clock.timeout(within):
                 await connection.connect(self.url, self._token, self._tls)
         except TimeoutError:
-            raise BusUnavailable(f"no answer from {self.url}") from None
+            why = f"no answer within {within:.0f} s"
+            raise BusUnavailable(f"no bus at {self.url} ({why}; {_other_scheme(self._tls)})") from None
         if self.is_private and not connection.is_private:
             connection.end()
             raise BusUnavailable(f"the bus at {self.url} does not know this process: {_NOT_OURS}", final=True)
@@ -430,6 +433,10 @@ class _SendQueue:
         return left
 
 
+def _other_scheme(tls: ssl.SSLContext | None) -> str:
+    return "does that port expect TLS (wss://)?" if tls is None else "perhaps that port does not use TLS (ws://)"
+
+
 def _tls_reason(error: ssl.SSLError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         remedy = "name its certificate with authority in [bus]"
@@ -462,6 +469,7 @@ class _Connection(WSListener):
         headers = [("Sec-WebSocket-Protocol", SUBPROTOCOL)]
         if token:
             headers.append(("Authorization", f"Bearer {token}"))
+        shown = hints.bus_address(url)
         try:
             self.transport, listener = await ws_connect(
                 self._accepted,
@@ -470,6 +478,7 @@ class _Connection(WSListener):
                 extra_headers=headers,
                 max_frame_size=_LARGEST_IN,
                 max_redirects=0,
+                websocket_handshake_timeout=None,  # the carrier's own time holds
                 logger_name=_SILENT,
             )
         except asyncio.CancelledError:
@@ -481,20 +490,19 @@ class _Connection(WSListener):
             if status == 401 and self._carrier.is_private:
                 why = _NOT_OURS
             final = status in (401, 403, 404)
-            raise BusUnavailable(f"the bus at {url} refused this client: {why}", final=final) from None
+            raise BusUnavailable(f"the bus at {shown} refused this client: {why}", final=final) from None
         except (WSError, OSError, ValueError) as error:
             why = str(error) or type(error).__name__
             if isinstance(error, ConnectionError) and error.errno is not None:
                 why = os.strerror(error.errno)  # asyncio's own text repeats the address
             if tls is not None and isinstance(error, ConnectionResetError):
-                why += "; perhaps that port does not use TLS (ws://)"
+                why += f"; {_other_scheme(tls)}"
             if isinstance(error, ssl.SSLError):
-                raise BusUnavailable(f"no connection to the bus at {url}: {_tls_reason(error)}", final=True) from None
+                raise BusUnavailable(f"no connection to the bus at {shown}: {_tls_reason(error)}", final=True) from None
             remedy = f"start an assistant with: {hints.hark('run')}, or a bus alone with: {hints.hark('bus')}"
-            raise BusUnavailable(f"no bus at {url} ({why}); {remedy}") from None
+            raise BusUnavailable(f"no bus at {shown} ({why}); {remedy}") from None
         if listener is None or self._is_over:
-            tls_too = "; does that port expect TLS (wss://)?" if tls is None else ""
-            raise BusUnavailable(f"no bus at {url} (it closed the connection{tls_too})")
+            raise BusUnavailable(f"no bus at {shown} (it closed the connection; {_other_scheme(tls)})")
 
     def _accepted(self, _request: WSUpgradeRequest, response: WSUpgradeResponse) -> _Connection:
         self.speaks_hark = response.headers.get("Sec-WebSocket-Protocol") == SUBPROTOCOL

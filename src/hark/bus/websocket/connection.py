@@ -120,6 +120,7 @@ class ClientConnection(WSListener):
         self._set_waiting(0)
         if self.translator is not None:
             self.translator.close()
+            self.translator = None  # the connection itself is kept while a program may come back
         self._server.disconnected(self)
 
     def on_ws_frame(self, _transport: WSTransport, frame: WSFrame) -> None:
@@ -292,7 +293,10 @@ class ClientConnection(WSListener):
     def emit(self, message: Message) -> None:
         """See `ClientLink`."""
         if self.is_open:
+            began = self._server.clock.monotonic()
             self._server.take(self, message, encode_for_clients(message))
+            now = self._server.clock.monotonic()
+            self.usage.charge(now - began, now)
 
     def passed(self, wire: bytes) -> None:
         """Tell the client, by this frame, that what it sent before is on the bus."""

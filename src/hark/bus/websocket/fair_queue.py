@@ -12,7 +12,7 @@ from hark.model import Clock
 if TYPE_CHECKING:
     from hark.bus.websocket.connection import ClientConnection
 
-SLICE: Final = 0.002
+SLICE: Final = 0.001
 """Seconds of work for one client before others have a turn."""
 _RECENT: Final = 0.1
 """Seconds for which a client that sent something counts as one that may wait for an answer."""

@@ -207,7 +207,17 @@ class WebSocketServer:
         if translator is None or message.type[:5] == "hark." or message.malformed_session is not None:
             self.take(connection, message, raw)
             return
-        for translated in translator.from_client(message):
+        try:
+            made = list(translator.from_client(message))
+        except Exception as error:  # noqa: BLE001 - picows would disconnect the client, and log nothing
+            self.log.warning(
+                "bus: dropped a Message of %s that could not be translated: %s: %.200r",
+                connection,
+                message.type[:200],
+                error,
+            )
+            return
+        for translated in made:
             is_unchanged = translated is message and b"null" not in raw
             self.take(connection, translated, raw if is_unchanged else encode_for_clients(translated))
 

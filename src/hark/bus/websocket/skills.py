@@ -303,6 +303,8 @@ def handler_done(message: Message, skill_id: str) -> Message:
     exception = message.data.get("exception")
     if failed or exception is not None:
         data["exception"] = _text(exception)[:_LONGEST_EXCEPTION] or "the handler failed"
+        if message.data.get("said") is True:
+            data["said"] = True
     done = message.signal(topics.HANDLER_DONE, data)
     # An OVOS program has the session of its own configuration in every Message (ruling R16).
     return done if message.type == topics.HANDLER_DONE else done.carrying(None)

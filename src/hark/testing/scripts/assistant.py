@@ -114,6 +114,8 @@ class ScriptAssistant:
         if not device.spoke:
             raise NotHeard(NOTHING_TO_INTERRUPT, "write user: where Hark is silent")
         device.unread.clear()
+        for topic in (topics.AUDIO_OUTPUT_STARTED, topics.AUDIO_OUTPUT_ENDED):  # as where it can be heard
+            self.runtime.bus.emit(Message(topic, session=Session(device.session_id)))
         await self.say(device, text, lang)
 
     async def finish_speaking(self) -> None:

@@ -177,9 +177,7 @@ class UserVoice:
             engines = self._engines
             done = None if engines is None else await engines.do(text, lang, None, lang=lang, check=_sound)
             if done is None:
-                raise NotHeard(
-                    f"no engine can say this for the user in {lang}", "name an engine: hark test --voice ENGINE"
-                )
+                raise NotHeard(f"no engine can say this for the user in {lang}", "name an engine with --voice")
             self._setup.spoken[key] = resample_mono(done.value, SAMPLE_RATE).samples
         return self._setup.spoken[key]
 

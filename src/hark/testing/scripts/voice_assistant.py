@@ -133,9 +133,7 @@ class VoiceScriptAssistant(ScriptAssistant):
         await self._hear(sound)
         await self._hear(_A_BREATH)
         if self._listener.state != "listening":
-            raise NotHeard(
-                f'the wake word "{word.phrase}" was not heard', "try another voice: hark test --voice ENGINE"
-            )
+            raise NotHeard(f'the wake word "{word.phrase}" was not heard', "try another engine with --voice")
 
     async def _command(self, device: Device, text: str, sound: bytes) -> None:
         self._outcome, self._said_last = None, text
