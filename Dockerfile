@@ -5,7 +5,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/*
 COPY pyproject.toml README.md LICENSE /src/
 COPY src /src/src
-ARG EXTRAS=values,websocket,nats
+ARG EXTRAS=websocket,nats
 RUN python3 -m venv /opt/hark \
  && /opt/hark/bin/pip install --no-cache-dir --disable-pip-version-check "/src[$EXTRAS]" \
  && ln -s /opt/hark/bin/hark /usr/local/bin/hark \

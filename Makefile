@@ -12,7 +12,7 @@ run: ## talk to the assistant; lines on standard input are answered one by one
 	@$(VENV)/bin/hark setup --first-run
 	@exec $(VENV)/bin/hark run $(ARGS)
 
-install: ## put the command "hark" on the PATH, with uv or pipx, or in a venv of its own; EXTRAS=voice,values for others
+install: ## put the command "hark" on the PATH, with uv or pipx, or in a venv of its own; EXTRAS=websocket,voice for others
 	@scripts/setup install </dev/null
 
 uninstall: ## remove it from the PATH again; settings and data stay

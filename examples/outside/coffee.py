@@ -9,44 +9,32 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 URL = sys.argv[1] if len(sys.argv) > 1 else "ws://127.0.0.1:8181/core"
-SKILL = "coffee.example"
-Data = dict[str, Any]
-
-
-def send(bus: ClientConnection, topic: str, data: Data, context: Data | None = None) -> None:
-    bus.send(json.dumps({"type": topic, "data": data, "context": context or {}}))
-
-
-def register(bus: ClientConnection) -> None:
-    send(bus, "ovos.skill.loaded", {"skill_id": SKILL, "completes": True})
-    for name, samples in {"brew": ["make [me] {kind} coffee"], "ask": ["make [me] [a] coffee"]}.items():
-        names = {"skill_id": SKILL, "intent_name": name, "lang": "en-US"}
-        send(bus, "ovos.intent.register.template", {**names, "samples": samples})
-
-
-def answer(bus: ClientConnection, topic: str, data: Data, context: Data) -> None:
-    text, listen = f"Here is your {data['slots'].get('kind') or data['utterance']} coffee.", False
-    if topic == f"{SKILL}:ask":
-        waits = {"skill_id": SKILL, "expires_at": time.time() + 30}
-        context["session"]["response_mode"] = (
-            waits  # the next utterance of this session comes as coffee.example:response
-        )
-        text, listen = "Which kind?", True
-    send(bus, "ovos.utterance.speak", {"utterance": text, "lang": data["lang"], "listen": listen}, context)
-    send(bus, "hark.handler.done", {"topic": topic}, context)
+SKILL = {"skill_id": "coffee.example"}
+INTENTS = {"brew": ["make [me] {kind} coffee"], "ask": ["make [me] [a] coffee"]}
 
 
 def serve(bus: ClientConnection) -> None:
-    register(bus)
+    def send(topic: str, data: dict[str, Any], context: dict[str, Any] = {}) -> None:  # noqa: B006 - it is only read
+        bus.send(json.dumps({"type": topic, "data": data, "context": context}))
+
     for frame in bus:
         message = json.loads(frame)
         topic, data, context = message["type"], message.get("data", {}), message.get("context", {})
-        if topic == "ovos.intents.ready":  # understanding was started again and knows nothing of us
-            register(bus)
+        if topic in ("connected", "ovos.intents.ready"):  # understanding was started again and knows nothing of us
+            send("ovos.skill.loaded", {**SKILL, "completes": True})
+            for name, samples in INTENTS.items():
+                intent = {**SKILL, "intent_name": name, "lang": "en-US", "samples": samples}
+                send("ovos.intent.register.template", intent)
         elif topic == "ovos.converse.ping":
-            send(bus, "ovos.converse.pong", {"skill_id": SKILL, "can_handle": False}, context)
-        elif topic.startswith(f"{SKILL}:"):
-            answer(bus, topic, data, context)
+            send("ovos.converse.pong", {**SKILL, "can_handle": False}, context)
+        elif topic == "coffee.example:ask":  # what is said next in this session comes as coffee.example:response
+            context["session"]["response_mode"] = {**SKILL, "expires_at": time.time() + 30}
+            send("ovos.utterance.speak", {"utterance": "Which kind?", "lang": data["lang"], "listen": True}, context)
+            send("hark.handler.done", {"topic": topic}, context)
+        elif topic in ("coffee.example:brew", "coffee.example:response"):
+            kind = data["slots"].get("kind") or data["utterance"]
+            send("ovos.utterance.speak", {"utterance": f"Here is your {kind} coffee.", "lang": data["lang"]}, context)
+            send("hark.handler.done", {"topic": topic}, context)
 
 
 while True:

@@ -73,7 +73,7 @@ async def test_a_loose_stop_comes_after_the_commands() -> None:
 
     async with Assistant(Stubborn(), settings=with_table("stop_low")) as hark:
         assert await hark.hears("please do not stop") == ["as you like"]
-        assert await hark.hears("oh come on stop it") == []
+        assert await hark.hears("oh come on stop it") == ["There is nothing to stop."]
         assert "stop_low" in hark.why()
         assert [m.type for m in hark.messages if m.type.endswith(("stop:stop", "stubborn:stop"))] == ["stubborn:stop"]
 

@@ -61,6 +61,7 @@ def test_the_wheel_alone_works_in_an_empty_environment(tmp_path: Path) -> None:
     python, hark = tmp_path / "venv" / "bin" / "python", tmp_path / "venv" / "bin" / "hark"
     run([str(python), "-m", "pip", "install", "--quiet", str(wheel)], environment, tmp_path)
     assert "That is 144." in run(["sh", "-c", f"echo what is 12 times 12 | {hark} run"], environment, tmp_path)
+    assert "Timer set for 5 minutes." in run([str(hark), "say", "set a timer for five minutes"], environment, tmp_path)
     run([str(hark), "doctor"], environment, tmp_path)
     run([str(hark), "new", "skill", "kitchen-light", "--into", str(tmp_path / "light")], environment, tmp_path)
     # From the folder of the wheel, as where no registry has it.

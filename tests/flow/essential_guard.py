@@ -12,7 +12,16 @@ from typing import Any, Final
 import msgspec
 
 from hark.model import Match, Session
-from hark.plugins import Ctx, DialogTransformer, PipelinePlugin, Turn, UtteranceTransformer, handles
+from hark.plugins import (
+    Ctx,
+    DialogTransformer,
+    IntentTransformer,
+    MetadataTransformer,
+    PipelinePlugin,
+    Turn,
+    UtteranceTransformer,
+    handles,
+)
 from hark.spec import topics
 from hark.testing import Assistant
 
@@ -41,7 +50,7 @@ class Guard:
         if self.plan == "raise":
             raise LookupError("the rules are gone")
         if self.plan == "wrong shape":
-            return random.choice((None, 7, [1], b"", {"text": "x"}, object()))
+            return random.choice((7, [1], b"", {"text": "x"}, object()) + (() if artifact is None else (None,)))
         if self.plan == "late":
             await self.stuck.wait()
         return artifact
@@ -58,6 +67,28 @@ class UtteranceGuard(UtteranceTransformer):
         return judged
 
 
+class MetadataGuard(MetadataTransformer):
+    """The guard of the metadata chain."""
+
+    id = "guard"
+    guard: Guard
+
+    async def transform(self, ctx: Ctx) -> None:
+        judged: None = await self.guard.judge(None)
+        return judged
+
+
+class IntentGuard(IntentTransformer):
+    """The guard of the intent chain."""
+
+    id = "guard"
+    guard: Guard
+
+    async def transform(self, match: Match, ctx: Ctx) -> Match:
+        judged: Match = await self.guard.judge(match)
+        return judged
+
+
 class DialogGuard(DialogTransformer):
     """The guard of the dialog chain."""
 
@@ -67,6 +98,9 @@ class DialogGuard(DialogTransformer):
     async def transform(self, text: str, ctx: Ctx) -> str:
         judged: str = await self.guard.judge(text)
         return judged
+
+
+GUARDS: Final[tuple[type[Any], ...]] = (UtteranceGuard, MetadataGuard, IntentGuard, DialogGuard)
 
 
 class Parroting(PipelinePlugin):
@@ -84,15 +118,15 @@ class Parroting(PipelinePlugin):
 
 
 async def random_failures(turns: int, seed: int = 1) -> GuardReport:
-    """Let an essential guard of the utterance or the dialog chain fail at random, and see what gets past it."""
+    """Let an essential guard of each chain that a text turn passes fail at random, and see what gets past it."""
     choose, report = random.Random(seed), GuardReport()
-    for kind in ("utterance", "dialog"):
-        await _of_one_chain(kind, turns // 2 if kind == "utterance" else turns - turns // 2, choose, report)
+    for made in GUARDS:
+        await _of_one_chain(made(), turns // len(GUARDS), choose, report)
     return report
 
 
-async def _of_one_chain(kind: Any, turns: int, choose: random.Random, report: GuardReport) -> None:
-    guard = UtteranceGuard() if kind == "utterance" else DialogGuard()
+async def _of_one_chain(guard: Any, turns: int, choose: random.Random, report: GuardReport) -> None:
+    kind = guard.type
     guard.guard = Guard()
     guard.guard.stuck = asyncio.Event()
     settings = {
@@ -100,7 +134,7 @@ async def _of_one_chain(kind: Any, turns: int, choose: random.Random, report: Gu
         "limits": {"transformer": LIMIT, "failures": 3},
     }
     async with Assistant(guard, Parroting(), settings=settings) as assistant:
-        registry = assistant.runtime.transformers[kind]  # type: ignore[union-attr]
+        registry = assistant.runtime.transformers[kind]
         entry = registry.get("guard")
         for number in range(turns):
             plan = choose.choice((*FAILURES, "accept", "accept"))

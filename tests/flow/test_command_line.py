@@ -282,11 +282,11 @@ def test_settings_that_are_wrong_are_all_named_and_nothing_is_run(world: World) 
     for command in (["run"], ["say", "hello"]):
         done = world.hark(*command, said="say hello\n")
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.splitlines() == [
-            f"hark: {world.settings}:2: [assistant] lnag: there is no such key; did you mean lang? "
-            "The keys are: lang, langs, pipeline, protect_skills, context_topics, files",
-            f"hark: {world.settings}:4: [limits] match: -1 is not a number of seconds above 0; the default is 10.0",
-        ]
+        key, number = done.stderr.splitlines()
+        unknown = f"hark: {world.settings}:2: [assistant] lnag: there is no such key; did you mean lang? The keys are: "
+        assert key.startswith(unknown)
+        not_above = "-1 is not a number of seconds above 0; the default is 10.0"
+        assert number == f"hark: {world.settings}:4: [limits] match: {not_above}"
 
 
 def test_a_settings_file_that_is_named_has_to_be_there(world: World) -> None:

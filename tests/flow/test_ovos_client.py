@@ -10,6 +10,7 @@ from flow.program_rig import Program, outside
 from flow.stage import MakeAssistant
 from flow.test_programs_outside import ends, seen
 from hark.builtin import Converse, Fallback, KeywordMatcher
+from hark.builtin.remarks import Remarks
 from hark.spec import topics
 from hark.testing import Assistant, settle
 
@@ -63,6 +64,40 @@ async def test_a_turn_of_a_stable_skill_ends_once(assistant: MakeAssistant, word
         assert len(hark.of(topics.UTTERANCE_HANDLED)) == 1
         heard = [one["type"] for one in program.all if one["type"] in ("speak", topics.UTTERANCE_SPEAK)]
         assert heard == [topics.UTTERANCE_SPEAK, "speak"], "each name once"
+
+
+@pytest.mark.parametrize("says_so", [True, False])
+async def test_a_failure_is_said_once(assistant: MakeAssistant, says_so: bool) -> None:
+    async with assistant(KeywordMatcher(), Remarks()) as hark, outside(hark.bus, ovos=True) as served:
+        program = await served.program()
+        await loaded(hark, program)
+        hark.say("tea please")
+        call = await program.next(f"{SKILL}:Brew")
+        context = {**call["context"], "session": CONFIGURED}
+        if says_so:
+            program.send("speak", {"utterance": "An error occurred in Tea Skill", "lang": "en-US"}, context)
+        program.send("mycroft.skill.handler.error", {"name": "brew", "exception": "no water"}, context)
+        await seen(hark, topics.REMARK_NONE if says_so else topics.UTTERANCE_SPEAK)
+        [said] = [one.data["utterance"] for one in hark.of(topics.UTTERANCE_SPEAK)]
+        assert ("Tea Skill" if says_so else "tea") in said
+        assert ends(hark) == [topics.HANDLER_ERROR]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("pour a big cup", {"intent_name": f"{SKILL}:pour.intent", "skill_id": SKILL, "kind": "big"}), ("nothing", None)],
+)
+async def test_a_skill_asks_which_intent_a_text_would_match(
+    assistant: MakeAssistant, words: str, found: dict[str, str] | None
+) -> None:
+    async with assistant(KeywordMatcher()) as hark, outside(hark.bus, ovos=True) as served:
+        program = await served.program()
+        await loaded(hark, program)
+        program.send("intent.service.intent.get", {"utterance": words, "lang": "en-US"}, {"session": CONFIGURED})
+        answer = (await program.next("intent.service.intent.reply"))["data"]
+        assert answer["utterance"] == words
+        assert answer["intent"] == (None if found is None else {**found, "intent_service": "hark"})
+        assert hark.of(topics.INTENT_MATCHED) == [], "nothing was said"
 
 
 async def test_an_utterance_under_its_older_name_is_one_turn(assistant: MakeAssistant) -> None:

@@ -263,12 +263,20 @@ def test_a_line_that_is_no_message_is_named_and_the_others_are_sent(world: World
         assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["test.one", "test.two"]
         assert done.returncode == 2
         assert done.stderr.startswith("hark: line 2: ")
+        everything = world.hark("bus", "pipe", "--bus", url, said=said).stdout.splitlines()
+        assert [json.loads(line)["type"] for line in everything] == ["connected", "test.one", "test.two"]
         file = world.home / "messages"
         file.write_text('{"type": "test.three"}')
         done = world.hark("bus", "pipe", str(file), "--bus", url, "--topic", "test.three")
         assert (done.returncode, json.loads(done.stdout)["type"]) == (0, "test.three")
         done = world.hark("bus", "pipe", "--bus", url, "--until", "test.never", "--timeout", "0.1", said=said[:21])
         assert (done.returncode, done.stderr) == (1, "hark: no test.never within 0.1 seconds\n")
+
+
+def test_a_topic_that_is_none_is_named(world: World) -> None:
+    said = world.hark("bus", "pipe", "--bus", "ws://127.0.0.1:1/core", "--topic", "(a+)+$")
+    assert said.returncode == 2
+    assert "'(a+)+$' is no topic" in said.stderr
 
 
 def test_the_shell_example_of_the_page_works(world: World) -> None:

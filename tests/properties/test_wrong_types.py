@@ -87,6 +87,7 @@ MESSAGES: Mapping[str, Mapping[str, Any]] = {
     topics.INTENT_LIST: {"session_id": "visitor", "skill_id": "other.skill", "lang": "en-US"},
     topics.INTENT_DESCRIBE: {**OTHER, "method": "template", "session_id": "visitor"},
     topics.SKILLS_LIST: {"session_id": "visitor"},
+    topics.INTENT_PREVIEW: {"query": "one", "utterance": "who are you", "lang": "en-US"},
     **{topics.transformer_list(kind): {} for kind in TRANSFORMER_TYPES},
     **{
         topics.pipeline_intents_list(matcher): {"skill_id": "other.skill", "lang": "en-US"}

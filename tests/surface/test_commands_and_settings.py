@@ -43,7 +43,7 @@ def usage(*command: str) -> tuple[dict[str, Any], list[str]]:
         re.sub(r"(?<=[\w-]) [A-Z]+", "", option)  # FILE, TAG: words for people
         for option in re.findall(r"^  (-.*?)(?:  |$)", text, re.MULTILINE)
     ]
-    below = re.search(r"^  [A-Z]+\n((?:    .*\n)+)", text, re.MULTILINE) if head.endswith(" ...") else None
+    below = re.search(r"^  [A-Z]+\n((?:    .*\n)+)", text, re.MULTILINE) if head.endswith((" ...", " ...]")) else None
     if below:
         return {"options": options}, re.findall(r"^    (\S+)", below.group(1), re.MULTILINE)
     arguments = re.sub(r" *\[-[^]]*\]", "", head).removeprefix(" ".join(("usage: hark", *command)))

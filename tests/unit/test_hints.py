@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+import hark
 from hark import hints
+from hark.cli.parser import loaded, make_parser
 
 
 @pytest.fixture
@@ -60,3 +64,29 @@ def test_an_environment_without_pip_is_filled_by_uv(
     (tmp_path / "uv").chmod(0o755)
     monkeypatch.setattr(hints, "find_spec", lambda _name: None)
     assert hints.install("-e .") == f"uv pip install --python '{environment}/python' -e ."
+
+
+def test_no_message_has_a_command_of_its_own() -> None:
+    """Errors and notes take commands from `hints`; help pages and comments in files may name them."""
+    commands = "|".join(sorted({name.split()[1] for name in loaded(make_parser("0")) if " " in name}))
+    command = re.compile(rf"pip install|\bhark ({commands})\b")
+    root = Path(hark.__file__).parent
+    found = [
+        f"{file.relative_to(root)}:{call.lineno}"
+        for file in root.rglob("*.py")
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        and _name_of(call) in ("UserError", "print_note", "print", "Rejected", "RuntimeError")
+        for part in ast.walk(call)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and command.search(part.value)
+    ]
+    assert found == []
+
+
+def _name_of(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def test_the_address_of_a_bus_is_shown_without_its_secrets() -> None:
+    assert hints.bus_address("ws://127.0.0.1:8181/core") == "ws://127.0.0.1:8181/core"
+    assert hints.bus_address(f"wss://me:word@hub.local:8182/core/{'k' * 43}") == "wss://hub.local:8182/core/…"

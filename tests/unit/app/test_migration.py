@@ -24,6 +24,7 @@ CONF = {
     "intents": {"pipeline": ["ovos-stop-pipeline-plugin-high", "ovos-own-pipeline-plugin-high", "ovos-gone-plugin"]},
     "stt": {"module": "own-stt", "own-stt": {"url": "http://x"}},
     "tts": {"module": "ovos-tts-plugin-piper"},
+    "skills": {"blacklisted_skills": ["unwanted.someone"]},
     "hotwords": {"hey_you": {"module": "gone-ww"}},
 }
 POINTS = """
@@ -40,6 +41,9 @@ own-stt = m:S
 [opm.skill]
 ovos-skill-alerts.openvoiceos = m:K
 someone.else = m:L
+unwanted.someone = m:L
+[opm.agents.chat]
+own-solver = m:C
 [opm.phal]
 leds = m:H
 """
@@ -71,6 +75,14 @@ def test_each_skill_and_plugin_gets_a_verdict(site: Path) -> None:
     assert verdicts["ovos-dialog-normalizer-plugin"] == verdicts["ovos-tts-plugin-piper"] == "native"
     assert verdicts["leds"] == verdicts["ovos-gone-plugin"] == "not supported"
     assert "off" not in verdicts
+
+
+def test_a_skill_that_was_blacklisted_stays_so_and_a_solver_is_a_tool(site: Path) -> None:
+    result = found(site)
+    assert outcomes(result)["unwanted.someone"] == "not supported"
+    assert result.settings["deny", "skills"] == ["unwanted.someone"]
+    [solver] = [one for one in result.findings if one.name == "own-solver"]
+    assert (solver.outcome, "toolboxes" in solver.how) == ("bridge", True)
 
 
 def test_transformers_keep_the_order_and_settings_of_mycroft_conf(site: Path) -> None:

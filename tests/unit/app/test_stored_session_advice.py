@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from hark.app.diagnostics.examine import Inventory, advise
 from hark.app.settings import AssistantTable, Settings
 from hark.app.state.session_file import session_advice
@@ -18,10 +20,21 @@ def test_leftovers_of_routing_in_the_stored_session_are_named(tmp_path: Path) ->
     assert "session.json holds pipeline, blacklisted_skills" in line
 
 
-def test_a_stored_session_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    (tmp_path / "session.json").write_text("{")
+@pytest.mark.parametrize(
+    ("stored", "why"),
+    [
+        ("{", ""),
+        ("[]", "in place of a session"),
+        ('{"session_id": "kitchen"}', "in place of the default one"),
+        (f'{{"x": "{"y" * 100_000}"}}', "more than 65536 bytes"),
+    ],
+)
+def test_a_stored_session_that_cannot_be_used_is_reported(tmp_path: Path, stored: str, why: str) -> None:
+    (tmp_path / "session.json").write_text(stored)
     [line] = session_advice(tmp_path)
-    assert "cannot be read" in line
+    assert "cannot be used" in line
+    assert why in line
+    assert "sets it aside" in line
 
 
 def test_a_pipeline_that_leads_to_no_plugin_is_told() -> None:

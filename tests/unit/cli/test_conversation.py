@@ -204,3 +204,11 @@ def test_speech_that_comes_while_the_user_types_does_not_garble_the_prompt() -> 
     screen.prompting = True
     screen.show("the egg is done")
     assert out.getvalue() == "before\n\r\x1b[Kthe egg is done\n> "
+
+
+def test_a_terminal_gets_lines_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    out = io.StringIO()
+    out.isatty = lambda: True  # type: ignore[method-assign]
+    Screen(out, lambda: None).show("It is five minutes past eight-thirty.")
+    assert out.getvalue() == "It is five minutes\npast eight-thirty.\n"

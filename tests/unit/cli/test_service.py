@@ -85,7 +85,13 @@ def test_systemd_accepts_every_unit_and_it_is_hardened(
     assert main(["service", "show", "--state", str(tmp_path / "a state"), *more]) == 0
     text = capsys.readouterr().out
     lines = text.splitlines()
-    for line in ("NoNewPrivileges=yes", "ProtectSystem=strict", "UMask=0077", "StandardInput=null"):
+    for line in (
+        "NoNewPrivileges=yes",
+        "ProtectSystem=strict",
+        "UMask=0077",
+        "StandardInput=null",
+        "StandardOutput=null",
+    ):
         assert line in lines
     assert f'ReadWritePaths="{tmp_path}/a state"' in lines
     assert ("User=hark" in lines) == ("--system" in more)

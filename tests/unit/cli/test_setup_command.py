@@ -45,15 +45,18 @@ def test_without_a_terminal_it_asks_nothing(tmp_path: Path, capsys: pytest.Captu
     assert not file.exists()
 
 
-def test_a_first_run_is_offered_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("answer", "questions"), [("n", 1), ("", 10)], ids=["declined", "every default kept"])
+def test_a_first_run_is_offered_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, questions: int
+) -> None:
     file = tmp_path / "hark" / "hark.toml"
     asked: list[str] = []
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("builtins.input", lambda prompt: asked.append(prompt) or "n")
+    monkeypatch.setattr("builtins.input", lambda prompt: asked.append(prompt) or answer)
     assert main(["setup", "--first-run", "--settings", str(file)]) == 0
     assert main(["setup", "--first-run", "--settings", str(file)]) == 0
-    assert len(asked) == 1
+    assert len(asked) == questions
     assert read_settings(file, named=True).home.place == ""
 
 

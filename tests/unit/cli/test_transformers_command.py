@@ -50,6 +50,14 @@ def test_try_shows_before_and_after(capsys: pytest.CaptureFixture[str]) -> None:
     assert "context  length.dropped = 10" in text
 
 
+def test_try_reports_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    status, text = said(
+        capsys, "try", "dialog", "length", "A long answer. And more.", "--set", "characters=20", "--json"
+    )
+    assert status == 0
+    assert json.loads(text)["after"] == '"A long answer."'
+
+
 def test_try_shows_a_cancellation_and_what_is_emitted(capsys: pytest.CaptureFixture[str]) -> None:
     status, text = said(capsys, "try", "utterance", "validate", "[Music]", "--set", "typed=true")
     assert status == 0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import threading
+import weakref
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from hosted import make_runner, until
 
 from flow.chain_rig import SIX, link
 from flow.stage import claims
+from hark.app.runtime import StoppableClock
 from hark.bus import LocalBus
 from hark.hosting import PluginHost, Runner
 from hark.model import Message, Session
@@ -273,6 +276,22 @@ async def test_a_timer_can_be_called_off(hosted: Hosted) -> None:
     hosted.host.after(1.0, lambda: called.append("no")).cancel()
     await hosted.clock.advance(2.0)
     assert called == []
+
+
+async def test_a_timer_that_was_called_off_is_forgotten() -> None:
+    def call() -> None: ...
+
+    kept = weakref.ref(call)
+    bus = LocalBus()
+    clock = FakeClock()
+    host = PluginHost(plugin(), bus, Runner(StoppableClock(clock)), None)
+    host.after(1.0, call).cancel()
+    del call
+    await clock.advance(2.0)
+    gc.collect()
+    assert kept() is None, "a plugin may call one off in every turn"
+    await host.close()
+    await bus.close()
 
 
 async def test_everything_a_plugin_started_ends_with_it(hosted: Hosted) -> None:

@@ -141,3 +141,13 @@ async def test_a_loop_that_only_waits_is_not_blocked(monkeypatch: pytest.MonkeyP
     assert await asyncio.to_thread(check_while_it_waits) is None
     assert watchdog.stalls == 0
     assert watchdog.check() is not None
+
+
+async def test_a_start_that_takes_long_is_not_reported_to_users(caplog: pytest.LogCaptureFixture) -> None:
+    runner, clock = make_runner()
+    watchdog = Watchdog(runner)
+    with caplog.at_level(logging.INFO, "hark.watchdog"):
+        watchdog.check()
+        clock.pass_by(2.0)
+        watchdog.check()
+    assert [record.levelname for record in caplog.records] == ["INFO"]

@@ -97,3 +97,10 @@ async def test_a_choice_comes_back_as_it_was_offered(says: list[str | None], cho
     asker = Asker(*says)
     assert await asker.ask_choice(["red", "green", "blue"], "which colour?", again="red, green or blue?") == chosen
     assert asker.asked == ["which colour?", "red, green or blue?"][:times]
+
+
+async def test_a_question_that_the_user_withdrew_is_not_asked_again() -> None:
+    asker = Asker(None, "milk")
+    asker.is_withdrawn = True
+    assert await asker.ask("what?", retries=3) is None
+    assert asker.asked == ["what?"]

@@ -43,6 +43,22 @@ def test_a_claim_is_rendered_with_its_slots_and_sound_by_its_text() -> None:
     assert made.endswith('1.00 s of en-US  "It is on."')
 
 
+def test_an_exception_is_shown_once() -> None:
+    trace, _ = begin("lights on")
+    trace.step("handler", "lamp.skill:on", "raised", 0.001, "ValueError: no such lamp")
+    trace.step("handler", "lamp.skill:on", "error", 0.0, "ValueError: no such lamp")
+    trace.step("handler", "lamp.skill:on", "error", 0.0, "its process ended")
+    _, raised, other, _ = lines(trace)
+    assert raised.endswith("raised     ValueError: no such lamp")
+    assert other.endswith("error      its process ended")
+
+
+def test_several_texts_are_in_quotes_each() -> None:
+    trace, _ = begin("lights on")
+    trace.step("utterance", "normalize", "changed", 0.0, "", ("on, please",), ("on", "on, please"))
+    assert lines(trace)[1].endswith('"on, please" → "on" | "on, please"')
+
+
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [

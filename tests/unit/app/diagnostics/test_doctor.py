@@ -196,9 +196,9 @@ async def test_sentences_that_two_skills_both_claim_are_reported_and_no_reason_t
 
 async def test_overlaps_between_skills_of_hark_are_one_line_unless_they_are_asked_for() -> None:
     report = await report_on(TemplateMatcher(), JokesSkill(), ChanceSkill(), assistant={"pipeline": ["template"]})
-    line = "'again' (en-US): jokes.skill:another gets it, chance.skill:again claims it too"
+    (line,) = report.own_overlaps
+    assert line.endswith("jokes.skill:another gets it, chance.skill:again claims it too")
     assert not report.overlaps
-    assert line in report.own_overlaps
     assert line not in render(report)
     assert "doctor --overlaps" in render(report)
     assert line in render(report, overlaps=True)

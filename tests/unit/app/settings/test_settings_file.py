@@ -42,7 +42,7 @@ MISTAKES = {
     "[asistant]": f"1: [asistant]: there is no such table; did you mean [assistant]? {TABLES}",
     "\n[zoo]": f"2: [zoo]: there is no such table; t{TABLES[1:]}",
     "[assistant]\nlnag = 'de'": "2: [assistant] lnag: there is no such key; did you mean lang? "
-    "The keys are: lang, langs, pipeline, protect_skills, context_topics, files",
+    "The keys are: lang, langs, pipeline, protect_skills, context_topics, files, toolboxes",
     "lang = 'de'": "1: lang: a key has to be below a table; put it below [assistant]",
     "limits = 3": f"1: limits: 3 is not a table; write [limits] {BELOW}",
     '[limits]\nmatch = "ten"': f'2: [limits] match: "ten" {SECONDS}; the default is 10.0',

@@ -195,7 +195,7 @@ async def test_what_was_misheard_is_told() -> None:
 async def test_a_wake_word_that_is_not_heard() -> None:
     told = await differs("user: say no more\nhark: fine\n", Fakes(Deaf()))
     assert told.startswith('script:2: the wake word "hey jarvis" was not heard')
-    assert "try another voice" in told
+    assert "try another engine with --voice" in told
 
 
 async def test_what_cannot_be_said_aloud_is_a_difference() -> None:
