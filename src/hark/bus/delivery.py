@@ -36,6 +36,7 @@ class LocalSubscription:
         "listener",
         "name",
         "queue",
+        "reported",
         "topics",
         "waiting",
     )
@@ -60,6 +61,8 @@ class LocalSubscription:
             raise TypeError(f"{self.name}: concurrent=True needs an async def listener")
         self.waiting = 0
         """Messages on their way to the listener."""
+        self.reported = 0
+        """The longest queue that was logged since the queue was empty."""
         self.queue: deque[Message] = deque()
         """What an async listener has before it; the others are called as the bus gets to them."""
         self.busy = False
@@ -74,9 +77,11 @@ class LocalSubscription:
             self._detach(self)
 
     def report_long_queue(self) -> None:
-        """Log at every thousand that Messages are waiting; detach a listener that is too far behind."""
-        if self.waiting % self.LONG:
+        """Log each further thousand of waiting Messages once; detach a listener that is too far behind."""
+        # A queue that hovers about a thousand would otherwise fill the log.
+        if self.waiting < self.reported + self.LONG:
             return
+        self.reported = self.waiting
         topics = ", ".join(self.topics)
         # Memory is the limit of last resort: a listener that waits between Messages and is that far behind will not
         # catch up. The others are called as the bus gets to them: what waits for them is a flood, not their fault.

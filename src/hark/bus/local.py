@@ -194,7 +194,9 @@ class LocalBus:
 
     def _queue(self, subscription: LocalSubscription, message: Message) -> None:
         subscription.waiting += 1
-        if subscription.waiting >= subscription.LONG:
+        if subscription.waiting == 1:
+            subscription.reported = 0
+        elif subscription.waiting >= subscription.LONG:
             subscription.report_long_queue()
         self._pending.append((subscription, message))
 

@@ -314,6 +314,42 @@ async def test_a_long_queue_names_the_listener(
     assert heard == list(range(25)), "nothing is dropped"
 
 
+async def test_a_queue_that_hovers_about_a_length_is_logged_once(
+    bus: LocalBus, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    patch_lengths(monkeypatch, long=10, very_long=1_000)
+    turns = asyncio.Semaphore(0)
+    heard: list[int] = []
+
+    async def slow(message: Message) -> None:
+        await turns.acquire()
+        heard.append(message.data["n"])
+
+    async def grow_again() -> list[str]:
+        caplog.clear()
+        for n in range(11):
+            bus.emit(note(n))
+            await asyncio.sleep(0)
+        for n in range(5):
+            await settle()
+            turns.release()
+            await settle()
+            bus.emit(note(n))
+        await settle()
+        logged = [record.getMessage() for record in caplog.records]
+        heard.clear()
+        for _ in range(11):
+            turns.release()
+        await settle()
+        assert len(heard) == 11, "the queue is empty again"
+        return logged
+
+    bus.on("test.note", slow, name="the slow one")
+    with caplog.at_level(logging.WARNING, "hark.bus"):
+        for _ in range(2):  # once more after the queue was empty
+            assert await grow_again() == ["bus: the slow one has 10 messages waiting on test.note"]
+
+
 async def test_a_very_long_queue_is_detached(
     bus: LocalBus, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
