@@ -140,7 +140,7 @@ class ToolHost:
         if not isinstance(name, str):
             outcome: dict[str, Any] = {"error": _MISSING}
         elif name not in tools:
-            outcome = {"error": f"unknown tool {name!r}"}
+            outcome = {"error": f"unknown tool {name!r}" + ("" if tools else f"; {box} has no tools at the moment")}
         else:
             outcome = await self._outcome(plugin, tools[name], request.data.get("kwargs"))
         self._answer(request, {"toolbox_id": box, **outcome})

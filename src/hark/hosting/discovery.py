@@ -70,7 +70,8 @@ def load(point: EntryPoint) -> Plugin | Refusal:
         return import_refusal(point, error)
     origin = _origin(point)
     if not (isinstance(plugin_class, type) and issubclass(plugin_class, Plugin)):
-        return Refusal(point.group, point.name, f"{point.value} is no plugin class", "name the class itself", origin)
+        remedy = "name a class that is derived from one in hark.plugins, or from hark.skills.Skill"
+        return Refusal(point.group, point.name, f"{point.value} is no plugin class", remedy, origin)
     if not _belongs(plugin_class, point.group):
         return Refusal(
             point.group, point.name, f"{plugin_class.__qualname__} is no {point.group}", "change the group", origin

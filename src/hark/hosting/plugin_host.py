@@ -20,13 +20,7 @@ from hark.spec.names import SKILL_ID, stamp_key
 
 RUNTIME_TOPICS: Final = frozenset(
     {
-        topics.UTTERANCE_HANDLED,
-        topics.UTTERANCE_CANCELLED,
-        topics.INTENT_MATCHED,
-        topics.INTENT_UNMATCHED,
-        topics.HANDLER_START,
-        topics.HANDLER_COMPLETE,
-        topics.HANDLER_ERROR,
+        *topics.LIFECYCLE,
         topics.HANDLER_ACCEPTED,
         topics.HANDLER_DONE,
         topics.HANDLER_WAITING,

@@ -236,22 +236,46 @@ def settings_for(plugin: Plugin, table: dict[str, Any]) -> Any:
             "its Settings is not a frozen dataclass", "write @dataclass(frozen=True) above class Settings"
         )
     known = [field.name for field in fields(shape)]
+    quoted = f'"{plugin.id}"' if "." in plugin.id else plugin.id
     for key in table:
         if key not in known:
-            remedy = f"remove [plugins.{plugin.id}] {key}; its settings are: {', '.join(known) or 'none'}"
+            remedy = f"remove [plugins.{quoted}] {key}; its settings are: {', '.join(known) or 'none'}"
             if isinstance(plugin, Transformer):
                 remedy += f"; what is only for one chain belongs to [transformer.{plugin.type}.{plugin.id}]"
             raise InvalidPlugin(f"it has no setting {key!r}", remedy)
     try:
-        return msgspec.convert(table, shape)
+        settings = msgspec.convert(table, shape)
     except msgspec.ValidationError as error:
         raise InvalidPlugin(
-            f"its settings are wrong: {error}", f"correct [plugins.{plugin.id}] in the settings file"
+            f"its settings are wrong: {error}", f"correct [plugins.{quoted}] in the settings file"
         ) from None
     except Exception as error:  # an annotation that cannot be resolved, a `__post_init__` that raises
         raise InvalidPlugin(
             f"its settings cannot be created: {error_text(error)}", f"fix {shape.__qualname__}"
         ) from None
+    for path, names in _unknown_keys(table, settings, ""):
+        raise InvalidPlugin(
+            f"it has no setting {path!r}", f"correct it in [plugins.{plugin.id}]; there are: {', '.join(names)}"
+        )
+    return settings
+
+
+def _unknown_keys(given: Any, made: Any, path: str) -> Iterator[tuple[str, list[str]]]:
+    """The keys of tables inside tables that nothing was made of, each with the names that there are."""
+    if isinstance(given, Mapping) and is_dataclass(made):
+        names = [field.name for field in fields(made)]
+        for key, value in given.items():
+            inside = f"{path}.{key}" if path else str(key)
+            if key not in names:
+                yield inside, names
+            else:
+                yield from _unknown_keys(value, getattr(made, key), inside)
+    elif isinstance(given, Mapping) and isinstance(made, Mapping):
+        for key, value in given.items():
+            yield from _unknown_keys(value, made.get(key), f"{path}.{key}")
+    elif isinstance(given, (list, tuple)) and isinstance(made, (list, tuple)):
+        for number, (value, one) in enumerate(zip(given, made, strict=False), 1):
+            yield from _unknown_keys(value, one, f"{path} {number}")
 
 
 def _transform_method(plugin: Transformer) -> Callable[..., Any]:

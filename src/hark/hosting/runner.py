@@ -167,10 +167,13 @@ class Runner:
         return Outcome(value, None, seconds)
 
     def count_failure(self, entry: Loaded[Any], outcome: Outcome) -> None:
-        """Log and count a call that failed. A success is counted by the caller, which checks the value first."""
+        """Log and count a call that failed. A success is counted by the caller, which checks the value first.
+
+        One without a limit is a handler: it is never suspended, and its host reports how its turn ended.
+        """
         if outcome.unavailable is not None:
             log.info("%s is not available: %s", entry.id, outcome.error)  # its refusal is what the user reads
-        elif outcome.error is not None:
+        elif outcome.error is not None and entry.limit != float("inf"):
             self.record_failure(entry, outcome.failure, late=outcome.late)
 
     async def call(self, entry: Loaded[Any], *args: Any) -> Outcome:

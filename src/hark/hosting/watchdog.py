@@ -85,7 +85,8 @@ class Watchdog:
             culprit = task.get_name() if task is not None else "code outside any task"
             if culprit.startswith("Task-"):
                 level = logging.INFO  # not work for a plugin: the main task, which starts Hark on a busy machine
-        report = f"the event loop was blocked for {seconds:.1f} s in {culprit}\n{stack}"
+        remedy = "" if entry is not None else "; what is async def has to await, what is def may block"
+        report = f"the event loop was blocked for {seconds:.1f} s in {culprit}{remedy}\n{stack}"
         log.log(level, "%s", report)
         return report
 

@@ -29,16 +29,14 @@ def canonical(tag: str) -> str:
     """`tag` in the usual case: `pt-br` becomes `pt-BR`, `zh-hant-tw` becomes `zh-Hant-TW`."""
     first, *rest = tag.lower().split("-")
     parts = [first]
+    is_extension = len(first) == 1
     for part in rest:
         # After a single letter come extensions and private use, which stay in lower case (RFC 5646 §2.1.1).
-        if any(len(earlier) == 1 for earlier in parts):
-            parts.append(part)
-        elif len(part) == 2 and part.isalpha():
-            parts.append(part.upper())
-        elif len(part) == 4 and part.isalpha():
-            parts.append(part.title())
+        if not is_extension and len(part) in (2, 4) and part.isalpha():
+            parts.append(part.upper() if len(part) == 2 else part.title())
         else:
             parts.append(part)
+        is_extension = is_extension or len(part) == 1
     return "-".join(parts)
 
 

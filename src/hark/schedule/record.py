@@ -22,7 +22,7 @@ from hark.schedule.occurrences import (
     instant_text,
     zone_of,
 )
-from hark.spec.topics import is_topic
+from hark.spec.topics import is_reserved, is_topic
 
 Code = Literal[
     "invalid_record",
@@ -242,6 +242,8 @@ def _check_names(skill_id: str, record: Mapping[str, Any]) -> None:
     prefix = f"{skill_id}."
     if not event.startswith(prefix) or event == prefix or ":" in event or not is_topic(event):
         raise RejectedRequest("bad_event", f"event begins with {prefix!r} and has a name after it, without a colon")
+    if is_reserved(event):  # the scheduler would emit it in its own name, whoever asked
+        raise RejectedRequest("bad_event", "event begins with 'hark.' or 'ovos.', as topics of the assistant do")
 
 
 def _check_forms(record: Mapping[str, Any]) -> None:

@@ -20,6 +20,19 @@ HANDLER_START: Final = "ovos.intent.handler.start"
 HANDLER_COMPLETE: Final = "ovos.intent.handler.complete"
 HANDLER_ERROR: Final = "ovos.intent.handler.error"
 
+LIFECYCLE: Final = frozenset(
+    {
+        UTTERANCE_HANDLED,
+        UTTERANCE_CANCELLED,
+        INTENT_MATCHED,
+        INTENT_UNMATCHED,
+        HANDLER_START,
+        HANDLER_COMPLETE,
+        HANDLER_ERROR,
+    }
+)
+"""What says how a turn goes: a client that could emit it could end the turns of others."""
+
 # Sessions (SESSION-1 §2.5).
 SESSION_REJECTED: Final = "ovos.session.rejected"
 
@@ -172,6 +185,7 @@ PRESENCE_ASK: Final = "hark.presence.ask"
 SPEECH_SHOWN: Final = "hark.speech.shown"
 
 _PRIVATE: Final = "hark."
+_RESERVED: Final = (_PRIVATE, "ovos.")
 
 _TOPIC = re.compile(r"[A-Za-z0-9_-]++(?:[.:][A-Za-z0-9_-]++)*+")
 _RESPONSE = ".response"
@@ -194,6 +208,11 @@ _LONGEST_CACHED: Final = 200
 def is_private(topic: str) -> bool:
     """Whether `topic` is one of Hark's own, which only its own services emit and receive."""
     return topic.startswith(_PRIVATE)
+
+
+def is_reserved(topic: str) -> bool:
+    """Whether `topic` is one of Hark's own or of the specifications: no event of a skill has such a name."""
+    return topic.startswith(_RESERVED)
 
 
 def old_tools_call(toolbox_id: str) -> str:

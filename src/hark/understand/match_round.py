@@ -16,9 +16,9 @@ from hark.plugins import Declined, Later, PipelinePlugin, Round
 from hark.spec import topics
 from hark.trace import TurnTrace
 from hark.understand.intent_registry import IntentIndex
-from hark.understand.named_call import CALL, INTENT, named_intent
+from hark.understand.named_call import CALL, named_intent
 from hark.understand.ovos_entries import is_ovos_name, without_tier
-from hark.understand.turn_state import PipelineEntry, TurnOptions, TurnState
+from hark.understand.turn_state import INTENT, PipelineEntry, TurnOptions, TurnState
 
 log = logging.getLogger("hark.understand")
 

@@ -13,8 +13,6 @@ from hark.understand.intent_registry import IntentIndex
 
 CALL: Final = "call"
 """The id of the entry, as traces, `pipeline_id` and `blacklisted_pipelines` name it."""
-INTENT: Final = "intent"
-"""The key in the data of `ovos.utterance.handle` that names an intent."""
 
 
 def named_intent(

@@ -22,7 +22,7 @@ from hark.understand.endings import Endings
 from hark.understand.intent_registry import IntentRegistry
 from hark.understand.introspection import Introspection
 from hark.understand.match_round import MatchRound
-from hark.understand.named_call import CALL, INTENT
+from hark.understand.named_call import CALL
 from hark.understand.programs import Programs
 from hark.understand.session_topics import (
     ActiveListQuery,
@@ -34,7 +34,7 @@ from hark.understand.session_topics import (
 )
 from hark.understand.turn_load import TurnLoad
 from hark.understand.turn_source import TurnSource
-from hark.understand.turn_state import TurnOptions, TurnState, open_turn
+from hark.understand.turn_state import INTENT, TurnOptions, TurnState, open_turn
 
 log = logging.getLogger("hark.understand")
 
@@ -293,7 +293,7 @@ class Orchestrator:
         if not turn.utterances:
             return True
         stated = turn.message.data.get("lang")
-        flow = await self._run_chain("utterance", turn, turn.utterances, stated if isinstance(stated, str) else None)
+        flow = await self._run_chain("utterance", turn, turn.utterances, _tag(stated))
         if flow is None:
             return True
         turn.utterances = flow.artifact
@@ -304,7 +304,7 @@ class Orchestrator:
 
     async def _transform_metadata(self, turn: TurnState) -> bool:
         """Run the metadata chain; false when it cancelled."""
-        flow = await self._run_chain("metadata", turn, None)
+        flow = await self._run_chain("metadata", turn, None, _tag(turn.message.data.get("lang")))
         return flow is None or not flow.cancelled
 
     def _prune(self, turn: TurnState) -> None:
@@ -391,3 +391,8 @@ class Orchestrator:
 
     def _current_options(self) -> TurnOptions:
         return self._options
+
+
+def _tag(stated: object) -> str | None:
+    """The language that a Message states, if it is one at all."""
+    return stated if isinstance(stated, str) else None

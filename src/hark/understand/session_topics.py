@@ -12,6 +12,7 @@ from hark.model import Clock, Match, Message, ResponseMode, Session, context_top
 from hark.model.lang import resolve
 from hark.model.session_merge import SessionChanges, SessionDifference
 from hark.spec import split_dispatch, topics
+from hark.spec.names import SKILL_ID
 from hark.understand.turn_state import DefaultSession, TurnOptions, TurnState
 
 
@@ -247,6 +248,8 @@ class HandlerSessions:
             return
         if turn.dispatch is None or turn.ended:
             return
+        if message.context.get(SKILL_ID) != split_dispatch(turn.dispatch.type)[0]:
+            return  # it is in the turn, but not of its handler
         session = message.session
         if session is None or session is turn.base or session.session_id != turn.session.session_id:
             return

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import count
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from hark.chains import Flow
-from hark.model import Frozen, Message, Session, converse
+from hark.model import Frozen, Message, Session, converse, encode
 from hark.model.frozen import EMPTY, Sealed
 from hark.model.intent_context import IntentContext
 from hark.model.session_merge import (
@@ -33,6 +33,9 @@ from hark.trace import TraceStore, TurnTrace
 from hark.understand.ovos_entries import is_ovos_name, ovos_entry
 
 log = logging.getLogger("hark.understand")
+
+INTENT: Final = "intent"
+"""The key in the data of `ovos.utterance.handle` that calls an intent by its name."""
 
 
 class DefaultSession:
@@ -207,6 +210,7 @@ class TurnState:
         "message",
         "pruned",
         "session",
+        "size",
         "synced",
         "trace",
         "utterances",
@@ -224,6 +228,8 @@ class TurnState:
         self.trace = trace
         self.client = ""
         """The client on the bus that it came from, as far as turns are counted by client."""
+        self.size = 0
+        """Bytes of the entry Message, of a client's: it is held until the turn has ended."""
         self.lang: str | None = None
         """The language of the utterance, once it is resolved."""
         self.pruned: IntentContext = EMPTY
@@ -291,6 +297,9 @@ class TurnState:
 
 
 _CANCEL_KEYS: Final = frozenset(CANCEL_KEYS)
+_NEEDED: Final = ("utterances", INTENT)
+"""What of the data has bounds of its own."""
+_encode: Final = msgspec.json.Encoder().encode
 
 # Unique in the deployment by the process, in the process by a count: a random id for each turn costs more.
 _PROCESS: Final = os.urandom(6).hex()
@@ -302,7 +311,9 @@ def open_turn(
 ) -> TurnState:
     """The turn that an entry Message opens. Whatever is wrong with the Message, it gets one, and so its end."""
     utterance_id = utterance_id or f"{_PROCESS}-{next(_numbers)}"
-    context = Frozen(entry.context, **{UTTERANCE_ID: utterance_id})
+    # All that comes of the turn has the context.
+    data = _within(entry.data, options.max_session, _NEEDED)
+    context = Frozen(_within(entry.context, options.max_session), **{UTTERANCE_ID: utterance_id})
     if not _CANCEL_KEYS.isdisjoint(context):
         log.warning("an utterance arrived with keys of a cancellation, which only a transformer may cause")
         context = Frozen({key: value for key, value in context.items() if key not in _CANCEL_KEYS})
@@ -331,13 +342,29 @@ def open_turn(
     trace = traces.begin(utterance_id, session.session_id, utterances)
     if TRACE_KEEP in entry.context:
         trace.limit(entry.context[TRACE_KEEP])
-    message = entry.within(context, None)
+    message = (entry if data is entry.data else entry.with_data(data)).within(context, None)
     turn = TurnState(message, utterances, session, options.denials_for(session), trace)
     turn.is_applied = is_applied
     if client is not None:
         turn.client = str(client)
+        turn.size = len(encode(entry))
     turn.lasting = lasting
     return turn
+
+
+def _within(values: Frozen, most: int, needed: Collection[str] = ()) -> Frozen:
+    """The values that have no more than `most` bytes together, besides those `needed`: what comes first is kept."""
+    if len(_encode(values)) <= most:
+        return values
+    log.warning("an utterance came with more than %d bytes of data or context: not all of it is used", most)
+    kept: dict[str, Any] = {}
+    left = most
+    for name, value in values.items():
+        size = 0 if name in needed else len(_encode({name: value}))
+        if size <= left:
+            left -= size
+            kept[name] = value
+    return Frozen(kept)
 
 
 def _for_turn(carrier: Session, told: object) -> tuple[Session, Session, Frozen]:

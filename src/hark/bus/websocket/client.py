@@ -16,6 +16,7 @@ from typing import Final
 from picows import (
     WSError,
     WSFrame,
+    WSHandshakeError,
     WSInvalidStatusError,
     WSListener,
     WSMsgType,
@@ -453,6 +454,8 @@ class _Connection(WSListener):
         self._carrier = carrier
         self._assembler = FrameAssembler(_LARGEST_IN)
         self._why = "the server closed it"
+        self._reason = ""
+        """The server's own words when it closed it."""
         self._is_over = False
         """Whether it is lost, or not wanted any more."""
         self.transport: WSTransport
@@ -491,6 +494,9 @@ class _Connection(WSListener):
                 why = _NOT_OURS
             final = status in (401, 403, 404)
             raise BusUnavailable(f"the bus at {shown} refused this client: {why}", final=final) from None
+        except WSHandshakeError as error:
+            log.debug("the answer of %s", shown, exc_info=error)
+            raise BusUnavailable(f"what listens at {shown} is no bus: it does not speak WebSocket") from None
         except (WSError, OSError, ValueError) as error:
             why = str(error) or type(error).__name__
             if isinstance(error, ConnectionError) and error.errno is not None:
@@ -501,6 +507,8 @@ class _Connection(WSListener):
                 raise BusUnavailable(f"no connection to the bus at {shown}: {_tls_reason(error)}", final=True) from None
             remedy = f"start an assistant with: {hints.hark('run')}, or a bus alone with: {hints.hark('bus')}"
             raise BusUnavailable(f"no bus at {shown} ({why}); {remedy}") from None
+        if self._reason:
+            raise BusUnavailable(f"the bus at {shown} refused this client: {self._reason}")
         if listener is None or self._is_over:
             raise BusUnavailable(f"no bus at {shown} (it closed the connection; {_other_scheme(tls)})")
 
@@ -532,7 +540,8 @@ class _Connection(WSListener):
             if whole is not None:
                 self._take(*whole)
         elif kind == WSMsgType.CLOSE:
-            self._why = frame.get_close_reason() or self._why
+            self._reason = frame.get_close_reason() or ""
+            self._why = self._reason or self._why
             self._lost()
             transport.disconnect(graceful=False)
 

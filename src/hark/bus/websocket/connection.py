@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +12,7 @@ from hark.bus.protocols import EVERYTHING
 from hark.bus.websocket.auth import LOCAL_CLIENT, AcceptedClient, Endpoint
 from hark.bus.websocket.fair_queue import SLICE
 from hark.bus.websocket.limits import ClientUsage, TokenBucket
+from hark.bus.websocket.local_processes import Link
 from hark.bus.websocket.protocol import (
     FENCE,
     FLUSH,
@@ -87,8 +89,12 @@ class ClientConnection(WSListener):
         self.flushes = 0
         """How many wait for the bus."""
         self._address = ""
-        self._heard = server.clock.monotonic()
-        """When anything last came from the client."""
+        self.link: Link | None = None
+        """Its two ends; None where the client may be on another machine."""
+        self.owner = ""
+        """The local program it belongs to, once that was looked up."""
+        self._heard = self.active = server.clock.monotonic()
+        """When anything last came from the client, and when something other than a ping or its answer did."""
 
     def __str__(self) -> str:
         return f"{self.credential.name} at {self._address}"
@@ -106,6 +112,9 @@ class ClientConnection(WSListener):
         self.is_open = True
         peer = transport.underlying_transport.get_extra_info("peername")
         self._address = f"{peer[0]}:{peer[1]}" if peer else "an unknown address"
+        here = transport.underlying_transport.get_extra_info("sockname")
+        if peer and here and not self.has_token:
+            self.link = Link((peer[0], peer[1]), (here[0], here[1]))
         self._server.connected(self)
         if self.is_open and not self.speaks_hark:
             self._send(_CONNECTED)
@@ -130,6 +139,7 @@ class ClientConnection(WSListener):
         kind = frame.msg_type
         self._heard = self._server.clock.monotonic()
         if kind in _DATA:
+            self.active = self._heard
             whole = self._assembler.add(frame)
             if whole is not None:
                 self._take(*whole)
@@ -273,12 +283,13 @@ class ClientConnection(WSListener):
             return
         # Most clients may receive every public topic: not worth a call for each of them.
         if (self._receives_public and topic[:5] != "hark.") or self.permissions.may_receive(topic):
-            translated = self.translator.to_client(self._server.publishing) if self.translator is not None else None
+            message, translator = self._server.publishing, self.translator
+            translated = translator.to_client(message) if translator is not None and message is not None else None
             if translated is None:
                 self._send(frame)
             else:
-                for message in translated:
-                    self._send(text_frame(encode_for_clients(message)))
+                for one in translated:
+                    self._send(text_frame(encode_for_clients(one)))
 
     def send(self, message: Message) -> None:
         """See `ClientLink`."""
@@ -291,10 +302,13 @@ class ClientConnection(WSListener):
         self._server.flush_soon()
 
     def emit(self, message: Message) -> None:
-        """See `ClientLink`."""
-        if self.is_open:
+        """See `ClientLink`. What is emitted while a Message is delivered follows once every client has that one."""
+        if self._server.publishing is not None:
+            asyncio.get_running_loop().call_soon(self.emit, message)
+        elif self.is_open:
             began = self._server.clock.monotonic()
             self._server.take(self, message, encode_for_clients(message))
+            self._server.flush_soon()
             now = self._server.clock.monotonic()
             self.usage.charge(now - began, now)
 

@@ -23,12 +23,13 @@ from hark.bus.websocket.auth import LOCAL_CLIENT, AcceptedClient, Credential, En
 from hark.bus.websocket.connection import ClientConnection
 from hark.bus.websocket.fair_queue import FairQueue
 from hark.bus.websocket.limits import ClientUsage, ServerLimits, ThrottledLog
+from hark.bus.websocket.local_processes import owners_of
 from hark.bus.websocket.protocol import FENCE, MAX_FENCE, MAX_MESSAGE_HEADER, PRIVATE_HEADER, SUBPROTOCOL, text_frame
 from hark.bus.websocket.skills import OF_SCHEDULES, OF_SKILLS, SkillOwners
 from hark.bus.websocket.translation import TranslatorFactory
 from hark.model import Clock, MalformedMessage, Message, decode, encode_for_clients
 from hark.spec import DEFAULT_SESSION_ID, topics
-from hark.spec.names import CLIENT, SCHEDULER, UTTERANCE_ID
+from hark.spec.names import CLIENT, SCHEDULER, SKILL_ID, UTTERANCE_ID
 
 log = logging.getLogger("hark.bus.websocket")
 
@@ -41,6 +42,14 @@ _PING: Final = 5.0
 """Seconds between pings to clients that are silent."""
 _COUNTED: Final = frozenset({topics.UTTERANCE_HANDLE, topics.SCHEDULER_SCHEDULE})
 """Messages that are bounded by client."""
+_OF_ASSISTANT: Final = topics.LIFECYCLE - {topics.UTTERANCE_CANCELLED} | {topics.INTENTS_READY}
+"""What only an assistant says; speech may be cancelled by a program that renders it (ruling R1)."""
+_SPEECH: Final = frozenset({topics.UTTERANCE_SPEAK, topics.UTTERANCE_SPEAK_B64})
+"""Counts as that of the skill that the context names; where that is another client's, as no skill's."""
+_LOOKUPS: Final = 0.2
+"""The part of the time that may be spent on looking through all programs of this machine for one that has connected."""
+_UNDECIDED: Final = 64
+"""Connections above the limit, for the moment in which it is decided which has to go."""
 _LONGEST_ID: Final = 1_000
 """Characters of a `session_id`: what is remembered by session is bounded in number."""
 _BOM: Final = b"\xef\xbb\xbf"
@@ -54,8 +63,9 @@ class WebSocketServer:
 
     Clients that speak Hark's subprotocol get the topics they follow, all others everything. Private topics are for
     Hark's own services alone, which have a credential that says so. `reserved` are ids of skills that no client may
-    register, besides those it sees registered on the bus. `translators` makes a translator for each client that does
-    not speak Hark's subprotocol, where such clients may speak a dialect.
+    register, besides those it sees registered on the bus. With `has_assistant`, and while services of Hark are
+    connected, the bus is an assistant's: it alone calls handlers and says how turns go. `translators` makes a
+    translator for each client that does not speak Hark's subprotocol, where such clients may speak a dialect.
 
         server = WebSocketServer(bus, [Endpoint()], ServerLimits(), clock)
         urls = await server.start()
@@ -74,6 +84,7 @@ class WebSocketServer:
         clock: Clock,
         *,
         reserved: Iterable[str] = (),
+        has_assistant: bool = False,
         translators: TranslatorFactory | None = None,
     ) -> None:
         self.limits = limits
@@ -85,16 +96,18 @@ class WebSocketServer:
         self.waiting = 0
         """Bytes that clients had not read when they were last sent something."""
         self.translators = translators
-        self.publishing: Message
-        """The Message that is being delivered to clients."""
+        self.publishing: Message | None = None
+        """The Message that is being delivered to clients, while it is."""
         self._bus = bus
         self._endpoints = tuple(endpoints)
         self._connections: set[ClientConnection] = set()
+        self._has_assistant = has_assistant
         self._skills = SkillOwners(limits, clock, bus.emit, reserved)
         self._usage: dict[Credential, ClientUsage] = {}
         """What the clients with a token use."""
         self._counts: Counter[Credential] = Counter()
         """Connections of each client."""
+        self._next_lookup = clock.monotonic()
         self._services = 0
         """Connections of Hark's own services."""
         self._listening: list[asyncio.Server] = []
@@ -175,9 +188,13 @@ class WebSocketServer:
         self._counts[connection.credential] += 1
         if self._closed:
             connection.abort()
-        else:
+        elif self._has_room(connection):
             self.exchange.join(connection)
             log.info("bus: %s connected", connection)
+        else:
+            why = f"too many connections of {connection.owner or connection.credential.name}"
+            self.log.warning("bus: refused a client: %s", why)
+            connection.close(WSCloseCode.TRY_AGAIN_LATER, why)
 
     def disconnected(self, connection: ClientConnection) -> None:
         """Forget a connection."""
@@ -230,10 +247,14 @@ class WebSocketServer:
         if refusal is not None:
             self.log.warning("bus: dropped a Message of %s: %s (%s)", connection, refusal, message.type[:200])
             return
-        if not connection.permissions.private:
+        if connection.permissions.private:
+            self._skills.seen(message)
+        else:
             passed = self._from_program(connection, message)
             if passed is None:
                 return
+            if passed is not message and (self._services or message.type not in _COUNTED):
+                raw = encode_for_clients(passed)
             message = passed
         rejection = rejection_of(message, self.log.warning)
         if rejection is not None:
@@ -263,6 +284,11 @@ class WebSocketServer:
             return self._skills.refusal(connection, message, size)
         if SCHEDULER in message.context or message.type in OF_SCHEDULES:
             return self._schedule_refusal(connection, message)
+        if (self._has_assistant or self._services) and not connection.permissions.private:
+            if message.type in _OF_ASSISTANT:
+                return "only the assistant says that"
+            if topics.is_dispatch_topic(message.type):
+                return self._skills.call_refusal(connection, message.type)
         return None
 
     def _schedule_refusal(self, connection: ClientConnection, message: Message) -> str | None:
@@ -282,6 +308,8 @@ class WebSocketServer:
                 return None
         if message.type in _COUNTED:
             return message.carrying(**{CLIENT: connection.usage.id})
+        if message.type in _SPEECH and not self._skills.may_speak_as(connection, message.context.get(SKILL_ID)):
+            return message.carrying(**{SKILL_ID: None})
         return message
 
     def flush_bus(self, connection: ClientConnection, answer: bytes) -> None:
@@ -317,7 +345,10 @@ class WebSocketServer:
             # What a client sent is passed on as it came: writing it anew costs time, and drops keys we do not know.
             raw = incoming[1] if incoming is not None and is_ours else encode_for_clients(message)
             self.publishing = message
-            self.exchange.publish(message.type, text_frame(raw))
+            try:
+                self.exchange.publish(message.type, text_frame(raw))
+            finally:
+                self.publishing = None
         if incoming is None and self._output:
             self.flush_soon()
 
@@ -394,19 +425,63 @@ class WebSocketServer:
         return WSUpgradeResponseWithListener(response, ClientConnection(self, endpoint, client, usage))
 
     def _check_room(self, client: AcceptedClient) -> None:
-        """Raise `HandshakeRefused` where there are too many clients, or too many with this token.
+        """Raise `HandshakeRefused` where there are far too many clients, or too many with this token.
 
-        Hark's own services are always accepted: other clients cannot keep them out.
+        Whether there is room for others is decided once they are connected. Hark's own services are always
+        accepted: other clients cannot keep them out.
         """
         credential = client.credential
         if self._closed:
             raise HandshakeRefused(HTTPStatus.SERVICE_UNAVAILABLE, "the bus is shutting down")
         if credential.permissions.private:
             return
-        if len(self._connections) >= self.limits.connections:
+        if len(self._connections) >= self.limits.connections + _UNDECIDED:
             raise HandshakeRefused(HTTPStatus.SERVICE_UNAVAILABLE, "too many clients")
-        if self._counts[credential] >= self.limits.client_connections:
+        if credential is not LOCAL_CLIENT and self._counts[credential] >= self.limits.client_connections:
             raise HandshakeRefused(HTTPStatus.SERVICE_UNAVAILABLE, f"too many connections of {credential.name}")
+
+    def _has_room(self, newcomer: ClientConnection) -> bool:
+        """Whether a client that has just connected may stay.
+
+        Where all connections are taken, or all those of local clients without a token, the client that has most gives
+        one up, unless the new client would then have as many: a token is one client, and so is a local program.
+        """
+        if newcomer.permissions.private:
+            return True
+        clients = [one for one in self._connections if one.is_open]
+        if len(clients) <= self.limits.connections:
+            clients = [one for one in clients if not one.has_token]
+            if newcomer.has_token or len(clients) <= self.limits.client_connections:
+                return True
+        clients = [one for one in clients if not one.permissions.private]
+        self._find_owners(newcomer, clients)
+        counts = Counter(one.owner or one.credential for one in clients)
+        greediest, most = counts.most_common(1)[0]
+        if most <= counts[newcomer.owner or newcomer.credential] or not (newcomer.owner or newcomer.has_token):
+            return False
+        idlest = min((one for one in clients if (one.owner or one.credential) == greediest), key=lambda one: one.active)
+        self.log.warning("bus: disconnected %s: it has %d connections, and another client needs one", idlest, most)
+        idlest.close(WSCloseCode.TRY_AGAIN_LATER, "another client needs the connection")
+        return True
+
+    def _find_owners(self, newcomer: ClientConnection, clients: Iterable[ClientConnection]) -> None:
+        """Look up which local programs the connections belong to, where that is not known.
+
+        All programs of this machine are looked through only now and then: a program that connects over and over is one
+        that has connections already.
+        """
+        unknown = {one.link: one for one in clients if one.link is not None and not one.owner}
+        if newcomer.link is None:
+            return
+        known = [owner for owner, _ in Counter(one.owner for one in clients if one.owner).most_common()]
+        found = owners_of([newcomer.link], known) if known else {}
+        now = self.clock.monotonic()
+        if not found and now >= self._next_lookup:
+            found = owners_of(unknown)
+            took = self.clock.monotonic() - now
+            self._next_lookup = now + took / _LOOKUPS
+        for link, owner in found.items():
+            unknown[link].owner = owner
 
     def _usage_of(self, credential: Credential) -> ClientUsage:
         now = self.clock.monotonic()

@@ -50,6 +50,7 @@ _ANSWER: Final = frozenset(
         topics.COMMON_QUERY_RESPONSE,
     }
 )
+_REMEMBER: Final = frozenset({topics.CONTEXT_SET, topics.CONTEXT_UNSET, topics.CONTEXT_CLEAR})
 _LEGACY_DONE: Final = frozenset({topics.LEGACY_HANDLER_COMPLETE, topics.LEGACY_HANDLER_ERROR})
 ENDS_HANDLERS: Final = _LEGACY_DONE | {topics.HANDLER_DONE}
 """The topics by which a program says that a handler has ended; they are not relayed (ruling R18)."""
@@ -57,7 +58,7 @@ OF_SCHEDULES: Final = frozenset(
     {topics.SCHEDULER_SCHEDULE, topics.SCHEDULER_CANCEL, topics.SCHEDULER_GET, topics.SCHEDULER_LIST}
 )
 """The requests about the schedules of the skill that the context names."""
-OF_SKILLS: Final = _REGISTER | _CHANGE | _ANSWER | ENDS_HANDLERS
+OF_SKILLS: Final = _REGISTER | _CHANGE | _ANSWER | _REMEMBER | ENDS_HANDLERS
 """The topics of Messages in the name of a skill, or about its registration."""
 _SEEN: Final = _REGISTER | {topics.SKILL_DEREGISTER, topics.SKILL_DETACHED, topics.READY, topics.SKILL_ASK}
 
@@ -139,8 +140,19 @@ class SkillOwners:
             return None
         return "it is about the schedules of a skill that is not this client's"
 
+    def call_refusal(self, connection: ClientConnection, topic: str) -> str | None:
+        """Why a client's call of a handler is dropped; None for one of its own, or of no skill."""
+        skill = self._skills.get(topics.split_dispatch(topic)[0])
+        own = skill is None or skill.connection is connection
+        return None if own else "it calls a handler of a skill that is not this client's, which only the assistant does"
+
+    def may_speak_as(self, connection: ClientConnection, skill_id: object) -> bool:
+        """Whether what a client says counts as that of the skill that its context names."""
+        skill = self._skills.get(skill_id) if isinstance(skill_id, str) else None
+        return skill is None or skill.connection is connection
+
     def seen(self, message: Message) -> None:
-        """Take note of what is said on the bus, by the assistant itself or by clients of another server."""
+        """Take note of what is said on the bus, by the assistant itself, its services or clients of another server."""
         if message.type not in _SEEN:
             return
         if message.type in (topics.READY, topics.SKILL_ASK):
@@ -289,7 +301,7 @@ def _skill_of(message: Message) -> str | None:
     if message.type == topics.HANDLER_DONE:
         topic = message.data.get("topic")
         found: object = topics.split_dispatch(topic)[0] if isinstance(topic, str) else None
-    elif message.type in _LEGACY_DONE:
+    elif message.type in _LEGACY_DONE or message.type in _REMEMBER:
         found = message.context.get(SKILL_ID)
     else:
         found = message.data.get(SKILL_ID)
