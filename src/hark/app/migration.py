@@ -12,6 +12,7 @@ import msgspec
 
 from hark import hints
 from hark.app.settings.edit import KeyPath
+from hark.app.settings.tables import DEFAULT_PIPELINE, is_zone
 from hark.bridges.opm.catalogue import FoundPlugin, found, skills, unsupported
 from hark.bridges.opm.mycroft_conf import MycroftConf
 from hark.errors import UserError
@@ -85,8 +86,9 @@ _PIPELINE: Final[tuple[tuple[str, str], ...]] = (
 )
 """What the name of a pipeline entry contains, and the matcher of Hark for it."""
 
-_UNITS: Final = {"metric": "metric", "imperial": "imperial"}
+_UNITS: Final = ("metric", "imperial")
 _CLOCKS: Final = {"full": 24, "half": 12}
+_USUAL_PORT: Final = 8181
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +107,10 @@ class Migration(msgspec.Struct, frozen=True, kw_only=True):
     sources: list[str]
     findings: list[Finding]
     settings: dict[KeyPath, Any]
+    ignored: dict[str, str]
+    """Keys of the configuration whose value is wrong, and why."""
+    unread: list[str]
+    """Keys of the configuration that mean nothing to Hark."""
 
 
 def import_path(python: Path) -> list[str]:
@@ -137,33 +143,51 @@ def migrate(conf: MycroftConf, path: Iterable[str] | None, *, keep_plugins: bool
     findings += [
         Finding(kind="plugin", name=name, outcome="not supported", how=why) for _, name, why in unsupported(place)
     ]
-    return Migration(sources=[str(file) for file in conf.files], findings=findings, settings=settings)
+    return Migration(
+        sources=[str(file) for file in conf.files],
+        findings=findings,
+        settings=settings,
+        ignored=conf.ignored,
+        unread=conf.unread,
+    )
 
 
 def _places(conf: MycroftConf) -> Iterator[tuple[KeyPath, Any]]:
     """Language, place and units."""
-    if is_tag(conf.tree.get("lang")):
-        yield ("assistant", "lang"), canonical(str(conf.tree["lang"]))
-    others = [canonical(str(tag)) for tag in conf.tree.get("secondary_langs") or () if is_tag(tag)]
-    if others:
-        yield ("assistant", "langs"), others
-    location = conf.section("location")
-    city, point, zone = (conf.section("location", name) for name in ("city", "coordinate", "timezone"))
-    if city.get("name"):
-        yield ("home", "place"), str(city["name"])
-    for name in ("latitude", "longitude"):
-        if isinstance(point.get(name), int | float):
-            yield ("home", name), float(point[name])
-    code = zone.get("code") or location.get("timezone")
-    if isinstance(code, str):
-        yield ("home", "time_zone"), code
-    if conf.tree.get("system_unit") in _UNITS:
-        yield ("home", "units"), _UNITS[conf.tree["system_unit"]]
-    if conf.tree.get("time_format") in _CLOCKS:
-        yield ("home", "clock"), _CLOCKS[conf.tree["time_format"]]
-    port = conf.section("websocket").get("port")
-    if isinstance(port, int) and port != 8181:
+    if langs := _tags(conf, "lang", conf.value(str, "lang") or ""):
+        yield ("assistant", "lang"), langs[0]
+    if langs := _tags(conf, "secondary_langs", *conf.texts("secondary_langs")):
+        yield ("assistant", "langs"), langs
+    if city := conf.value(str, "location", "city", "name"):
+        yield ("home", "place"), city
+    for name, most in (("latitude", 90.0), ("longitude", 180.0)):
+        degrees = conf.value(float, "location", "coordinate", name)
+        if degrees is not None and abs(degrees) <= most:
+            yield ("home", name), float(degrees)
+        elif degrees is not None:
+            conf.ignored[f"location.coordinate.{name}"] = f"{degrees} is more than {most:g}"
+    zone = conf.value(str, "location", "timezone", "code")
+    if zone and is_zone(zone):
+        yield ("home", "time_zone"), zone
+    elif zone:
+        conf.ignored["location.timezone.code"] = f"{zone} is no time zone"
+    units, clock = conf.value(str, "system_unit"), conf.value(str, "time_format")
+    if units in _UNITS:
+        yield ("home", "units"), units
+    if clock in _CLOCKS:
+        yield ("home", "clock"), _CLOCKS[clock]
+    port = conf.value(int, "websocket", "port")
+    if port is not None and port != _USUAL_PORT:
         yield ("bus", "port"), port
+
+
+def _tags(conf: MycroftConf, key: str, *written: str) -> list[str]:
+    """The language tags among what a key says, some of which have an underscore there."""
+    tags = [one.replace("_", "-") for one in written if one]
+    wrong = [tag for tag in tags if not is_tag(tag)]
+    if wrong:
+        conf.ignored[key] = f"{', '.join(wrong)[:60]} is no language tag"
+    return [canonical(tag) for tag in tags if is_tag(tag)]
 
 
 def _skill_findings(path: list[str] | None, denied: Collection[str]) -> Iterator[Finding]:
@@ -235,7 +259,8 @@ def _pipeline(
             yield Finding(kind="pipeline", name=name, outcome="not supported", how="it is not installed here")
     if any(name in entries for name in _tables(settings)):
         # Hark's own order is kept where nothing of OVOS is in it: it has steps that OVOS has not.
-        settings["assistant", "pipeline"] = list(dict.fromkeys(["stop", "interrupt", *entries, "fallback"]))
+        steps = DEFAULT_PIPELINE[: DEFAULT_PIPELINE.index("template_exact")]
+        settings["assistant", "pipeline"] = list(dict.fromkeys([*steps, *entries, "fallback"]))
 
 
 def _tables(settings: Mapping[KeyPath, Any]) -> set[str]:
@@ -247,26 +272,29 @@ def _engines(
     conf: MycroftConf, plugins: list[FoundPlugin], settings: dict[KeyPath, Any], keep: bool
 ) -> Iterator[Finding]:
     for kind, found_kind in (("stt", "stt"), ("tts", "tts_engine"), ("vad", "vad")):
-        name = conf.module(kind)
-        if not name:
-            continue
-        one = next((plugin for plugin in plugins if (plugin.kind, plugin.name) == (found_kind, name)), None)
-        native = NATIVE_ENGINES.get(name, "")
-        finding = Finding(kind=f"{kind} engine", name=name, **_choice(one, native, keep))
-        yield finding
-        if finding.outcome == "native":
-            settings["voice", kind] = [native]
-        elif finding.outcome == "bridge" and one is not None:
-            settings["voice", kind] = [one.id]
-            for key, value in conf.config(one).items():
-                settings["engine", one.id, key] = value
-    for name, table in conf.hotwords().items():
+        chosen: list[str] = []
+        for name in conf.modules(kind):
+            one = next((plugin for plugin in plugins if (plugin.kind, plugin.name) == (found_kind, name)), None)
+            native = NATIVE_ENGINES.get(name, "")
+            finding = Finding(kind=f"{kind} engine", name=name, **_choice(one, native, keep))
+            yield finding
+            if finding.outcome == "native":
+                chosen.append(native)
+            elif finding.outcome == "bridge" and one is not None:
+                chosen.append(one.id)
+                settings.update({("engine", one.id, key): value for key, value in conf.config(one).items()})
+        if chosen:
+            settings["voice", kind] = list(dict.fromkeys(chosen))
+    for name, table in conf.wake_words().items():
         module = str(table.get("module") or "")
         one = next((plugin for plugin in plugins if (plugin.kind, plugin.name) == ("wakeword", module)), None)
         native = NATIVE_ENGINES.get(module, "")
-        yield Finding(kind="wake word", name=f"{name} ({module})", **_choice(one, native, keep))
-        if table.get("listen", True):
-            settings["wake", name.replace(" ", "_"), "phrase"] = name.replace("_", " ")
+        if module:
+            yield Finding(kind="wake word", name=f"{name} ({module})", **_choice(one, native, keep))
+        settings["wake", name, "phrase"] = name.replace("_", " ")
+        lang = table.get("stt_lang")
+        if is_tag(lang):
+            settings["wake", name, "lang"] = canonical(str(lang))
 
 
 def _tools(plugins: list[FoundPlugin]) -> Iterator[Finding]:

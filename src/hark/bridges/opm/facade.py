@@ -10,9 +10,10 @@ from importlib import import_module
 from threading import Event, get_ident
 from typing import Any, Final
 
-from hark.model.frozen import thaw
+from hark.model.frozen import EMPTY, thaw
 from hark.plugins import Host, Message, Session
 from hark.spec import DEFAULT_SESSION_ID, is_dispatch_topic, is_topic, topics
+from hark.spec.names import SESSION
 
 Listener = Callable[[Any], object]
 
@@ -25,6 +26,8 @@ REGISTRATIONS: Final = (
 )
 """What Hark's own matchers read, told to plugins of OVOS in the words they know."""
 
+OWN: Final = "hark_"
+"""How context keys begin that concern Hark alone."""
 TRAIN: Final = "mycroft.skills.train"
 _SPEAK: Final = ("speak", topics.UTTERANCE_SPEAK)
 _LEGACY: Final = frozenset(
@@ -54,6 +57,11 @@ class LegacyBus:
         host.on(REGISTRATIONS, self._registration)
 
     # The interface of ovos-bus-client.
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """What `isinstance` finds: plugins that are applications of OVOS accept nothing but a `MessageBusClient`."""
+        return getattr(import_module("ovos_bus_client"), "MessageBusClient", LegacyBus)
 
     def on(self, topic: str, listener: Listener) -> None:
         self._listeners.setdefault(topic, []).append(listener)
@@ -151,7 +159,8 @@ class LegacyBus:
                 self._submit(lambda topic=topic, legacy=legacy: self._run(topic, legacy))  # type: ignore[misc]
 
     def _forward(self, message: Message) -> None:
-        self._submit(lambda: self._run(message.type, legacy_message(message.type, message.data, message.session)))
+        legacy = legacy_message(message.type, message.data, message.session, message.context)
+        self._submit(lambda: self._run(message.type, legacy))
 
     def _deliver(self, topic: str, message: Any) -> None:
         if self._listeners.get(topic):
@@ -183,13 +192,23 @@ class LegacyBus:
             self._loop.call_soon_threadsafe(work)
 
 
-def legacy_message(topic: str, data: Mapping[str, Any] | None = None, session: Session | None = None) -> Any:
+def legacy_message(
+    topic: str,
+    data: Mapping[str, Any] | None = None,
+    session: Session | None = None,
+    context: Mapping[str, Any] = EMPTY,
+    lang: str | None = None,
+) -> Any:
     """A Message of ovos-bus-client."""
     made: Any = import_module("ovos_bus_client.message").Message
-    context: dict[str, Any] = {"session": legacy_session(Session(DEFAULT_SESSION_ID) if session is None else session)}
-    if session is not None and session.lang:
-        context["lang"] = session.lang
-    return made(topic, thaw(data) if data else {}, context)
+    session = Session(DEFAULT_SESSION_ID) if session is None else session
+    kept = {key: thaw(value) for key, value in context.items() if key != SESSION and not key.startswith(OWN)}
+    lang = lang or session.lang
+    return made(
+        topic,
+        thaw(data) if data else {},
+        {**kept, SESSION: legacy_session(session, lang), **({"lang": lang} if lang else {})},
+    )
 
 
 def legacy_session(session: Session, lang: str | None = None) -> dict[str, Any]:

@@ -6,11 +6,18 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from hark.bridges.opm.catalogue import FoundKind, FoundPlugin
 
-SYSTEM: Final = Path("/etc/mycroft/mycroft.conf")
+_DISTRIBUTION: Final = Path("/usr/share")
+_SYSTEM: Final = Path("/etc")
+_WAKE_WORD: Final = "hey_mycroft"
+"""The wake word of an installation that names none."""
+
+T = TypeVar("T")
+
+_JSON: Final[Mapping[Any, str]] = {dict: "object", list: "list", str: "text", float: "number", int: "whole number"}
 
 _SECTIONS: Final[Mapping[FoundKind, str]] = {
     "audio": "audio_transformers",
@@ -27,20 +34,29 @@ class MalformedConfig(ValueError):
     """A `mycroft.conf` that cannot be read; the text says which and why."""
 
 
-def user_file() -> Path:
-    """Where the user's own `mycroft.conf` is, by the rules of OVOS."""
-    home = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(home) / "mycroft" / "mycroft.conf"
+def config_files() -> tuple[Path, ...]:
+    """Where OVOS looks for its configuration, the files that count most last; not all of them exist."""
+    folder = os.environ.get("OVOS_CONFIG_BASE_FOLDER") or "mycroft"
+    name = os.environ.get("OVOS_CONFIG_FILENAME") or "mycroft.conf"
+    shared = (os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":")
+    user = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / folder
+    return (
+        Path(os.environ.get("OVOS_DISTRIBUTION_CONFIG") or _DISTRIBUTION / folder / name),
+        Path(os.environ.get("MYCROFT_SYSTEM_CONFIG") or _SYSTEM / folder / name),
+        user / "runtime.conf",  # what the pre-release line's own plugins and skills change
+        *(Path(place) / folder / name for place in shared if place),
+        user / name,
+    )
 
 
 def read(files: Iterable[Path] | None = None) -> MycroftConf:
     """The layers that exist, merged, the last one first; raises `MalformedConfig`."""
     merged: dict[str, Any] = {}
     used = []
-    for file in (SYSTEM, user_file()) if files is None else files:
+    for file in config_files() if files is None else files:
         try:
-            text = file.read_text(encoding="utf-8")
-        except FileNotFoundError:
+            text = file.read_text(encoding="utf-8-sig")
+        except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, UnicodeDecodeError) as error:
             raise MalformedConfig(f"{file} cannot be read: {error}") from None
@@ -62,13 +78,41 @@ class MycroftConf:
     def __init__(self, tree: Mapping[str, Any], files: tuple[Path, ...] = ()) -> None:
         self.tree = tree
         self.files = files
+        self.ignored: dict[str, str] = {}
+        """What was read and is not used, because its type is wrong, by its key."""
+        self._read: set[str] = set()
+
+    @property
+    def unread(self) -> list[str]:
+        """The keys at the top that were not asked for."""
+        return [name for name in self.tree if name not in self._read]
+
+    def value(self, kind: type[T], *names: str) -> T | None:
+        """What a key within tables says, if it is of this type."""
+        self._read.add(names[0])
+        here: Any = self.tree
+        for depth, name in enumerate(names):
+            if not isinstance(here, Mapping):
+                self._ignore(names[:depth], here, dict)
+                return None
+            here = here.get(name)
+            if here is None:
+                return None
+        if isinstance(here, (int, float) if kind is float else kind) and not isinstance(here, bool):
+            return here  # type: ignore[return-value]
+        self._ignore(names, here, kind)
+        return None
+
+    def _ignore(self, names: tuple[str, ...], value: Any, wanted: type) -> None:
+        self.ignored[".".join(names)] = f"{json.dumps(value)[:60]} is no {_JSON[wanted]}"
 
     def section(self, *names: str) -> dict[str, Any]:
         """A table within tables; empty when there is none."""
-        table: Any = self.tree
-        for name in names:
-            table = table.get(name) if isinstance(table, Mapping) else None
-        return dict(table) if isinstance(table, Mapping) else {}
+        return dict(self.value(dict, *names) or {})
+
+    def texts(self, *names: str) -> tuple[str, ...]:
+        """A list of texts; empty when there is none."""
+        return tuple(str(one) for one in self.value(list, *names) or ())
 
     def order(self, kind: FoundKind) -> tuple[str, ...]:
         """The transformers of a chain that are on, in order."""
@@ -91,30 +135,38 @@ class MycroftConf:
             return self.section("intents", plugin.name) or self.section("intents", plugin.name.replace("-", "_"))
         return {}
 
-    def module(self, kind: str) -> str:
-        """The engine that `stt`, `tts` or `vad` names."""
-        table = self.section("listener", "VAD") if kind == "vad" else self.section(kind)
-        return str(table.get("module") or "")
+    def modules(self, kind: str) -> list[str]:
+        """The engine that `stt`, `tts` or `vad` names, and the one that replaces it where it fails."""
+        place = ("listener", "VAD") if kind == "vad" else (kind,)
+        named = [self.value(str, *place, key) for key in ("module", "fallback_module")]
+        return list(dict.fromkeys(name for name in named if name))
 
-    def hotwords(self) -> dict[str, dict[str, Any]]:
-        """The wake words that are on, by name."""
-        return {
-            name: dict(table)
+    def wake_words(self) -> dict[str, dict[str, Any]]:
+        """The words that are on and begin to listen, by name: the chosen one, and those that say so themselves."""
+        chosen = (self.value(str, "listener", "wake_word") or "").replace(" ", "_")
+        tables = {
+            name.replace(" ", "_"): dict(table)
             for name, table in self.section("hotwords").items()
-            if isinstance(table, Mapping) and table.get("active") is not False
+            if isinstance(table, Mapping)
+        }
+        if chosen:
+            tables.setdefault(chosen, {})
+        chosen = chosen or _WAKE_WORD
+        return {
+            name: table
+            for name, table in tables.items()
+            if table.get("active", name == chosen) and (name == chosen or table.get("listen"))
         }
 
     @property
     def pipeline(self) -> tuple[str, ...]:
         """The entries of the intent pipeline."""
-        named = self.section("intents").get("pipeline")
-        return tuple(str(one) for one in named) if isinstance(named, list) else ()
+        return self.texts("intents", "pipeline")
 
     @property
     def denied_skills(self) -> tuple[str, ...]:
         """The skills that are installed and not to be loaded."""
-        named = self.section("skills").get("blacklisted_skills")
-        return tuple(str(one) for one in named) if isinstance(named, list) else ()
+        return self.texts("skills", "blacklisted_skills")
 
     def _chain(self, section: str) -> dict[str, Any]:
         return self.section(section) or self.section("listener", section)

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import msgspec
 
-from hark.bridges.opm.facade import legacy_message, legacy_session, vocabulary_prefix
+from hark.bridges.opm.facade import legacy_message, vocabulary_prefix
 from hark.bridges.opm.instance import OvosPlugin
 from hark.bridges.opm.transformers import slot_text
-from hark.model.frozen import Frozen
+from hark.model.frozen import EMPTY, Frozen
 from hark.plugins import Declined, Match, PipelinePlugin, Round, Session, Turn, handles
 from hark.spec import is_intent_name, is_skill_id
 
@@ -41,9 +41,8 @@ class OvosPipelinePlugin(OvosPlugin, PipelinePlugin):
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
     ) -> Match | Declined:
         self._bus.settle(train=True)
-        message = legacy_message(_ENTRY, {"utterances": list(utterances), "lang": lang}, session)
-        message.context["session"] = legacy_session(session, lang)
-        message.context["lang"] = lang
+        context = round.message.context if round is not None else EMPTY
+        message = legacy_message(_ENTRY, {"utterances": list(utterances), "lang": lang}, session, context, lang)
         for matcher in self._matchers(round.config.get("level") if round is not None else None):
             found = matcher(list(utterances), lang, message)
             if found is not None and found is not False:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any, Final
 
-from hark.bridges.opm.facade import legacy_session
+from hark.bridges.opm.facade import OWN, legacy_session
 from hark.bridges.opm.instance import OvosPlugin, accepts, make
 from hark.model import MalformedMessage
 from hark.model.lang import canonical, is_tag
@@ -30,7 +30,6 @@ from hark.spec.names import DESTINATION, PIPELINE_ID, RUNTIME_KEYS, SESSION, SKI
 
 _KEPT: Final = RUNTIME_KEYS | {SOURCE, DESTINATION, SKILL_ID, PIPELINE_ID, "lang", "stt_lang", "cancel_word"}
 """Context keys that a plugin of OVOS cannot change, or that are read in another way."""
-_OWN: Final = "hark_"
 
 
 class OvosTransformer(OvosPlugin, Transformer):
@@ -49,7 +48,7 @@ class OvosTransformer(OvosPlugin, Transformer):
 
     def _context(self, ctx: Ctx) -> dict[str, Any]:
         """The context as such plugins know it: with the language in it."""
-        context = {key: ctx.get(key) for key in ctx if key != SESSION and not key.startswith(_OWN)}
+        context = {key: ctx.get(key) for key in ctx if key != SESSION and not key.startswith(OWN)}
         lang = ctx.lang or ctx.session.lang or self.host.lang
         return {**context, "lang": lang, SESSION: legacy_session(ctx.session, lang)}
 
@@ -58,7 +57,7 @@ class OvosTransformer(OvosPlugin, Transformer):
         if not isinstance(returned, Mapping):
             return False
         for key, value in returned.items():
-            if not isinstance(key, str) or key in _KEPT or key.startswith(_OWN) or given.get(key) == value:
+            if not isinstance(key, str) or key in _KEPT or key.startswith(OWN) or given.get(key) == value:
                 continue
             try:
                 ctx.set(key, value)

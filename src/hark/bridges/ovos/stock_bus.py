@@ -12,7 +12,8 @@ from typing import Final, Protocol
 
 from hark.bridges.ovos import names
 from hark.bridges.ovos.bridge import OvosBridge
-from hark.bridges.ovos.translator import OF_OVOS, SWITCHES, TWINS, OvosTranslator, remember
+from hark.bridges.ovos.calls import remember
+from hark.bridges.ovos.translator import OF_OVOS, SWITCHES, TWINS, OvosTranslator
 from hark.bus import Bus
 from hark.bus.protocols import Carrier, Receive
 from hark.bus.websocket.skills import handler_done
@@ -54,6 +55,7 @@ class SharedTranslator(OvosTranslator):
 
     def __init__(self, link: ClientLink, bridge: OvosBridge) -> None:
         super().__init__(link, bridge)
+        self._reconnected.cancel()  # clients stay connected to their bus while Hark is restarted
         self.is_of_ovos = True
         self._of_ovos: set[str] = set()
         """The skills whose programs were seen to be of OVOS."""

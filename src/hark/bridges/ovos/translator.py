@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from hark.bridges.ovos import names
+from hark.bridges.ovos.calls import REMEMBERED, SkillCalls, sender_of, skill_in
 from hark.bridges.ovos.registration import (
     OVERHEAD,
     PIECES,
@@ -18,19 +18,18 @@ from hark.bridges.ovos.registration import (
 )
 from hark.bridges.ovos.schedule import FIRED, PREFIXES, LegacySchedule
 from hark.bus.websocket.translation import ClientLink
-from hark.model import Message, ResponseMode, Session, Timer, converse, encode
-from hark.spec import DEFAULT_SESSION_ID, RESERVED_INTENT_NAMES, split_dispatch, topics
-from hark.spec.names import DENYLISTS, SKILL_ID
+from hark.model import Message, Session, Timer, encode
+from hark.spec import DEFAULT_SESSION_ID, split_dispatch, topics
+from hark.spec.names import SKILL_ID
 
 if TYPE_CHECKING:
     from hark.bridges.ovos.bridge import OvosBridge
 
 log = logging.getLogger("hark.bridges.ovos")
 
-_REMEMBERED: Final = 1_000
-"""Skills, and calls of handlers, that are remembered for one client."""
-_SESSIONS: Final = 250
-"""Sessions that are remembered for one client: each may have 64 kB."""
+_RECONNECTED: Final = 2.0
+"""Seconds after which a client that has asked for nothing is one that was connected before: a launcher asks at once
+whether it may load its skill, but only once, and loads it again only when it hears that all is ready."""
 _SMALL: Final = 2_000
 """Bytes of a registration that is kept besides being passed on."""
 _GATHER: Final = 0.1
@@ -40,10 +39,8 @@ TWINS: Final = 0.6
 _SILENT: Final = 0.45
 """Seconds after which a skill that does not answer whether it converses is taken not to: just before the poll ends,
 once for each skill. Skills that converse always answer; an answer that comes later counts from the next time on."""
-_QUESTION: Final = 45.0
-"""Seconds for which a question of a skill stays open; a skill asks again before that."""
-_ROUTING: Final = ("pipeline", "active_skills", "utterance_states", "context", "is_speaking", "is_recording")
-"""Fields of an OVOS session that say nothing here, or that only the device's own settings say."""
+_SILENT_WHEN_LOADED: Final = 3.0
+"""The same for the question that a skill is asked when it is loaded: no turn waits for that answer."""
 
 _DROPPED: Final = frozenset(
     {
@@ -68,7 +65,9 @@ _ORCHESTRATION: Final = frozenset(
     }
 )
 """What only ovos-core emits: it understands utterances itself, and there is one assistant for each bus."""
-OF_OVOS: Final = ("mycroft.", "padatious:", "register_", "ovos.session.sync", "intent.service.", "skill.converse.")
+_SYNC: Final = "ovos.session.sync"
+"""What a client of the older line sends each time that it is connected."""
+OF_OVOS: Final = ("mycroft.", "padatious:", "register_", _SYNC, "intent.service.", "skill.converse.")
 """How topics begin that only programs of OVOS use."""
 READY: Final = "mycroft.ready"
 """What a launcher waits for to load its skill. It loads it again each time that it hears this."""
@@ -86,17 +85,6 @@ SWITCHES: Final = {
     "mycroft.skill.disable_intent": topics.INTENT_DISABLE,
     "detach_intent": topics.INTENT_DEREGISTER,
 }
-
-
-class _Call:
-    """A handler of a skill that was called."""
-
-    def __init__(self, dispatch: Message) -> None:
-        self.dispatch = dispatch
-        self.session = dispatch.session or Session()
-        """As the handler may have changed it: what an OVOS client says of a session is not all of it."""
-        self.has_spoken = False
-        """Whether the skill has said something: one that fails says so itself before it reports that."""
 
 
 class OvosTranslator:
@@ -128,23 +116,21 @@ class OvosTranslator:
         self._reported: set[str] = set()
         """Those of them that were reported as loaded."""
         self._gathering: Timer | None = None
-        self._calls: OrderedDict[tuple[str | None, str], _Call] = OrderedDict()
-        """Handlers that were called, by `utterance_id` and skill."""
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
-        """Named sessions as they were last sent to the client."""
+        self._reconnected = bridge.clock.after(_RECONNECTED, self._has_reconnected)
+        self._calls = SkillCalls(link, bridge.clock)
         self._converse: dict[str, bool] = {}
         """Whether a skill answers when it is asked whether it converses."""
         self._asked: dict[tuple[str | None, str], Message] = {}
         """Skills that were asked that, and have not answered."""
         self._up: dict[str, Callable[[Message], Iterable[Message]]] = {
-            "ovos.session.sync": self._wants_session,
+            _SYNC: self._wants_session,
             READY: self.says_ready,
             "recognizer_loop:utterance": self._utterance,
             topics.UTTERANCE_SPEAK: self._spoken,
             topics.UTTERANCE_HANDLE: self._utterance,
-            "skill.converse.get_response.enable": self._question_opens,
-            "skill.converse.get_response.disable": self._question_closes,
-            "skill.converse.response": self._returned,
+            "skill.converse.get_response.enable": self._calls.question_opens,
+            "skill.converse.get_response.disable": self._calls.question_closes,
+            "skill.converse.response": self._calls.conversed,
             "skill.converse.pong": self._converse_pong,
             "question:query.response": self._query_response,
             topics.COMMON_QUERY_PONG: self._query_pong,
@@ -153,9 +139,9 @@ class OvosTranslator:
             topics.SKILL_LOADED: self._listed,
             "skillmanager.list": self._wants_skills,
             "intent.service.intent.get": self._wants_intent,
-            "intent.service.skills.activate": self._activates,
-            "intent.service.skills.deactivate": self._deactivates,
-            **dict.fromkeys(_CALLED_BACK, self._completed),
+            "intent.service.skills.activate": self._calls.activates,
+            "intent.service.skills.deactivate": self._calls.deactivates,
+            **dict.fromkeys(_CALLED_BACK, self._calls.completed),
             **dict.fromkeys(_CONTEXT, self._context),
             **dict.fromkeys(SWITCHES, self._switch),
             **dict.fromkeys(PIECES, self._piece),
@@ -182,6 +168,8 @@ class OvosTranslator:
 
     def from_client(self, message: Message) -> Iterable[Message]:
         """See `ClientTranslator`."""
+        if message.type != _SYNC:
+            self._reconnected.cancel()
         if any(mark in message.context for mark in names.TWIN_MARKS):
             self.is_older = False
             self.shows_ovos()
@@ -231,14 +219,13 @@ class OvosTranslator:
 
     def _by_pattern(self, message: Message) -> Iterable[Message]:
         """What has the name of a skill or of a service in its topic."""
-        topic, skill_id = message.type, str(message.context.get(SKILL_ID, ""))
+        topic, skill_id = message.type, sender_of(message)
         if topic.startswith(self.answers_for) and topic.endswith(_STATES):
             self.link.send(message.reply(f"{topic}.response", {"status": True}))
             return ()
-        if topic.startswith("ovos.skills.fallback.") and topic.endswith((".response", ".killed")):
-            return self._done(message, topic.removeprefix("ovos.skills.fallback.").rpartition(".")[0], "fallback")
-        if topic.endswith(".stop.response"):
-            return self._done(message, topic.removesuffix(".stop.response"), "stop")
+        ended = self._calls.answered(message)
+        if ended is not None:
+            return ended
         if topic.startswith(PREFIXES):
             return self._schedule.request(message, newer=not self.is_of_older_line(skill_id))
         if skill_id in self.skills:
@@ -255,29 +242,11 @@ class OvosTranslator:
         return (self._in_turn(message.with_data(names.payload_up(message.type, message.data))),)
 
     def _in_turn(self, message: Message) -> Message:
-        """A Message of a skill with the session its handler was called with: the client's own is not all of it."""
-        skill_id = message.context.get(SKILL_ID)
-        if not self.is_skill_of_ovos(str(skill_id)):
-            return message
-        call = self._calls.get((message.utterance_id, str(skill_id)))
-        if call is not None:
-            call.has_spoken = call.has_spoken or message.type == topics.UTTERANCE_SPEAK
-            return message.carrying(call.session)
-        return message.carrying(self._cleaned(message.session))
-
-    def _cleaned(self, session: Session | None) -> Session:
-        """What an OVOS client says of a session, on top of what it was last told; nothing of the device's own."""
-        if session is None or session.is_default:
-            return Session()
-        known = self._sessions.get(session.session_id, Session(session.session_id))
-        fields = {name: session.get(name) for name in session if name not in _ROUTING and name not in DENYLISTS}
-        fields = {name: value for name, value in fields.items() if not name.endswith("_transformers")}
-        for name in ("response_mode", "converse_handlers", "active_handlers", "intent_context"):
-            fields.pop(name, None)
-        return known.trusted(**fields) if fields else known
+        """A Message of a skill with the session its handler was called with."""
+        return self._calls.in_session(message) if self.is_skill_of_ovos(sender_of(message)) else message
 
     def _utterance(self, message: Message) -> Iterable[Message]:
-        entry = Message(topics.UTTERANCE_HANDLE, message.data, message.context, self._cleaned(message.session))
+        entry = Message(topics.UTTERANCE_HANDLE, message.data, message.context, self._calls.cleaned(message.session))
         return (entry,)
 
     def _wants_session(self, message: Message) -> Iterable[Message]:
@@ -293,13 +262,19 @@ class OvosTranslator:
         self.link.send(message)
         return (message,)
 
+    def _has_reconnected(self) -> None:
+        """Have a client that was connected to another run of Hark load its skills again."""
+        if not self._has_said_ready:
+            self._has_said_ready = True
+            self.link.send(Message(READY, session=Session()))
+
     def _wants_skills(self, message: Message) -> Iterable[Message]:
         listed = {skill_id: {"id": skill_id, "active": True} for skill_id in sorted(self.bridge.skills)}
         self.link.send(message.reply("mycroft.skills.list", listed))
         return ()
 
     def _wants_intent(self, message: Message) -> Iterable[Message]:
-        self.bridge.preview(message, self._cleaned(message.session), self.link)
+        self.bridge.preview(message, self._calls.cleaned(message.session), self.link)
         return ()
 
     # Registration.
@@ -319,7 +294,7 @@ class OvosTranslator:
 
     def _registered(self, message: Message) -> Iterable[Message]:
         self._registrations.seen(message)
-        skill_id = str(message.data.get("skill_id", ""))
+        skill_id = skill_in(message)
         is_owned = self._own(skill_id)
         message = message.carrying(Session())
         if self.is_skill_of_ovos(skill_id):
@@ -345,6 +320,7 @@ class OvosTranslator:
             # Only a skill that converses answers, and in no hurry here: in a turn a busy machine may be too late.
             ping = {"skill_id": skill_id, "utterances": [], "lang": self.bridge.default_session()["lang"]}
             self.ping(skill_id, "converse", ping)
+            self.bridge.clock.after(_SILENT_WHEN_LOADED, partial(self._converse.setdefault, skill_id, False))
         return (message, self._report(skill_id))
 
     def ping(self, skill_id: str, kind: str, data: Mapping[str, Any]) -> None:
@@ -352,7 +328,7 @@ class OvosTranslator:
         self.link.send(Message(f"{skill_id}.{kind}.ping", data, {SKILL_ID: skill_id}, Session()))
 
     def _listed(self, message: Message) -> Iterable[Message]:
-        self._own(str(message.data.get("skill_id", "")))
+        self._own(skill_in(message))
         if message.data.get("capabilities") == ():
             # It says that it can do none of these; here nothing would be known then.
             message = message.with_data({**message.data, "capabilities": ["converse"]})
@@ -376,20 +352,20 @@ class OvosTranslator:
                 yield self._report(skill_id)
 
     def _fallback(self, message: Message) -> Iterable[Message]:
-        self._own(str(message.data.get("skill_id", "")))
-        return (self._renamed(message), *self._can(str(message.data.get("skill_id", "")), "fallback"))
+        self._own(skill_in(message))
+        return (self._renamed(message), *self._can(skill_in(message), "fallback"))
 
     def _own(self, skill_id: str) -> bool:
         """Take note of a skill of this client; false where it cannot be kept, because the client has too many."""
         if skill_id in self.skills:
             return True
-        if not skill_id or len(self.skills) >= _REMEMBERED or not self._budget.take(OVERHEAD + _SMALL + len(skill_id)):
+        if not skill_id or len(self.skills) >= REMEMBERED or not self._budget.take(OVERHEAD + _SMALL + len(skill_id)):
             return False
         self.skills.add(skill_id)
         return True
 
     def _switch(self, message: Message) -> Iterable[Message]:
-        named, sender = str(message.data.get("intent_name", "")), str(message.context.get(SKILL_ID, ""))
+        named, sender = str(message.data.get("intent_name", "")), sender_of(message)
         skill_id, name = names.split_name(named)
         skill_id = skill_id or sender
         if not skill_id:
@@ -402,7 +378,7 @@ class OvosTranslator:
 
     def _context(self, message: Message) -> Iterable[Message]:
         topic, scope = _CONTEXT[message.type]
-        skill_id = str(message.context.get(SKILL_ID, ""))
+        skill_id = sender_of(message)
         data: dict[str, Any] = {}
         if topic != topics.CONTEXT_CLEAR:
             named = message.data.get("key") or message.data.get("context")
@@ -411,75 +387,10 @@ class OvosTranslator:
             data["value"] = message.data.get("word")
         return (self._in_turn(message.forward(topic, data)),)
 
-    # Handlers of skills that were called.
-
-    def _call_of(self, message: Message, skill_id: str) -> _Call | None:
-        return self._calls.get((message.utterance_id, skill_id))
-
-    def _completed(self, message: Message) -> Iterable[Message]:
-        skill_id = str(message.context.get(SKILL_ID, ""))
-        call = self._call_of(message, skill_id)
-        if call is None or split_dispatch(call.dispatch.type)[1] in RESERVED_INTENT_NAMES:
-            return ()  # a method that the skill called by itself
-        exception = message.data.get("exception") or message.data.get("error")
-        failed = message.type.endswith(".error")
-        return self._end(call, str(exception or "the handler failed") if failed else None)
-
-    def _done(self, message: Message, skill_id: str, intent_name: str) -> Iterable[Message]:
-        call = self._call_of(message, skill_id)
-        if call is None or split_dispatch(call.dispatch.type)[1] != intent_name:
-            return ()
-        error = message.data.get("error")
-        return self._end(call, str(error) if isinstance(error, str) and error else None)
-
-    def _returned(self, message: Message) -> Iterable[Message]:
-        return self._done(message, str(message.data.get("skill_id", "")), "converse")
-
-    def _end(self, call: _Call, exception: str | None) -> Iterable[Message]:
-        dispatch = call.dispatch
-        self._calls.pop((dispatch.utterance_id, split_dispatch(dispatch.type)[0]), None)
-        data: dict[str, Any] = {"topic": dispatch.type, "outcome": "complete" if exception is None else "error"}
-        if exception is not None:
-            data |= {"exception": exception, "said": call.has_spoken}
-        return (dispatch.carrying(call.session).forward(topics.HANDLER_DONE, data),)
-
-    def _question_opens(self, message: Message) -> Iterable[Message]:
-        skill_id = str(message.data.get("skill_id", ""))
-        call = self._call_of(message, skill_id)
-        if call is None:
-            return ()
-        until = self.bridge.clock.wall() + _QUESTION
-        call.session = call.session.trusted(response_mode=ResponseMode(skill_id, until))
-        return ()
-
-    def _question_closes(self, message: Message) -> Iterable[Message]:
-        call = self._call_of(message, str(message.data.get("skill_id", "")))
-        if call is not None:
-            call.session = call.session.without("response_mode")
-        return ()
-
-    def _activates(self, message: Message) -> Iterable[Message]:
-        skill_id = str(message.data.get("skill_id", ""))
-        call = self._call_of(message, str(message.context.get(SKILL_ID, skill_id)))
-        if call is not None:
-            now = self.bridge.clock.wall()
-            call.session = call.session.trusted(converse_handlers=converse.with_activated(call.session, skill_id, now))
-            self.link.send(message.forward("intent.service.skills.activated", {"skill_id": skill_id}))
-        return ()
-
-    def _deactivates(self, message: Message) -> Iterable[Message]:
-        skill_id = str(message.data.get("skill_id", ""))
-        call = self._call_of(message, str(message.context.get(SKILL_ID, skill_id)))
-        if call is not None:
-            kept = tuple(one for one in call.session.converse_handlers if one.skill_id != skill_id)
-            call.session = call.session.trusted(converse_handlers=kept)
-            self.link.send(message.forward("intent.service.skills.deactivated", {"skill_id": skill_id}))
-        return ()
-
     # Polls.
 
     def _converse_pong(self, message: Message) -> Iterable[Message]:
-        skill_id = str(message.data.get("skill_id", ""))
+        skill_id = skill_in(message)
         if skill_id in self.skills:
             self._converse[skill_id] = True
         self._asked.pop((message.utterance_id, skill_id), None)
@@ -487,7 +398,7 @@ class OvosTranslator:
 
     def _query_pong(self, message: Message) -> Iterable[Message]:
         if message.utterance_id is None:  # sent when the skill was loaded
-            return self._can(str(message.data.get("skill_id", "")), "common_query")
+            return self._can(skill_in(message), "common_query")
         return (self._in_turn(message.with_data({"can_answer": True, **message.data})),)
 
     def _query_response(self, message: Message) -> Iterable[Message]:
@@ -503,17 +414,15 @@ class OvosTranslator:
 
     def to_client(self, message: Message) -> Iterable[Message] | None:
         """See `ClientTranslator`."""
-        session = message.session if message.session_id != DEFAULT_SESSION_ID else None
-        if session is not None:
-            remember(self._sessions, session.session_id, session, _SESSIONS)
+        self._calls.sent(message.session)
         topic = message.type
         if self.is_orchestrator and topic == topics.UTTERANCE_HANDLE:
             return ()
         if topics.is_dispatch_topic(topic):
-            skill_id, intent_name = split_dispatch(topic)
+            skill_id = split_dispatch(topic)[0]
             if skill_id not in self.skills or not self.is_skill_of_ovos(skill_id):
                 return None  # as it is, for a program that follows the specifications
-            return self._call(message, skill_id, intent_name)
+            return [self._calls.begin(message)]
         if topic == topics.COMMON_QUERY_REQUEST:
             return self._query(message)
         if topic.endswith(FIRED) and topic.removesuffix(FIRED) in self.skills:
@@ -538,30 +447,6 @@ class OvosTranslator:
     def with_copy(self, message: Message, legacy: str) -> list[Message]:
         """A Message, and its copy for clients of the older line."""
         return [message, message.forward(legacy, names.payload_down(message.type, message.data))]
-
-    def _call(self, dispatch: Message, skill_id: str, intent_name: str) -> list[Message]:
-        """The call of a handler as a skill of either line expects it."""
-        call = _Call(dispatch)
-        if intent_name == "response":
-            # The skill's first handler goes on: nothing reports the end of this one.
-            for done in self._end(call, None):
-                self.link.emit(done)
-        else:
-            remember(self._calls, (dispatch.utterance_id, skill_id), call)
-        data = dict(dispatch.data)
-        utterance = data.get("utterance", "")
-        data["utterances"] = [utterance]
-        topic = {
-            "converse": f"{skill_id}.converse.request",
-            "response": f"{skill_id}.converse.get_response",
-            "fallback": f"ovos.skills.fallback.{skill_id}.request",
-            "stop": f"{skill_id}.stop",
-        }.get(intent_name)
-        if topic is not None:
-            return [dispatch.forward(topic, {"skill_id": skill_id, **data})]
-        slots = data.get("slots", {})
-        flat = {name: value for name, value in slots.items() if name not in data}
-        return [dispatch.with_data({**data, **flat})]
 
     def converse_poll(self, ping: Message) -> list[Message] | None:
         """How a client is asked which of its skills converse."""
@@ -608,6 +493,7 @@ class OvosTranslator:
         """See `ClientTranslator`."""
         if self._gathering is not None:
             self._gathering.cancel()
+        self._reconnected.cancel()
         self._asked.clear()
         self._registrations.close()
         self._budget.give_back(sum(OVERHEAD + _SMALL + len(skill_id) for skill_id in self.skills))
@@ -616,11 +502,3 @@ class OvosTranslator:
 
 def _declined(skill_id: str) -> dict[str, Any]:
     return {"skill_id": skill_id, "can_handle": False, "error_code": "done"}
-
-
-def remember(where: OrderedDict[Any, Any], key: object, value: object, most: int = _REMEMBERED) -> None:
-    """Keep something, and drop what was kept longest when there is too much."""
-    where[key] = value
-    where.move_to_end(key)
-    if len(where) > most:
-        where.popitem(last=False)
