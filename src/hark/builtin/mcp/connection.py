@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import partial
 from importlib import import_module
 from logging import CRITICAL, Logger, getLogger
-from pathlib import Path
-from typing import Any, Final, Literal, cast
-from urllib.parse import parse_qsl, urlsplit
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
 
-from hark.builtin.local_network import is_local, is_secret, is_this_machine
+from hark.builtin.mcp.settings import McpServer
+from hark.builtin.mcp.transport import transport_to
 from hark.hints import install_extra
+from hark.model import thaw
 from hark.plugins import Clock, Tool
 
 _FIRST_WAIT: Final = 1.0
@@ -26,70 +25,12 @@ _MOST_TOOLS: Final = 500
 _MOST_PAGES: Final = 20
 _LONGEST_TEXT: Final = 100_000
 """Characters of a result."""
-_LONGEST_ERRORS: Final = 2_000
-"""Bytes that are kept of what the process of a server writes to its standard error."""
 _LONGEST_LINE: Final = 200
-"""Characters of it that are shown."""
+"""Characters that are shown of what the process of a server writes to its standard error."""
 _SHORTEST_SECRET: Final = 6
 """Characters; what is shorter is no secret, and may be in any text."""
 _LOST: Final = 15.0
 """Seconds between two checks whether the server is still there."""
-
-
-@dataclass(frozen=True)
-class McpServer:
-    """The table `[plugins.mcp.servers.<name>]`: a command that is started here, or the URL of a server."""
-
-    command: str = ""
-    """The program of a server that is started here and spoken to by its standard input and output."""
-    args: tuple[str, ...] = ()
-    """Its arguments."""
-    env: dict[str, str] = field(default_factory=dict)
-    """Its environment, beside PATH, HOME and the like: nothing else of ours is passed on."""
-    cwd: str = ""
-    """The folder it is started in."""
-    url: str = ""
-    """Or the URL of a server that runs."""
-    transport: Literal["http", "sse"] = "http"
-    """How that server speaks: streamable HTTP, or the older SSE."""
-    headers: dict[str, str] = field(default_factory=dict)
-    """Headers of requests to it."""
-    token_file: str = ""
-    """A file with a token, which is sent as `Authorization: Bearer ...`."""
-    token_variable: str = ""
-    """Or the environment variable that holds it."""
-    only: tuple[str, ...] = ()
-    """If any: the tools that are used; `*` is any text."""
-    never: tuple[str, ...] = ()
-    """Tools that are not used."""
-    dangerous: tuple[str, ...] = ()
-    """Tools that a persona asks the user about before it calls them, beside those that the server calls destructive."""
-    timeout: float = 30.0
-    """Seconds that a call may take."""
-    connect_timeout: float = 20.0
-    """Seconds in which the server has to be ready."""
-
-    def problem(self) -> str:
-        """What is wrong with these settings; empty if nothing is."""
-        if bool(self.command) == bool(self.url):
-            return "it needs either a command or a url"
-        parts = urlsplit(self.url)
-        if self.url and (parts.scheme not in ("http", "https") or not parts.hostname):
-            return f"{self.url!r} is no http or https URL"
-        named = [*self.headers, *(name for name, _ in parse_qsl(parts.query))]
-        sends_secret = self.token_file or self.token_variable or any(map(is_secret, named))
-        if sends_secret and parts.scheme == "http" and not is_local(parts.hostname or ""):
-            return "its token would be sent unencrypted over the network; use an https URL"
-        return ""
-
-    def token(self) -> str:
-        """The token for its requests; raises `OSError` or `LookupError` where there should be one and is none."""
-        if self.token_variable:
-            token = os.environ.get(self.token_variable, "")
-            if not token:
-                raise LookupError(f"the environment variable {self.token_variable} holds no token")
-            return token.strip()
-        return Path(self.token_file).expanduser().read_text().strip() if self.token_file else ""
 
 
 class McpError(Exception):
@@ -109,8 +50,8 @@ class McpConnection:
         self._log = log
         self._changed = changed
         self._client: Any = None
-        self._doubt = asyncio.Event()
-        """Set when it is to be found out at once whether the server is still there."""
+        self._look_again = asyncio.Event()
+        """Set when its tools are to be listed at once: they have changed, or it may be gone."""
         self.tried = asyncio.Event()
         """Set when the first attempt has succeeded or failed."""
         self._was_connected = False
@@ -123,7 +64,7 @@ class McpConnection:
     async def close(self) -> None:
         """Leave the server, and have it end if it was started here."""
         self._closing.set()
-        self._doubt.set()
+        self._look_again.set()
         await self._ended.wait()
 
     async def run(self) -> None:
@@ -151,6 +92,8 @@ class McpConnection:
             wait = _FIRST_WAIT if self._was_connected else wait
             said = self._errors.decode(errors="replace").strip().rpartition("\n")[2][:_LONGEST_LINE]
             self.failure = self._reason(error) + (f" ({self._without_secrets(said)})" if said else "")
+            if self._server.may_speak_sse:
+                self.failure += '; if this server speaks SSE, write: transport = "sse"'
             self._log.warning("the MCP server %s: %s; trying again in %g s", self.name, self.failure, wait)
         finally:
             self._client = None
@@ -166,8 +109,9 @@ class McpConnection:
     async def _stay_connected(self) -> None:
         from mcp import Client
 
+        self._token = self._server.token() if self._server.url else ""
         client = Client(
-            self._transport(),
+            transport_to(self._server, self._token, self._errors),
             read_timeout_seconds=self._server.timeout,
             message_handler=self._notified,
             mode="legacy" if self._server.transport == "sse" and self._server.url else "auto",
@@ -184,15 +128,24 @@ class McpConnection:
                 self._changed()
                 following = asyncio.ensure_future(self._follow(client))
                 try:
-                    while not self._closing.is_set():
-                        with suppress(TimeoutError):
-                            async with self._clock.timeout(_LOST):
-                                await self._doubt.wait()
-                        self._doubt.clear()
-                        async with asyncio.timeout(self._server.connect_timeout):
-                            await self.list_tools()  # a server that is gone does not say so
+                    await self._keep_looking()
                 finally:
                     following.cancel()
+
+    async def _keep_looking(self) -> None:
+        """List the tools again and again, until it is closed: a server that is gone does not say so."""
+        while True:
+            with suppress(TimeoutError):
+                async with self._clock.timeout(_LOST):
+                    await self._look_again.wait()
+            self._look_again.clear()
+            if self._closing.is_set():
+                return
+            known = [tool.definition(self.name) for tool in self.tools]
+            async with asyncio.timeout(self._server.connect_timeout):
+                await self.list_tools()
+            if known != [tool.definition(self.name) for tool in self.tools]:
+                self._changed()
 
     async def _follow(self, client: Any) -> None:
         """Follow changes of the tools where the server sends events; older ones send notifications."""
@@ -201,27 +154,11 @@ class McpConnection:
         try:
             async with client.listen(tools_list_changed=True) as events:
                 async for _ in events:
-                    await self.list_tools()
-                    self._changed()
+                    self._look_again.set()
         except ListenNotSupportedError:
             return
         except Exception as error:  # noqa: BLE001 - it is not offered, or the connection broke, which shows elsewhere
             self._log.debug("the MCP server %s sends no events: %s", self.name, self._reason(error))
-
-    def _transport(self) -> Any:
-        server = self._server
-        if server.command:
-            return _started(server, self._errors)
-        headers, self._token = dict(server.headers), server.token()
-        if self._token:
-            headers["Authorization"] = f"Bearer {self._token}"
-        if server.transport == "sse":
-            from mcp.client.sse import sse_client
-
-            return sse_client(
-                server.url, headers=headers, timeout=server.connect_timeout, httpx_client_factory=partial(_http, server)
-            )
-        return _reached(server, headers)
 
     async def _notified(self, message: Any) -> None:
         if isinstance(
@@ -231,8 +168,7 @@ class McpConnection:
             return
         method = getattr(message, "method", None) or getattr(getattr(message, "root", None), "method", None)
         if method == "notifications/tools/list_changed":
-            await self.list_tools()
-            self._changed()
+            self._look_again.set()
 
     def _reason(self, error: BaseException) -> str:
         """What went wrong, without what is secret in the settings of the server."""
@@ -240,7 +176,11 @@ class McpConnection:
             error = error.exceptions[0]
         if isinstance(error, TimeoutError):
             return "it was not ready in time"
-        return self._without_secrets(str(error) or type(error).__name__)
+        text = str(error) or type(error).__name__
+        if isinstance(error, ValueError) and callable(found := getattr(error, "errors", None)):  # of pydantic
+            first = found()[0]
+            text = f"it sent what MCP does not allow: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return self._without_secrets(" ".join(text.split()))
 
     def _without_secrets(self, text: str) -> str:
         if self._server.url:
@@ -263,6 +203,10 @@ class McpConnection:
             if not cursor or len(found) >= _MOST_TOOLS:
                 break
         only, never = self._server.only, self._server.never
+        if (cursor or len(found) > _MOST_TOOLS) and not self.tools:
+            self._log.warning(
+                "the MCP server %s lists more tools than the first %d, which are used", self.name, _MOST_TOOLS
+            )
         self.tools = [
             self._tool(one)
             for one in found[:_MOST_TOOLS]
@@ -285,7 +229,7 @@ class McpConnection:
         )
 
         def check_arguments(given: Mapping[str, Any]) -> Mapping[str, Any]:
-            plain = _thawed(given)
+            plain = thaw(given)
             _check(arguments, plain)
             return {"arguments": plain}
 
@@ -316,7 +260,7 @@ class McpConnection:
         except TimeoutError:
             raise McpError(f"no answer within {self._server.timeout:g} s") from None
         except Exception as error:  # noqa: BLE001 - transports raise what their libraries do
-            self._doubt.set()
+            self._look_again.set()
             raise McpError(self._reason(error)) from None
         texts = [_text(content) for content in result.content]
         if result.is_error:
@@ -324,55 +268,6 @@ class McpConnection:
         if result.structured_content is not None:
             return result.structured_content
         return "\n".join(texts)[:_LONGEST_TEXT]
-
-
-@asynccontextmanager
-async def _started(server: McpServer, errors: bytearray) -> AsyncIterator[Any]:
-    """A server that is a process of ours; the end of what it writes to its standard error is put into `errors`."""
-    from mcp import StdioServerParameters, stdio_client
-
-    parameters = StdioServerParameters(
-        command=server.command, args=list(server.args), env=dict(server.env), cwd=server.cwd or None
-    )
-    loop, (reading, writing) = asyncio.get_running_loop(), os.pipe()
-    os.set_blocking(reading, False)
-
-    def take() -> None:
-        with suppress(BlockingIOError):
-            errors.extend(os.read(reading, 65_536))
-            del errors[:-_LONGEST_ERRORS]
-
-    loop.add_reader(reading, take)
-    try:
-        with os.fdopen(writing, "w") as errlog:
-            async with stdio_client(parameters, errlog=errlog) as streams:
-                yield streams
-    finally:
-        loop.remove_reader(reading)
-        take()
-        os.close(reading)
-
-
-@asynccontextmanager
-async def _reached(server: McpServer, headers: Mapping[str, str]) -> AsyncIterator[Any]:
-    """A server by streamable HTTP; answers may take as long as calls may, which is bounded elsewhere."""
-    import httpx2
-    from mcp.client.streamable_http import streamable_http_client
-
-    timeout = httpx2.Timeout(server.connect_timeout, read=None)
-    async with (
-        _http(server, dict(headers), timeout) as http,
-        streamable_http_client(server.url, http_client=http) as streams,
-    ):
-        yield streams
-
-
-def _http(server: McpServer, headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None) -> Any:
-    """An HTTP client for a server; to this machine not through the proxy that is meant for the web."""
-    import httpx2
-
-    outside = not is_this_machine(urlsplit(server.url).hostname or "")
-    return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=auth, trust_env=outside)
 
 
 def missing() -> str:
@@ -393,16 +288,12 @@ def _text(content: Any) -> str:
     """A piece of a result as text; what is no text is named."""
     if content.type == "text":
         return str(content.text)
-    if content.type == "resource" and getattr(content.resource, "text", None):
-        return str(content.resource.text)
-    return f"({content.type})"
+    about = content.resource if content.type == "resource" else content
+    if isinstance(text := getattr(about, "text", None), str):
+        return text
+    named = (getattr(about, key, None) for key in ("title", "name", "description", "mime_type", "uri"))
+    return f"({', '.join([content.type.replace('_', ' '), *(str(one) for one in named if one)])})"
 
 
 def _is_one_of(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _thawed(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _thawed(one) for key, one in value.items()}
-    return [_thawed(one) for one in value] if isinstance(value, (tuple, list)) else value

@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from hark.builtin.mcp.connection import McpConnection, McpServer, missing
+from hark.builtin.mcp.connection import McpConnection, missing
+from hark.builtin.mcp.settings import McpServer
 from hark.plugins import Plugin, Tool, Toolbox
 from hark.plugins.engines import Unavailable
 from hark.spec import is_pipeline_id, topics

@@ -7,22 +7,30 @@ import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from hark.builtin.local_network import is_local, is_secret, is_this_machine
-from hark.builtin.persona.conversation import without_thoughts
-from hark.builtin.persona.stream import ChatError, ChatEvent, ToolCall, ToolCalls, events, read_event
+from hark.builtin.persona.markup import spoken_part
+from hark.builtin.persona.stream import ChatError, ToolCall, ToolCalls, Trouble, error_message, events
 
 if TYPE_CHECKING:
     import httpx
 
 _LONGEST_PAGE: Final = 20_000
 """Bytes of an error page that are read."""
-_LONGEST_ANSWER: Final = 1_000_000
-"""Bytes of an answer that is not streamed."""
+_LONGEST_LIST: Final = 5_000_000
+"""Bytes of a list of models; some servers have hundreds."""
+_UNFINISHED: Final[Mapping[str, Trouble]] = {
+    "length": "too_long",
+    "max_tokens": "too_long",
+    "content_filter": "refused",
+    "safety": "refused",
+    "error": "server",
+}
+"""Why a model ends an answer that is not complete, as servers say it."""
 
 
 @dataclass(frozen=True)
@@ -100,9 +108,27 @@ class ChatClient:
         return self.endpoint.model or next(iter(self.known_models), "")
 
     async def models(self) -> list[str]:
-        """The names of the models there. Raises `ChatError`."""
+        """The names of the models there. Raises `ChatError`.
+
+        A URL of nothing but a host is completed by `/v1`, where it has them there and nowhere else.
+        """
+        try:
+            return await self._models()
+        except ChatError as error:
+            parts = urlsplit(self.endpoint.url)
+            if error.trouble != "not_found" or parts.path.strip("/"):
+                raise
+            given = self.endpoint
+            self.endpoint = replace(given, url=parts._replace(path="/v1").geturl())
+            try:
+                return await self._models()
+            except ChatError:
+                self.endpoint = given
+                raise error from None
+
+    async def _models(self) -> list[str]:
         async with self._opened("GET", "models") as response:
-            body = await self._body(response)
+            body = await self._body(response, _LONGEST_LIST)
         try:
             return [str(model["id"]) for model in json.loads(body)["data"]]
         except (ValueError, KeyError, TypeError):
@@ -121,10 +147,11 @@ class ChatClient:
         if tools:
             request["tools"] = list(tools)
         calls = ToolCalls()
+        names = {str(tool["function"]["name"]) for tool in tools}
         length = 0
         async with (
             self._opened("POST", "chat/completions", request) as response,
-            aclosing(without_thoughts(self._texts(response, calls))) as texts,
+            aclosing(spoken_part(self._texts(response, calls), calls, names)) as texts,
         ):
             async for text in texts:
                 length += len(text)
@@ -138,26 +165,19 @@ class ChatClient:
         """The pieces of text in a response; what it has of tool calls is added to `calls`."""
         place, now = self.endpoint.name, asyncio.get_running_loop().time
         latest = now() + self.endpoint.time_limit
-        kind = response.headers.get("content-type", "").lower()
-        if "event-stream" in kind:
-            answer = events(response)
-        elif "json" in kind:
-            answer = self._whole(response)
-        else:
-            raise ChatError("garbage", f"{place} answered with {kind or 'no content type'}, not with a stream")
-        async for event in answer:
+        kind = response.headers.get("content-type", "")
+        if "html" in kind.lower():
+            raise ChatError("garbage", f"{place} answered with {kind}, not with a stream")
+        reason = ""
+        async for event in events(response):
             if now() > latest:
                 raise ChatError("too_long", f"{place} took more than {self.endpoint.time_limit:g} s")
+            reason = event.finish_reason or reason
             calls.add(event.tool_calls)
             if event.text:
                 yield event.text
-
-    async def _whole(self, response: httpx.Response) -> AsyncIterator[ChatEvent]:
-        """An answer that is not streamed, although that was wanted: the whole of it, or an error."""
-        event = read_event((await self._body(response, _LONGEST_ANSWER)).encode())
-        if not event.choices:
-            raise ChatError("garbage", f"{self.endpoint.name} answered with JSON that is no answer of a chat")
-        yield event
+        if trouble := _UNFINISHED.get(reason.lower()):
+            raise ChatError(trouble, f"{place} ended the answer early: {reason}")
 
     @asynccontextmanager
     async def _opened(
@@ -216,7 +236,9 @@ def _refusal(place: str, response: httpx.Response, body: str) -> ChatError:
         return ChatError("proxy", said)
     if status in (408, 425, 429):
         return ChatError("busy", said, _seconds(response.headers.get("retry-after")))
-    return ChatError("server", said) if status >= 500 else ChatError("refused", said)
+    if status < 300:
+        return ChatError("garbage", said)
+    return ChatError("server" if status >= 500 else "refused", said, status=status)
 
 
 def _unreachable(place: str, error: Exception) -> ChatError:
@@ -232,11 +254,10 @@ def _unreachable(place: str, error: Exception) -> ChatError:
 def _message(body: str) -> str:
     """The error message in an answer."""
     try:
-        error = json.loads(body)["error"]
-        body = str(error["message"] if isinstance(error, dict) else error)
-    except (ValueError, KeyError, TypeError):
-        pass
-    return " ".join(body.split())
+        read = json.loads(body)
+    except (ValueError, RecursionError):
+        read = body
+    return error_message(read.get("error") or read if isinstance(read, dict) else read)
 
 
 def _seconds(text: str | None) -> float | None:

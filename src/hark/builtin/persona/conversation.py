@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import aclosing
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hark.model.sentences import MARKS, is_whole, sentences
@@ -95,34 +94,3 @@ class SentenceCutter:
         """What is left when no more comes."""
         text, self._text = self._text.strip(), ""
         return text
-
-
-_THINKS: Final = "<think>"
-_THOUGHT: Final = "</think>"
-
-
-async def without_thoughts(answer: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
-    """An answer without what models that think aloud write before it, between `<think>` and `</think>`."""
-    begin = ""
-    state = "begin"
-    async with aclosing(answer) as pieces:
-        async for piece in pieces:
-            if state == "answer":
-                yield piece
-                continue
-            begin = (begin + piece).lstrip() if state == "begin" else begin + piece
-            if state == "begin" and begin.startswith(_THINKS):
-                state = "thought"
-            if state == "thought":
-                before, found, after = begin.partition(_THOUGHT)
-                begin = after.lstrip() if found else before[-len(_THOUGHT) :]
-                if not found:
-                    continue
-                state = "answer"
-            elif not _THINKS.startswith(begin):
-                state = "answer"
-            if state == "answer" and begin:
-                yield begin
-                begin = ""
-    if state == "begin" and begin:
-        yield begin

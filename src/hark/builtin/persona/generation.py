@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -11,11 +12,12 @@ import msgspec
 
 from hark.builtin.persona.chat import ChatClient
 from hark.builtin.persona.conversation import Said, SentenceCutter
-from hark.builtin.persona.stream import ChatError, ToolCall
+from hark.builtin.persona.stream import ChatError, ToolCall, Trouble
 from hark.builtin.persona.tools import NO_TOOLS, ToolDefinition, ToolError, ToolLimits, ToolSource
 from hark.intents.speech import plain_text
 from hark.plugins import Clock, Turn
 
+Names = Sequence[str]
 Note = Callable[[str], None]
 """Takes a line for `hark why`."""
 
@@ -27,6 +29,11 @@ _REST: Final = 30.0
 """Seconds for which another endpoint is asked first after one could not be reached."""
 _NO_TOOLS: Final = 600.0
 """Seconds for which a model that refused tools is asked without them."""
+
+_REPEATED: Final = 3
+"""How often a sentence is said that a model repeats: small ones do not come out of it again."""
+_NO_LETTER: Final = re.compile(r"[^A-Za-z0-9]+")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 _REMEDIES: Final = {
     "key": "check key_file or key_variable in [plugins.persona]",
@@ -98,6 +105,8 @@ class Models:
                             begun = True
                             yield piece
                     self._resting.pop(client, None)
+                    if not offered and reason:
+                        self._without_tools[which] = until, reason
                     self.failure = reason if described and not offered else ""
                     return
                 except ChatError as error:
@@ -108,7 +117,7 @@ class Models:
                         raise
                 if offered and last.may_be_about_tools:
                     offered, reason = [], f"asked without tools, because {last}"
-                    self._without_tools[which] = self._clock.monotonic() + _NO_TOOLS, reason
+                    until = self._clock.monotonic() + _NO_TOOLS
                     continue
                 wait = _RETRY if last.retry_after is None else last.retry_after
                 if attempt == 2 or not last.may_pass_soon or wait > _RETRY_AT_MOST:
@@ -174,19 +183,26 @@ class Generation:
 
     async def sentences(self) -> AsyncGenerator[AnswerSentence, None]:
         """The answer, each sentence as soon as it is complete. Raises `ChatError` after what was complete."""
+        latest, times = "", 0
         for number in range(self._limits.rounds + 1):
             offered: Sequence[ToolDefinition] = ()
             if self._turn is not None and number < self._limits.rounds:
                 offered = self._tools.offered(self._turn.session, self._lang)
             calls: list[ToolCall] = []
+            silent = True
             async with aclosing(self._round(offered, calls)) as written:
                 async for sentence in written:
+                    silent = False
+                    times = times + 1 if sentence.text == latest else 1
+                    latest = sentence.text
+                    if times > _REPEATED:
+                        raise self._failure("too_long", "the model says the same again and again")
                     yield sentence
             if not calls or number == self._limits.rounds:
-                if not "".join(self._text).strip():
-                    raise ChatError("silent", "the model had nothing to say")
+                if silent:
+                    raise self._failure("silent", "the model had nothing to say")
                 return
-            await self._call(calls, {tool.name for tool in offered})
+            await self._call(calls, [tool.name for tool in offered])
 
     async def _round(
         self, offered: Sequence[ToolDefinition], calls: list[ToolCall]
@@ -221,11 +237,12 @@ class Generation:
         for text in filter(None, (held, rest)):
             yield AnswerSentence(text, asks=_is_question(text) and not calls and text is (rest or held))
 
-    async def _call(self, calls: Sequence[ToolCall], offered: set[str]) -> None:
+    async def _call(self, wanted: Sequence[ToolCall], offered: Names) -> None:
         """Call the tools that the model wants, one after the other, and add what came of it."""
         text = "".join(self._text).strip()
         described: list[Said] = []
         results: list[Said] = []
+        calls = [ToolCall(call.id, _offered_name(call.name, offered), call.arguments) for call in wanted]
         for number, call in enumerate(calls):
             arguments = _object(call.arguments)
             result = await self._result(call, arguments, offered, number)
@@ -236,7 +253,7 @@ class Generation:
         self._messages += [{"role": "assistant", "content": text or None, "tool_calls": described}, *results]
         self._text.clear()
 
-    async def _result(self, call: ToolCall, arguments: Mapping[str, Any] | None, offered: set[str], number: int) -> str:
+    async def _result(self, call: ToolCall, arguments: Mapping[str, Any] | None, offered: Names, number: int) -> str:
         began = self._clock.monotonic()
         try:
             result = await self._done(call, arguments, offered, number)
@@ -250,7 +267,7 @@ class Generation:
         self._note(f"tool {call.name}({call.arguments[:200]}) → {result[:200]}  {seconds:.3f} s")
         return result
 
-    async def _done(self, call: ToolCall, arguments: Mapping[str, Any] | None, offered: set[str], number: int) -> str:
+    async def _done(self, call: ToolCall, arguments: Mapping[str, Any] | None, offered: Names, number: int) -> str:
         if self._turn is None or call.name not in offered:
             raise ToolError(f"there is no tool {call.name}")
         if number >= self._limits.calls:
@@ -263,22 +280,43 @@ class Generation:
         except TimeoutError:
             raise ToolError(f"{call.name} took more than {self._limits.seconds:g} s") from None
 
+    def _failure(self, trouble: Trouble, text: str) -> ChatError:
+        self._note(f"{trouble}: {text}")
+        return ChatError(trouble, text)
+
     def _note(self, text: str) -> None:
         if self._turn is not None:
             self._turn.note(text)
 
 
 def _object(text: str) -> Mapping[str, Any] | None:
-    """What a model wrote as arguments, if it is a JSON object."""
+    """What a model wrote as arguments, if it is a JSON object; some write it as a JSON text that holds one."""
     try:
-        return msgspec.json.decode(text, type=dict[str, Any])
+        found = msgspec.json.decode(text, type=dict[str, Any] | str)
+        return msgspec.json.decode(found, type=dict[str, Any]) if isinstance(found, str) else found
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
 
 
+def _offered_name(name: str, offered: Names) -> str:
+    """The tool that a model means: some take other signs than those of its name, or say that it is a function."""
+    if name in offered:
+        return name
+    meant = _letters(name.strip().removeprefix("functions."))
+    found = [one for one in offered if _letters(one) == meant]
+    return found[0] if len(found) == 1 else name
+
+
+def _letters(name: str) -> str:
+    return _NO_LETTER.sub("", name).lower()
+
+
 def _spoken(sentence: str) -> str:
-    """A sentence without markup; also without such as began in another sentence."""
-    return plain_text(sentence.replace("</think>", ""), is_part=True).replace("`", "").strip("*_~ ")
+    """A sentence without markup and control characters, also without such markup as began in another sentence; empty
+    where no letter or number is left.
+    """
+    plain = plain_text(_CONTROL.sub("", sentence.replace("</think>", "")), is_part=True).replace("`", "").strip("*_~ ")
+    return plain if any(map(str.isalnum, plain)) else ""
 
 
 def _is_question(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from functools import cached_property
 from importlib.util import find_spec
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hark.builtin.persona.chat import ChatClient
+from hark.builtin.persona.commands import PersonaCommand, PersonaCommands
 from hark.builtin.persona.conversation import Memory, Said
 from hark.builtin.persona.generation import Generation, Models
 from hark.builtin.persona.settings import OnePersona, PersonaSettings
@@ -20,9 +21,8 @@ from hark.builtin.persona.stream import ChatError
 from hark.builtin.persona.tools import NO_TOOLS, ToolSource
 from hark.builtin.persona.toolset import Toolset
 from hark.hints import install_extra
-from hark.intents import STRICT, Found, TemplatePool, lookup, words
 from hark.intents.answers import yes_or_no
-from hark.intents.locale import Locale, MissingResource, Renderer, Role
+from hark.intents.locale import Locale, Renderer
 from hark.plugins import Declined, Home, Match, Message, PipelinePlugin, Round, Session, Turn, handles
 from hark.plugins.engines import Unavailable
 from hark.plugins.handlers import ConversationPlugin
@@ -33,7 +33,6 @@ from hark.spec.names import TOOL_TURN
 FALLBACK: Final = "persona_fallback"
 """The pipeline entry in which it claims what is left (PERSONA-1 §7.1)."""
 
-_COMMANDS: Final = ("summon", "release", "ask", "list", "check")
 _FIRST_LOOK: Final = 0.3
 """Seconds for which the start waits to hear from endpoints on this machine."""
 _WAITS: Final = 30.0
@@ -45,7 +44,6 @@ _REMEMBERED: Final = 10_000
 _MOST_PERSONAS: Final = 200
 _MOST_QUERIES: Final = 16
 """Questions on ovos.persona.query that are answered at once."""
-_NOT_SAID: Final = re.compile(r"[^\w'’-]+")  # noqa: RUF001 - as people write names
 _FIELD: Final = re.compile(r"\{(persona|lang|time|date|place|skills)\}")
 
 
@@ -104,7 +102,8 @@ class Persona(ConversationPlugin, PipelinePlugin):
                     await looked.wait()
         if self.tools is NO_TOOLS:
             self.tools = Toolset(self.host, given.tools, self.dialogs, given.private_skills)
-        self._commands = self._read_commands()
+        self._commands = PersonaCommands(self.locale, self.host.langs, self.host.clock.wall)
+        self._commands.know(self._personas)
         self.host.on(topics.PERSONA_QUERY, self._query, shared=True)
         self.host.on(topics.PERSONA_LIST, self._list_personas, shared=True)
         self.host.on((topics.PERSONA_REGISTER, topics.PERSONA_DEREGISTER), self._change_personas)
@@ -128,9 +127,10 @@ class Persona(ConversationPlugin, PipelinePlugin):
         self, utterances: Sequence[str], lang: str, session: Session, round: Round | None = None
     ) -> Match | Declined | None:
         """A command to a persona; else everything while one is active, and in the fallback entry what is left."""
-        command = self._command(utterances, lang, session)
-        if command is not None:
-            return command
+        command = self._commands.find(utterances, lang)
+        claimed = self._claim_command(command, lang, session) if command is not None else None
+        if claimed is not None:
+            return claimed
         active = session.persona_id or ""
         if active:
             if not self._serves(active, session.session_id):
@@ -141,64 +141,26 @@ class Persona(ConversationPlugin, PipelinePlugin):
             return self.claim("chat", lang=lang, utterance=_as_said(utterances), slots=slots)
         return None
 
-    def _command(self, utterances: Sequence[str], lang: str, session: Session) -> Match | None:
-        for said in utterances:
-            found = lookup(self._commands, said, lang, Session(), self.host.clock.wall, STRICT)
-            if isinstance(found, Found):
-                slots = {name: value for name, value in found.slots.items() if isinstance(value, str)}
-                return self._claim_command(found.intent.intent_name, slots, said, lang, session)
-        return None
-
-    def _claim_command(
-        self, name: str, slots: Mapping[str, str], said: str, lang: str, session: Session
-    ) -> Match | None:
-        named = self._named(slots.get("persona", ""))
-        if name == "ask":
-            if named is None:
-                return None
-            # The word between name and question belongs to the question: "what", "why".
-            found = re.search(r"\W+".join(map(re.escape, slots["persona"].split())), said, re.IGNORECASE)
-            query = said[found.end() :].strip(" ,:") if found is not None else ""
-            slots = {"persona": named, "query": query or slots["query"]}
-            return self.claim("ask", lang=lang, utterance=said, slots=slots)
-        if name == "summon":
+    def _claim_command(self, command: PersonaCommand, lang: str, session: Session) -> Match | None:
+        named, said = command.persona, command.said
+        if command.name == "ask":
+            slots = {"persona": named or "", "query": command.query}
+            return self.claim("ask", lang=lang, utterance=said, slots=slots) if named is not None else None
+        if command.name == "summon":
             if named is None:
                 return None
             updated = session.replace(persona_id=named)
-            return Match(self.id, name, lang, said, {"persona": named}, updated_session=updated)
-        if name == "release":
+            return Match(self.id, "summon", lang, said, {"persona": named}, updated_session=updated)
+        if command.name == "release":
             active = session.persona_id or ""
-            if not active or not self._serves(active, session.session_id) or ("persona" in slots and named != active):
+            if not active or not self._serves(active, session.session_id) or (command.spoken and named != active):
                 return None
             updated = session.without("persona_id")
-            return Match(self.id, name, lang, said, {"persona": active}, updated_session=updated)
-        return self.claim(name, lang=lang, utterance=said)
-
-    def _named(self, spoken: str) -> str | None:
-        wanted = _words(spoken)
-        return next((name for name in self._personas if wanted and _words(name) == wanted), None)
+            return Match(self.id, "release", lang, said, {"persona": active}, updated_session=updated)
+        return self.claim(command.name, lang=lang, utterance=said)
 
     def _serves(self, persona: str, session_id: str) -> bool:
         return persona in self._personas or session_id in self._retired.get(persona, ())
-
-    def _read_commands(self) -> TemplatePool:
-        pool = TemplatePool()
-        for lang in self.host.langs:
-            for command in _COMMANDS:
-                try:
-                    samples = self.locale.find(Role.INTENT, command, lang).inlined(Role.INTENT, command)
-                except MissingResource:
-                    continue
-                data = {"skill_id": self.id, "intent_name": command, "lang": lang, "samples": list(samples)}
-                pool.apply(topics.REGISTER_TEMPLATE, data, "default")
-        self._name_personas(pool)
-        return pool
-
-    def _name_personas(self, pool: TemplatePool) -> None:
-        for lang in self.host.langs:
-            names = [spoken for name in self._personas if (spoken := _words(name))]
-            data = {"skill_id": self.id, "entity_name": "persona", "lang": lang, "samples": names}
-            pool.apply(topics.ENTITY_REGISTER, data, "default")
 
     # Answering.
 
@@ -418,7 +380,7 @@ class Persona(ConversationPlugin, PipelinePlugin):
             self._retired.pop(persona, None)
         elif self._personas.pop(persona, None) is not None:
             self._retired[persona] = frozenset(session_id for name, session_id in self._used if name == persona)
-        self._name_personas(self._commands)
+        self._commands.know(self._personas)
 
     def _note_skill(self, message: Message) -> None:
         """Follow which skills there are; those of single sessions are no concern of the others."""
@@ -443,11 +405,6 @@ def _as_said(utterances: Sequence[str]) -> str:
     """The first candidate with the courtesy and the greeting that it lacks for the matchers: a model can use them."""
     first = utterances[0]
     return max((said for said in utterances if first in said), key=len)
-
-
-def _words(name: str) -> str:
-    """A name as it is said: "Dr. Who" without its full stop."""
-    return " ".join(words(_NOT_SAID.sub(" ", name)))
 
 
 def _is_for_a_tool(turn: Turn) -> bool:

@@ -125,7 +125,7 @@ class PersonaSettings(Plugin.Settings):
 
     def _endpoint(self, url: str, model: str, key: str) -> ModelEndpoint:
         return ModelEndpoint(
-            PRESETS.get(url.lower(), url),
+            PRESETS.get(url.strip().lower(), url.strip()),
             model,
             key,
             connect_timeout=self.connect_timeout,

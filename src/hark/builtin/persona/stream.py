@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ Trouble = Literal[
 
 _LONGEST_ERROR: Final = 400
 """Characters of an error that are passed on."""
+_AFTER_THE_END: Final = 1.0
+"""Seconds that a server has to say more once the model has said that the answer is complete."""
 _LAST_WORD: Final = 0.05
 """Seconds that a server has to end a stream after the last event."""
 _LONGEST_LINE: Final = 1_000_000
@@ -29,16 +32,23 @@ _LONGEST_LINE: Final = 1_000_000
 _LONGEST_CALLS: Final = 1_000_000
 """Characters of all tool calls of an answer."""
 _MOST_CALLS: Final = 256
+_BLANK: Final = b"\xef\xbb\xbf \t"
+"""What may be before a line, the mark of the byte order among them."""
+_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
+_OTHER_FIELDS: Final = (b"", b"event", b"id", b"retry")
+_HALF: Final = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]..", re.DOTALL)
+"""Half a character, as a JSON text can have it."""
 
 
 class ChatError(Exception):
     """A model that could not answer: `trouble` says how, the text says it for people who operate it."""
 
-    def __init__(self, trouble: Trouble, text: str, retry_after: float | None = None) -> None:
+    def __init__(self, trouble: Trouble, text: str, retry_after: float | None = None, *, status: int = 200) -> None:
         super().__init__(text)
         self.trouble = trouble
         self.retry_after = retry_after
         """Seconds after which the server wants to be asked again, if it said so."""
+        self._status = status
 
     @property
     def may_pass(self) -> bool:
@@ -53,7 +63,8 @@ class ChatError(Exception):
     @property
     def may_be_about_tools(self) -> bool:
         """Whether it may help to ask without tools: not every model takes them, and they make a request long."""
-        return self.trouble == "refused" or (self.trouble == "server" and "tool" in str(self).lower())
+        refused = self.trouble == "refused" and self._status >= 400
+        return refused or (self.trouble == "server" and "tool" in str(self).lower())
 
     def shorten(self, key: str) -> None:
         """Cut the text, and take the key out first: a server may have sent back what it was sent."""
@@ -73,20 +84,24 @@ class ToolCall:
 
 class _Function(msgspec.Struct):
     name: str | None = None
-    arguments: str | dict[str, Any] | None = None
+    arguments: Any = None
+    """JSON as text, or, of some servers, what that would be."""
 
 
 class _CallPiece(msgspec.Struct):
     index: int | None = None
-    id: str | None = None
+    id: str | int | None = None
     function: _Function | None = None
 
 
 class _Delta(msgspec.Struct):
-    content: str | list[Any] | None = None
+    content: Any = None
+    """Text; of some servers, a list of parts."""
     refusal: str | None = None
     """What the model says instead of an answer, where a server keeps the two apart."""
-    tool_calls: list[_CallPiece] | None = None
+    tool_calls: list[_CallPiece] | _CallPiece | None = None
+    function_call: _Function | None = None
+    """A single call, as it was written before there were `tool_calls`."""
 
 
 class _Choice(msgspec.Struct):
@@ -101,6 +116,9 @@ class ChatEvent(msgspec.Struct):
 
     choices: list[_Choice] | None = None
     error: Any = None
+    message: Any = None
+    detail: Any = None
+    """The error, of servers that do not name it `error`."""
 
     @property
     def _delta(self) -> _Delta:
@@ -110,29 +128,41 @@ class ChatEvent(msgspec.Struct):
     @property
     def text(self) -> str:
         """The piece of the answer that it brings."""
-        content = self._delta.content
-        if isinstance(content, list):  # parts, of which some are thoughts
-            return "".join(part["text"] for part in content if _is_text(part))
-        return content or self._delta.refusal or ""
+        return _text(self._delta.content) or self._delta.refusal or ""
 
     @property
     def tool_calls(self) -> Sequence[_CallPiece]:
         """The pieces of tool calls that it brings."""
-        return self._delta.tool_calls or ()
+        calls, called = self._delta.tool_calls or (), self._delta.function_call
+        pieces = (calls,) if isinstance(calls, _CallPiece) else calls
+        return (*pieces, _CallPiece(function=called)) if called else pieces
 
     @property
-    def is_last(self) -> bool:
-        """Whether the model says that the answer is complete."""
-        return any(choice.finish_reason for choice in self.choices or ())
+    def finish_reason(self) -> str:
+        """Why the answer is complete, if it is."""
+        return next((choice.finish_reason for choice in self.choices or () if choice.finish_reason), "")
+
+    @property
+    def reported(self) -> str:
+        """The error that it reports."""
+        if self.error:
+            return error_message(self.error)
+        unnamed = self.detail or (self.message if isinstance(self.message, str) else None)
+        return error_message(unnamed) if unnamed and self.choices is None else ""
 
 
 _NO_DELTA: Final = _Delta()
 _NOTHING: Final = ChatEvent()
-_read_event = msgspec.json.Decoder(ChatEvent, strict=False).decode
+_read_event = msgspec.json.Decoder(ChatEvent | None, strict=False).decode
 
 
-def _is_text(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type", "text") == "text" and isinstance(part.get("text"), str)
+def _text(content: Any) -> str:
+    """The text of what servers write as content; of parts, some are thoughts."""
+    if isinstance(content, list):
+        return "".join(map(_text, content))
+    if isinstance(content, dict):
+        return _text(content.get("text")) if content.get("type", "text") in ("text", "output_text") else ""
+    return "" if content is None else str(content)
 
 
 class _Call(msgspec.Struct):
@@ -162,23 +192,21 @@ class ToolCalls:
         """Take in the pieces of one event."""
         for piece in pieces:
             function = piece.function or _Function()
-            name, given = function.name or "", function.arguments or ""
+            name, given = function.name or "", function.arguments
             call = self._call_of(piece, name)
-            call.id = call.id or piece.id or ""
+            call.id = call.id or str(piece.id or "")
             if call.name != name:  # some servers say it with every piece
                 call.name += name
-            added = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+            added = given if isinstance(given, str) else "" if given is None else json.dumps(given, ensure_ascii=False)
             call.arguments += added
-            self._size += len(added) + len(name)
-            if self._size > _LONGEST_CALLS or len(self._calls) > _MOST_CALLS:
-                raise ChatError("too_long", "the model wanted tools without end")
+            self._count(len(added) + len(name))
 
     def _call_of(self, piece: _CallPiece, name: str) -> _Call:
         """The call that a piece belongs to. Some servers give no number, or the same to every call."""
         latest = self._calls[-1] if self._calls else None
         call = latest if piece.index is None else self._numbered.get(piece.index)
         if call is not None and name and call.name:
-            another = piece.id != call.id if piece.id and call.id else call.is_complete
+            another = str(piece.id) != call.id if piece.id and call.id else call.is_complete
             call = None if another else call
         if call is None:
             call = _Call("", "", "")
@@ -187,6 +215,16 @@ class ToolCalls:
                 self._numbered[piece.index] = call
         return call
 
+    def add_whole(self, name: str, arguments: str) -> None:
+        """Take in a call that the model wrote into its text."""
+        self._calls.append(_Call("", name, arguments))
+        self._count(len(name) + len(arguments))
+
+    def _count(self, size: int) -> None:
+        self._size += size
+        if self._size > _LONGEST_CALLS or len(self._calls) > _MOST_CALLS:
+            raise ChatError("too_long", "the model wanted tools without end")
+
     def complete(self) -> list[ToolCall]:
         """The calls, in the order in which they were begun."""
         named = [(number, call) for number, call in enumerate(self._calls) if call.name]
@@ -194,47 +232,121 @@ class ToolCalls:
 
 
 async def events(response: httpx.Response) -> AsyncIterator[ChatEvent]:
-    """The events of a stream (server-sent events; comments and other fields are passed over). Raises `ChatError`."""
+    """The events of a stream, or the one event that an answer is which is not streamed. Raises `ChatError`.
+
+    What comes decides which it is: servers and proxies name the type of either as they like.
+    """
     import httpx
 
-    ended = False
+    reader = _EventReader()
     lines = _lines(response.aiter_bytes())
-    async for line in lines:
-        data = _data(line)
-        if data == b"[DONE]":
-            # A connection that is read to its end can be used again; one that stays open is not waited for, and how
-            # one ends does not matter any more.
-            with suppress(TimeoutError, httpx.HTTPError):
-                async with asyncio.timeout(_LAST_WORD):
-                    async for _ in lines:
-                        pass
+    while not reader.done:
+        try:
+            async with asyncio.timeout(_AFTER_THE_END if reader.finished else None):
+                line = await anext(lines)
+        except StopAsyncIteration:
+            if last := reader.rest():
+                yield last
             return
-        event = read_event(data) if data else _NOTHING
-        ended = ended or event.is_last
-        yield event  # also an empty one, so that the time is looked at, whatever it is that keeps coming
-    if not ended:
-        raise ChatError("cut", "the answer broke off")
+        except TimeoutError:
+            return
+        event = _NOTHING if line is None else reader.read(line)
+        if event is not None:
+            yield event  # also an empty one, so that the time is looked at, whatever it is that keeps coming
+    # A connection that is read to its end can be used again; one that stays open is not waited for, and how one ends
+    # does not matter any more.
+    with suppress(TimeoutError, httpx.HTTPError):
+        async with asyncio.timeout(_LAST_WORD):
+            async for _ in lines:
+                pass
 
 
-async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The lines of a stream. An empty one for every piece too: what comes without an end of a line is noticed."""
+class _EventReader:
+    """Makes events of lines: server-sent events, of which comments and other fields are passed over, or JSON."""
+
+    def __init__(self) -> None:
+        self.done = False
+        """Whether the server has said that the stream is over."""
+        self.finished = False
+        """Whether the model has said that the answer is."""
+        self._begun = False
+        self._whole = bytearray()
+        """An answer that is not streamed."""
+        self._unread = b""
+        """Data that is no event yet: one may be spread over several lines."""
+        self._wrong: ChatError | None = None
+        """Why it is not."""
+
+    def read(self, line: bytes) -> ChatEvent | None:
+        """The event that this line completes."""
+        if self._whole or (not self._begun and line.lstrip(_BLANK)[:1] in (b"{", b"[")):
+            self._whole += line + b"\n"
+            if len(self._whole) > _LONGEST_LINE:
+                raise ChatError("too_long", "the model sent more than is read")
+            return None
+        data = _data(line)
+        if self._wrong is not None and (not line or data == b"[DONE]"):
+            raise self._wrong
+        if data is None and not self._begun:
+            raise ChatError("garbage", f"the model sent what is no stream: {line[:100].decode(errors='replace')}")
+        if not data:
+            return None
+        self._begun, self.done = True, data == b"[DONE]"
+        return None if self.done else self._event(data)
+
+    def _event(self, data: bytes) -> ChatEvent | None:
+        self._unread += b"\n" + data if self._unread else data
+        try:
+            event = read_event(self._unread)
+        except ChatError as error:
+            if error.trouble != "garbage" or len(self._unread) > _LONGEST_LINE:
+                raise
+            self._wrong = error.with_traceback(None)  # which would keep what was read
+            return None
+        self._unread, self._wrong = b"", None
+        self.finished = self.finished or bool(event.finish_reason)
+        return event
+
+    def rest(self) -> ChatEvent | None:
+        """What is left when no more comes."""
+        if self._whole:
+            event = read_event(bytes(self._whole.lstrip(_BLANK)))
+            if not event.choices:
+                raise ChatError("garbage", "the model sent JSON that is no answer of a chat")
+            return event
+        if not self.finished or self._unread:
+            raise ChatError("cut", "the answer broke off")
+        return None
+
+
+async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes | None]:
+    """The lines of a stream. None for every piece too: what comes without an end of a line is noticed."""
     waiting = b""
+    after_return = False
     async for piece in pieces:
-        yield b""
-        *lines, waiting = (waiting + piece).replace(b"\r", b"\n").split(b"\n")
+        yield None
+        new = piece[1:] if after_return and piece.startswith(b"\n") else piece
+        after_return = piece.endswith(b"\r")
+        *lines, waiting = _LINE_END.split(waiting + new)
         if len(waiting) > _LONGEST_LINE or any(len(line) > _LONGEST_LINE for line in lines):
             raise ChatError("too_long", "the model sent more in one piece than is read")
         for line in lines:
             yield line
-    yield waiting
+    if waiting:
+        yield waiting
 
 
-def _data(line: bytes) -> bytes:
-    """What an event has in a line; some versions of llama.cpp name the field of an error `error`."""
-    field, colon, value = line.partition(b":")
-    if colon and field in (b"data", b"\xef\xbb\xbfdata"):
+def _data(line: bytes) -> bytes | None:
+    """What an event has in a line; None where the line is not one of a stream.
+
+    Some versions of llama.cpp name the field of an error `error`.
+    """
+    field, _, value = line.lstrip(_BLANK).partition(b":")
+    if field == b"error":
+        return b'{"error":' + value + b"}"
+    if field == b"data":
         return value.strip()
-    return b'{"error":' + value + b"}" if colon and field == b"error" else b""
+    return b"" if field in _OTHER_FIELDS else None
 
 
 def read_event(data: bytes) -> ChatEvent:
@@ -242,15 +354,16 @@ def read_event(data: bytes) -> ChatEvent:
     try:
         try:
             event = _read_event(data)
-        except UnicodeDecodeError:
-            event = _read_event(data.decode(errors="replace"))
+        except (msgspec.DecodeError, UnicodeError):  # characters that are cut in two spoil no answer
+            event = _read_event(_HALF.sub(rb"\\ufffd", data.decode(errors="replace").encode()))
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise ChatError("garbage", f"the model sent what is no event of a chat: {str(error)[:100]}") from None
-    if event.error:
-        raise ChatError("server", f"the model reported an error: {_error_message(event.error)}")
-    return event
+    if event is not None and event.reported:
+        raise ChatError("server", f"the model reported an error: {event.reported}")
+    return event or _NOTHING
 
 
-def _error_message(error: Any) -> str:
-    message = error.get("message") if isinstance(error, dict) else error
-    return " ".join(str(message or error).split())
+def error_message(error: Any) -> str:
+    """What a server says in its error, in one of the ways in which they do."""
+    message = (error.get("message") or error.get("detail") or error) if isinstance(error, dict) else error
+    return " ".join((message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)).split())

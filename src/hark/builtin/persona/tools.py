@@ -73,8 +73,8 @@ class ToolLimits:
     """Whether the intents of skills are tools."""
     sources: bool = True
     """Whether the model can look things up where the skills do."""
-    most: int = 100
-    """The most tools that are offered at once; toolboxes come first."""
+    most: int = 128
+    """The most tools that are offered at once, as many as hosted endpoints take; toolboxes come first."""
     only: tuple[str, ...] = ()
     """If any: the tools that are offered, by "toolbox/tool", "skill_id:intent_name" or "sources/look_up"; `*` is any
     text.
