@@ -24,7 +24,14 @@ CANCEL_PHRASES: Final[Mapping[str, tuple[str, ...]]] = {
     "pt": ("deixa para lá", "deixa pra lá", "esquece isso", "esquece o que eu disse", "ignora isso", "cancela isso"),
 }
 
-_ALONE: Final[Mapping[str, tuple[str, ...]]] = {"en": ("forget it", "forget about it", "forget that", "leave it")}
+_ALONE: Final[Mapping[str, tuple[str, ...]]] = {
+    "en": ("forget it", "forget about it", "forget that", "leave it", "drop it", "skip it", "no never mind"),
+    "de": ("egal", "ist egal", "schon gut", "lass gut sein", "lass mal", "lass es", "doch nicht", "nein doch nicht"),
+    "es": ("déjalo", "déjalo estar", "da igual", "no importa", "olvídate"),
+    "fr": ("oublie", "oubliez", "tant pis", "peu importe", "c'est pas grave", "non laisse tomber"),
+    "it": ("dimentica", "dimenticalo", "fa niente", "non fa niente", "non importa", "lascia", "no lascia stare"),
+    "pt": ("esquece", "esqueça", "deixa", "deixa estar", "não interessa", "não importa", "tanto faz"),
+}
 """Phrases that cancel when nothing else is said: "remind me, or I forget it" ends with one of them."""
 
 _PASSED: Final[Mapping[str, tuple[str, ...]]] = {

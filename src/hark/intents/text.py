@@ -62,6 +62,19 @@ def without_accents(text: str) -> str:
     return normalize("NFC", bare)
 
 
+_ELIDED: Final = {
+    "fr": frozenset({"l", "d"}),
+    "it": frozenset({"l", "un", "d", "dell", "all", "dall", "nell", "sull"}),
+}
+"""What articles and prepositions are cut down to before a vowel, by language."""
+
+
+def without_elision(text: str, lang: str) -> str:
+    """`text` without the article or preposition that is joined to it by an apostrophe; empty if there is none."""
+    before, _, rest = text.partition("'")
+    return rest if before in _ELIDED.get(lang.partition("-")[0].lower(), ()) else ""
+
+
 def words(text: str, lang: str = "") -> list[str]:
     """The words of `text`, folded for comparison; contractions of `lang` are written out."""
     return _split(straight(text).casefold(), lang)

@@ -14,7 +14,7 @@ from hark.model.frozen import EMPTY, check_text, freeze, freeze_object, thaw
 from hark.model.intent_context import private_key
 from hark.model.lang import is_tag
 from hark.plugins.plugin import Plugin
-from hark.spec.names import RUNTIME_KEYS, TransformerType
+from hark.spec.names import RUNTIME_KEYS, TRACE_KEEP, TransformerType
 from hark.spec.topics import is_dispatch_topic, is_topic
 
 
@@ -97,6 +97,8 @@ class TTSTransformer(Transformer):
 
 
 _REMOVED: Any = object()
+_OWN_PREFIX: Final = "hark_"
+"""How the context keys begin by which Hark's own parts find each other's Messages."""
 
 
 class ArtifactPart(msgspec.Struct, frozen=True):
@@ -115,7 +117,8 @@ class Ctx:
     """The Message's context during one `transform`.
 
     Changes take effect when `transform` returns; if it raises, they are dropped. The keys that list the transformers a
-    Message passed, and those of a cancellation, are written by Hark: a transformer can neither forget nor forge them.
+    Message passed, those of a cancellation, and those that begin with "hark_" except `hark_trace`, are written by Hark:
+    a transformer can neither forget nor forge them.
     """
 
     # `hark.chains` reads these when it accepts the result of the transformer.
@@ -157,7 +160,10 @@ class Ctx:
 
     @property
     def lang(self) -> str | None:
-        """The language of the artifact, or None when it is not stated. Assignable; None withdraws it."""
+        """The language of the artifact, or None when it is not stated. Assignable; None withdraws it.
+
+        In the metadata chain it is what the utterance states, to be read alone; in the intent chain see `Match.lang`.
+        """
         return self._lang
 
     @lang.setter
@@ -310,7 +316,8 @@ class Ctx:
     def _write(self, key: str, value: Any) -> None:
         if not isinstance(key, str) or not key:
             raise TypeError(f"a context key is non-empty text, not {key!r}")
-        if key in RUNTIME_KEYS:
+        # A client finds its answer by a key of Hark's own: without it, it would wait for one that has been given.
+        if key in RUNTIME_KEYS or (key.startswith(_OWN_PREFIX) and key != TRACE_KEEP):
             raise PermissionError(f"context key {key!r} is written by Hark; see ctx.session and ctx.cancel")
         check_text(key)
         if self._changes is None:

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from hark.builtin.normalize.forms import RequestForms
 from hark.intents import words
 from hark.intents.locale import Locale, MissingResource
 from hark.intents.text import EDGES, short_forms
@@ -25,6 +26,8 @@ class Stripped(NamedTuple):
     text: str
     is_certain: bool
     """False where what was left out may be what the request is about: "say thank you"."""
+    before: tuple[str, ...]
+    """The words that were left out before it, in lower case."""
 
 
 class CourtesyWords:
@@ -36,6 +39,8 @@ class CourtesyWords:
         self._hesitation = frozenset(word for phrase in _phrases("hesitation", lang) for word in phrase)
         self._quoting = frozenset(phrase[-1] for phrase in _phrases("quoting", lang))
         self._before = _by_edge([*_phrases("before", lang), *called], 0)
+        self._particles = _by_edge(_phrases("particles", lang), 0)
+        self._forms = RequestForms(lang)
         self._after = _by_edge([*_phrases("after", lang), *called], -1)
 
     def stripped(self, text: str) -> Stripped | None:
@@ -59,7 +64,25 @@ class CourtesyWords:
             certain = certain and said[end - 1] not in self._quoting
         if not changed and end - start == len(tokens):
             return None
-        return Stripped(" ".join(tokens[start:end]).rstrip(",;:"), certain)
+        return Stripped(" ".join(tokens[start:end]).rstrip(",;:"), certain, tuple(said[:start]))
+
+    def order(self, request: str, before: Sequence[str] = ()) -> str | None:
+        """`request` as a familiar imperative; None when it is one, or has no known verb. See `RequestForms`."""
+        return self._forms.familiar(request, before)
+
+    def without_particles(self, text: str) -> str:
+        """`text` without the words that change nothing wherever they stand; itself where there are none."""
+        said = [token.strip(EDGES) for token in text.casefold().split()]
+        if self._particles.keys().isdisjoint(said):
+            return text
+        tokens, kept, at = text.split(), [], 0
+        while at < len(said):
+            phrases = self._particles.get(said[at], ())
+            size = next((len(one) for one in phrases if tuple(said[at : at + len(one)]) == one), 0)
+            if not size:
+                kept.append(tokens[at])
+            at += size or 1
+        return " ".join(kept) or text
 
 
 def _size(said: list[str], start: int, end: int, phrases: Sequence[Phrase]) -> int:

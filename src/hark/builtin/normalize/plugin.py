@@ -16,12 +16,14 @@ _APOSTROPHED = re.compile(r"[^\W\d_]+'[^\W\d_]+")
 
 class Normalize(UtteranceTransformer):
     """Single spaces, plain quotes, short forms written out ("what's", "what is"), and what people put around a request
-    left out: courtesy, fillers, hesitation, the name of the assistant.
+    left out: courtesy, fillers, hesitation, the name of the assistant. Skills are written in familiar imperatives: a
+    request in another form ("puedes añadir leche", "stellen Sie") is a candidate in that form as well, and words such
+    as "also" are left out where nothing fits with them.
 
     What was said stays a candidate behind the shorter text, because what looks like courtesy may be meant. While a
     question is open it stays before it: the answer is what was said. Case and punctuation stay: matchers fold them,
     and skills may need them. Where no language is stated, the one the utterance will be matched in counts. The words
-    are in `locale` and, for short forms, in `hark/intents/contractions`.
+    are in `locale`, in `forms` and, for short forms, in `hark/intents/contractions`.
     """
 
     id = "normalize"
@@ -31,7 +33,8 @@ class Normalize(UtteranceTransformer):
     @dataclass(frozen=True)
     class Settings:
         strip: bool = True
-        """Whether courtesy, fillers, hesitation and the name of the assistant are left out."""
+        """Whether courtesy, fillers, hesitation and the name of the assistant are left out, and requests put into the
+        familiar imperative."""
         names: tuple[str, ...] = ()
         """Names of the assistant, besides its wake words."""
         wake_words: tuple[str, ...] = ("hey jarvis", "hey mycroft", "hey hark")
@@ -51,13 +54,10 @@ class Normalize(UtteranceTransformer):
             if "'" in said:
                 said = _APOSTROPHED.sub(lambda word: _long_form(word[0], courtesy.short_forms), said)
             text = _written_out(said, courtesy.short_forms)
-            request = courtesy.stripped(text) if self.settings.strip else None
-            if request is None:
+            if not self.settings.strip:
                 found.append(text)
-            elif request.is_certain and ctx.session.response_mode is None:
-                found += (request.text, text)
             else:
-                found += (text, request.text)
+                found += _candidates(text, courtesy, is_answer=ctx.session.response_mode is not None)
             if text is not said:
                 found.append(said)
         return list(dict.fromkeys(found)) if len(found) > 1 else found
@@ -68,6 +68,25 @@ class Normalize(UtteranceTransformer):
         names = (*self.settings.wake_words, *self.settings.names)
         made = self._courtesy[lang] = CourtesyWords(lang, names)
         return made
+
+
+def _candidates(text: str, courtesy: CourtesyWords, *, is_answer: bool) -> list[str]:
+    """What is asked for, without what is put around it, and what was said; the likelier first."""
+    request = courtesy.stripped(text)
+    if request is None:
+        order = courtesy.order(text)
+        found, plainest = [text], order or text
+        if order is not None:
+            found.append(order)
+    else:
+        order = courtesy.order(request.text, request.before)
+        plainest = order or request.text
+        asked = [request.text, order] if order is not None else [request.text]
+        found = [*asked, text] if request.is_certain and not is_answer else [text, *asked]
+    without = courtesy.without_particles(plainest)
+    if without is not plainest:
+        found.append(without)
+    return found
 
 
 def _written_out(text: str, table: Mapping[str, str]) -> str:

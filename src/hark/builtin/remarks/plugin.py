@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from hark.builtin.remarks.nearest import KnownSentences
 from hark.intents.locale import Locale, MissingResource, Renderer
@@ -22,11 +22,14 @@ _STOPPED: Final = frozenset({"the handler was stopped", "the assistant was shut 
 """Errors that are no failures: the user or the operator wanted it so."""
 _PATIENCE: Final = 2.0
 """Seconds after which an end marker that has not come is not waited for."""
+_SENTENCE: Final = "sentence"
+"""The value of a dialog that names what can be said."""
 _OF_OVOS: Final = re.compile(r"(?:ovos-skill-|skill-ovos-|skill-)(.+?)(?:\.[^.]+)?")
 """The id of a skill of OVOS: what it is for, and its author."""
 
 
-class PendingRemark(NamedTuple):
+@dataclass
+class PendingRemark:
     """What is to be said once the turn has ended."""
 
     cause: Message
@@ -34,6 +37,8 @@ class PendingRemark(NamedTuple):
     dialog: str
     lang: str
     values: dict[str, str]
+    session: Session | None = None
+    """As the end marker had it."""
 
 
 class Remarks(Plugin):
@@ -41,7 +46,8 @@ class Remarks(Plugin):
 
     It listens to `ovos.intent.unmatched` and `ovos.intent.handler.error` and changes nothing about them. An utterance
     that a fallback or a persona answered is not unmatched, so nothing is said then. Whatever it decides, a Message in
-    the turn with the context key `hark_remark` says so: clients that follow turns wait for it.
+    the turn with the context key `hark_remark` says so: clients that follow turns wait for it. A sentence is named only
+    where it would be matched now: skills may be denied, switched off, or in a program that is gone.
     """
 
     id = "remarks"
@@ -72,6 +78,7 @@ class Remarks(Plugin):
             self.host.on(topics.INTENT_MATCHED, self._matched)
         if self.settings.not_understood and self.settings.suggest:
             self.host.on(topics.REGISTRATION, self._sentences.apply)
+            self.host.on(topics.INTENT_PREVIEW_RESPONSE, self._previewed)
 
     def _matched(self, message: Message) -> None:
         lang = message.data.get("lang")
@@ -89,7 +96,7 @@ class Remarks(Plugin):
             if near is None:
                 remark = PendingRemark(message, "not_understood", lang, {})
             else:
-                remark = PendingRemark(message, "not_understood_but", lang, {"sentence": near})
+                remark = PendingRemark(message, "not_understood_but", lang, {_SENTENCE: near})
         self._later(message, remark)
 
     def _failed(self, message: Message) -> None:
@@ -106,25 +113,39 @@ class Remarks(Plugin):
     def _later(self, cause: Message, remark: PendingRemark | None) -> None:
         """Speak when the end marker of the turn has come: nothing comes between it and its cause."""
         utterance_id = cause.utterance_id or ""
-        timer = self.host.after(_PATIENCE, lambda: self._say(utterance_id, None))
+        timer = self.host.after(_PATIENCE, lambda: self._say(utterance_id))
         self._pending[utterance_id] = remark or PendingRemark(cause, "", "", {}), timer
         if len(self._pending) > _PENDING:
-            self._say(next(iter(self._pending)), None)
+            self._say(next(iter(self._pending)))
 
     def _ended(self, marker: Message) -> None:
-        if marker.utterance_id in self._pending:
-            self._say(marker.utterance_id or "", marker.session)
+        utterance_id = marker.utterance_id or ""
+        if utterance_id not in self._pending:
+            return
+        remark, _ = self._pending[utterance_id]
+        remark.session = marker.session
+        if _SENTENCE in remark.values:
+            question = {"query": utterance_id, "utterance": remark.values[_SENTENCE], "lang": remark.lang}
+            self.host.send(Message(topics.INTENT_PREVIEW, question, session=marker.session))
+        else:
+            self._say(utterance_id)
 
-    def _say(self, utterance_id: str, session: Session | None) -> None:
+    def _previewed(self, answer: Message) -> None:
+        self._say(str(answer.data.get("query")), is_possible="topic" in answer.data)
+
+    def _say(self, utterance_id: str, *, is_possible: bool = False) -> None:
+        """Say what is pending, once; with the sentence in it only if that `is_possible` now."""
         pending = self._pending.pop(utterance_id, None)
         if pending is None:
             return
         remark, timer = pending
         timer.cancel()
+        if _SENTENCE in remark.values and not is_possible:
+            remark.dialog, remark.values = "not_understood", {}
         # Not in the name of the skill that the turn was dispatched to.
         cause = remark.cause.carrying(**{REMARK: True, "skill_id": None})
-        if session is not None:
-            cause = cause.carrying(session)
+        if remark.session is not None:
+            cause = cause.carrying(remark.session)
         message = cause.forward(topics.REMARK_NONE)
         if remark.dialog:
             try:

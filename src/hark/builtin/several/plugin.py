@@ -30,7 +30,7 @@ Phrases = Mapping[str, Sequence[tuple[str, ...]]]
 
 
 class Several(PipelinePlugin):
-    """Claims an utterance where each part of it, at "and" or "then", would be claimed on its own.
+    """Claims an utterance where each part of it, at "and", "then" or a comma, would be claimed on its own.
 
     Its handler says the parts one after the other: each is an utterance with an end marker of its own, and the next
     begins when that has come. An utterance that fits one intent as it is written stays whole, unless its first part
@@ -156,10 +156,11 @@ def _text(tokens: Sequence[str]) -> str:
 
 
 def _places(utterance: str, lang: str) -> list[tuple[int, int]]:
-    """Where conjunctions begin and end, in tokens; not at the edges of the utterance."""
+    """Where conjunctions begin and end, in tokens; not at the edges of the utterance. A comma is one without tokens."""
     known = _phrases("conjunction", lang)
+    tokens = utterance.split()
     said = [token.strip(EDGES) for token in utterance.casefold().split()]
-    if known.keys().isdisjoint(said[1:-1]):
+    if known.keys().isdisjoint(said[1:-1]) and "," not in utterance:
         return []
     places: list[tuple[int, int]] = []
     at = 1
@@ -167,6 +168,8 @@ def _places(utterance: str, lang: str) -> list[tuple[int, int]]:
         size = next((len(one) for one in known.get(said[at], ()) if tuple(said[at : at + len(one)]) == one), 0)
         if 0 < size < len(said) - at:
             places.append((at, at + size))
+        elif tokens[at - 1].endswith(","):
+            places.append((at, at))
         at += max(size, 1)
     return places
 

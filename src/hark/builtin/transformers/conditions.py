@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, tzinfo
 from pathlib import Path
 from typing import Final
 
+from hark.model.lang import is_tag
 from hark.plugins import Clock, Ctx, Host, Session
 from hark.spec.names import SOURCE, WAKE_WORD
 
@@ -28,6 +30,7 @@ class Conditions:
     """Phrases of wake words, such as "hey jarvis"."""
 
     def __post_init__(self) -> None:
+        check_tags(self.langs)
         if self.hours and _HOURS.fullmatch(self.hours.strip()) is None:
             raise ValueError(f'hours {self.hours!r} is not a time such as "20:00-07:00"')
 
@@ -40,6 +43,13 @@ class Conditions:
         if self.wake_words and _folded(ctx.get(WAKE_WORD)) not in map(_folded, self.wake_words):
             return False
         return not self.hours or _is_between(self.hours, local_time(ctx.session, host.clock))
+
+
+def check_tags(tags: Iterable[str]) -> None:
+    """Raise `ValueError` for what is no language tag; an empty text is none that is set."""
+    for tag in tags:
+        if tag and not is_tag(tag):
+            raise ValueError(f'{tag!r} is not a language tag such as "de" or "pt-BR"')
 
 
 def heard_lang(ctx: Ctx, host: Host) -> str:

@@ -6,9 +6,12 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Final, Literal, NamedTuple
+
+from msgspec import Meta
 
 from hark.builtin.transformers.conditions import Conditions
+from hark.intents.text import without_accents
 from hark.plugins import Ctx, DialogTransformer, UtteranceTransformer
 from hark.plugins.engines import Unavailable
 from hark.spec import topics
@@ -22,7 +25,7 @@ class PolicyRule(Conditions):
     """Words and phrases; an utterance that has one of them is refused. Without phrases and pattern, every one is."""
     pattern: str = ""
     """A regular expression, which capitals do not matter to."""
-    reason: str = "policy_block"
+    reason: Annotated[str, Meta(min_length=1)] = "policy_block"
     """The reason of the cancellation, such as "parental_control"."""
     say: str = ""
     """What to answer; empty: nothing."""
@@ -59,12 +62,12 @@ class PolicyGuard(UtteranceTransformer):
     settings: Settings
 
     async def start(self) -> None:
-        self._rules = [(rule, _compiled(rule.phrases, rule.pattern)) for rule in self.settings.rules]
+        self._rules = [(rule, _forbidden(rule.phrases, rule.pattern)) for rule in self.settings.rules]
 
     def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
-        seen = [*map(_unmasked, utterances)]
-        for rule, found in self._rules:
-            if (found is None or any(map(found.search, seen))) and rule.fits(ctx, self.host):
+        seen = [*map(_readings, utterances)]
+        for rule, forbidden in self._rules:
+            if (forbidden is None or any(map(forbidden.are_in, seen))) and rule.fits(ctx, self.host):
                 if rule.say:
                     ctx.reply(
                         topics.UTTERANCE_SPEAK, {"utterance": rule.say, **({"lang": ctx.lang} if ctx.lang else {})}
@@ -112,16 +115,69 @@ class ContentGuard(DialogTransformer):
         return text
 
 
+_SIGNS: Final = re.compile(r"[^\w\s'\u2019.,;:!?()\"-]")
+"""Signs without which a phrase would be another one, such as those of "c++" and "$100"."""
+_SPACES: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
+_NOTHING: Final = {code: "" if sign != " " or not chr(code).isspace() else " " for code, sign in _SPACES.items()}
+
+
+class Readings(NamedTuple):
+    """A text as it is, and as matchers may understand it: with its signs as spaces, and without them."""
+
+    plain: str
+    spaced: str
+    joined: str
+
+
+class ForbiddenPhrases(NamedTuple):
+    """What finds phrases in each reading of a text; the plain one is for phrases with signs, and the pattern."""
+
+    plain: re.Pattern[str] | None
+    spaced: re.Pattern[str] | None
+    joined: re.Pattern[str] | None
+
+    def are_in(self, text: Readings) -> bool:
+        return any(found is not None and found.search(part) for found, part in zip(self, text, strict=True))
+
+
+def _readings(text: str) -> Readings:
+    plain = _unmasked(text)
+    bare = plain.lower() if plain.isascii() else without_accents(plain.casefold())
+    if bare.isascii():
+        return Readings(plain, bare.translate(_SPACES), bare.translate(_NOTHING))
+    spaced = "".join(one if one.isalnum() else " " for one in bare)
+    return Readings(plain, spaced, "".join(one if one.isspace() else one * one.isalnum() for one in bare))
+
+
+def _forbidden(phrases: Sequence[str], pattern: str) -> ForbiddenPhrases | None:
+    """What finds any of these; None for a rule about everything. Raises `Unavailable` for a wrong pattern."""
+    worded = [_readings(phrase) for phrase in phrases if not _SIGNS.search(phrase)]
+    if any(not phrase.joined.strip() for phrase in worded):
+        raise Unavailable("a phrase has no letters and no figures", "correct phrases")
+    plain = _compiled([phrase for phrase in phrases if _SIGNS.search(phrase)], pattern)
+    spaced = _compiled([phrase.spaced for phrase in worded], "")
+    return ForbiddenPhrases(plain, spaced, _compiled([one.joined for one in worded], "")) if plain or spaced else None
+
+
 def _unmasked(text: str) -> str:
     """`text` without what is not seen or heard: characters that print nothing, other forms of a letter."""
-    if text.isascii():
+    if text.isascii() and text.isprintable():
         return text
     plain = unicodedata.normalize("NFKC", text)
-    return "".join(one for one in plain if unicodedata.category(one) != "Cf")
+    return "".join(one for one in plain if one.isspace() or not _is_unseen(one))
+
+
+def _is_unseen(character: str) -> bool:
+    """Whether it prints nothing: controls, formats, and the marks that select how the letter before them looks."""
+    return unicodedata.category(character) in ("Cf", "Cc") or (
+        character in "\u034f\u180b\u180c\u180d\u180f" or "\ufe00" <= character <= "\ufe0f" or character >= "\U000e0100"
+    )
 
 
 def _compiled(phrases: Sequence[str], pattern: str) -> re.Pattern[str] | None:
     """What finds any of these; None for a rule about everything. Raises `Unavailable` for a wrong pattern."""
+    if not all(map(str.strip, phrases)):
+        raise Unavailable("a phrase is empty", "correct phrases")
     parts = [r"(?<!\w)(?:" + r"\s+".join(map(re.escape, phrase.split())) + r")(?!\w)" for phrase in phrases]
     if pattern:
         parts.append(f"(?:{pattern})")

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final, Literal, Protocol
 from msgspec import Meta
 
 from hark.builtin.engines.extras import need
+from hark.builtin.transformers.conditions import check_tags
 from hark.builtin.transformers.endpoints import ChatModel, JsonService, ServiceFailed
 from hark.plugins import Clock, Ctx, DialogTransformer, UtteranceTransformer
 from hark.plugins.engines import Unavailable
@@ -44,6 +45,9 @@ class TranslationSettings:
     """Languages to translate from and to, such as ["es"]; empty: all the assistant does not understand itself."""
     timeout: Annotated[float, Meta(gt=0, le=60)] = 3.0
     """Seconds the translator may take; afterwards the text stays as it is."""
+
+    def __post_init__(self) -> None:
+        check_tags([self.inside, *self.langs])
 
 
 class Translator(Protocol):

@@ -9,25 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 LANGUAGES: Final = ("de", "en", "es", "fr", "it", "pt")
 """The languages with tables, by primary subtag."""
-
-
-def available() -> bool:
-    """Whether the library for number words is installed."""
-    return library() is not None
-
-
-@cache
-def library() -> Any:
-    """The library for number words, or None when it is not installed."""
-    try:
-        import text_to_num  # type: ignore[import-untyped,import-not-found,unused-ignore]
-    except ImportError:
-        return None
-    return text_to_num
 
 
 Part = Literal["am", "pm", "morning", "midday", "afternoon", "evening", "night", "dawn"]

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Final
 
-from hark.builtin.values.language import LanguageTables, Ordinals, either, library, region_of
+import text_to_num  # type: ignore[import-untyped]
+
+from hark.builtin.values.language import LanguageTables, Ordinals, either, region_of
 from hark.intents.text import straight, without_accents
 from hark.model.text_cache import cached_by_text
 
@@ -122,17 +124,14 @@ def _longest(words: list[str], start: int, code: str, ordinals: bool) -> tuple[i
 @lru_cache(maxsize=8192)
 def number_of(words: str, code: str, ordinals: bool) -> str | None:
     """The figures for these words if they are one number."""
-    parser = library()
-    if parser is None:
-        return None
     try:
-        number = str(parser.text2num(words, code))
+        number = str(text_to_num.text2num(words, code))
     except ValueError:
         number = ""
     if number:
         return number if len(number) <= _DIGITS else None
     # The library does not parse ordinals as numbers, but it can write them as figures. 0.0: even the small ones.
-    found = _ORDINAL.fullmatch(parser.alpha2digit(words, code, 0.0)) if ordinals else None
+    found = _ORDINAL.fullmatch(text_to_num.alpha2digit(words, code, 0.0)) if ordinals else None
     return f"{found[1]}#" if found else None
 
 

@@ -8,8 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import islice
 from typing import Final, Literal
 
-from hark import hints
-from hark.builtin.values.language import LANGUAGES, available
+from hark.builtin.values.language import LANGUAGES
 from hark.plugins import Ctx, IntentTransformer, Match, Session
 from hark.plugins.home import zone_named
 from hark.plugins.values import Kind, Value, canonical
@@ -90,7 +89,6 @@ def _read(kind: Kind, text: str, code: str, lang: str, now: datetime, zone: tzin
     return found
 
 
-MISSING: Final = "no number, time or duration is understood in words, because text2num is not installed: %s"
 _MOST_SLOTS: Final = 32
 _MOMENTS: Final = ("when", "date", "time")
 
@@ -121,17 +119,11 @@ class Values(IntentTransformer):
     settings: Settings
 
     def __init__(self) -> None:
-        self._ready = False
         self._unknown_zone = ""
-
-    async def start(self) -> None:
-        self._ready = available()
-        if not self._ready:
-            self.host.log.warning(MISSING, hints.install_extra("values"))
 
     def transform(self, match: Match, ctx: Ctx) -> Match:
         code = match.lang.split("-")[0].lower()
-        if not self._ready or not match.slots or code not in LANGUAGES:
+        if not match.slots or code not in LANGUAGES:
             return match
         zone, sure = self._zone(ctx.session)
         now = datetime.fromtimestamp(self.host.clock.wall(), UTC)

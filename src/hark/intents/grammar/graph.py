@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
+from sys import intern
 from typing import Final
 
 from hark.intents.grammar.parser import Choice, Literal, Malformed, Node, Reference, Sequence, Slot, TemplateError
@@ -114,6 +116,12 @@ def build_graph(template: Template, lang: str = "", vocabularies: Source | Vocab
     return _GraphBuilder(template, _Pieces(template.root, known.of_reference), lang).graph()
 
 
+@lru_cache(maxsize=4096)
+def _shared(steps: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """The same object for equal steps: most words of most templates stand on one step between two small numbers."""
+    return steps
+
+
 class _GraphBuilder:
     """Finds the places where words begin, and the words that lead from each to the next."""
 
@@ -156,7 +164,7 @@ class _GraphBuilder:
                     slots.append((begin, number[to], term[1:-1]))
                 else:
                     found.setdefault(term, []).append(step)
-        made = {word: tuple(dict.fromkeys(steps)) for word, steps in found.items()}
+        made = {intern(word): _shared(tuple(dict.fromkeys(steps))) for word, steps in found.items()}
         return SentenceGraph(
             number[END], made, tuple(slots), {place: tuple(dict.fromkeys(to)) for place, to in skips.items()}
         )

@@ -7,6 +7,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from hark.model.files import read_file
+
 
 class MalformedResource(ValueError):
     """A file of a locale folder, or the folder itself, breaks a rule."""
@@ -142,7 +144,7 @@ def read_text(path: Path) -> str:
     Raises `MalformedResource` for what cannot be read or is no UTF-8.
     """
     try:
-        content = path.read_bytes()
+        content = read_file(path)
     except OSError as error:
         raise MalformedResource(f"the file cannot be read: {error.strerror}", path) from None
     try:

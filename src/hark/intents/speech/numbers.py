@@ -52,6 +52,11 @@ class SpokenNumbers:
                 said += f" {self.words.point} {self.digits(decimals)}"
         return f"{self.words.minus} {said}" if sign else said
 
+    def sized(self, figures: str, sign: str | None, size: str) -> str:
+        """A number of thousands or millions, by what is written for them."""
+        forms, gender = forms_and_gender(self.words.magnitudes[size])
+        return f"{self.said(figures, sign, gender)} {self.form(forms, figures)}"
+
     def digits(self, figures: str) -> str:
         """Figures one by one."""
         return " ".join(spelled(int(digit), self.rules) for digit in figures)
@@ -81,7 +86,7 @@ class SpokenNumbers:
     def gender_before(self, noun: str) -> str:
         """The gender of a number that stands before this word; empty where it is no noun."""
         genders = self.words.genders
-        if not genders or len(noun) < 3 or noun in self.words.not_nouns:
+        if not genders or len(noun) < (2 if noun[:1].isupper() else 3) or noun in self.words.not_nouns:
             return ""
         return next((genders[noun[at:]] for at in range(len(noun)) if noun[at:] in genders), genders["*"])
 

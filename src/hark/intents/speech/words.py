@@ -35,6 +35,10 @@ class SpokenWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Between two numbers joined by a dash."""
     ratio: str
     """Between the two numbers of a score or a ratio."""
+    per: str
+    """For the slash of a price or rate: 3 €/kg."""
+    out_of: str
+    """For that of a result: 85/100."""
     months: tuple[str, ...]
     date: str
     """How a date is said, with {day}, {month} and {year}."""
@@ -54,8 +58,12 @@ class SpokenWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The word for the first of a month, if it is another one."""
     years_after: tuple[str, ...] = ()
     """Words before a year, where years are read in another way than numbers."""
+    four_figures: bool = False
+    """Whether any number from 1100 to 1999 without a separator is read as a year is."""
     decade: str = ""
     """The ending of a decade in figures, such as 1990s."""
+    short_decades_after: tuple[str, ...] = ()
+    """Words after which 90s is a decade, where the ending is that of a unit as well."""
     time: str = ""
     """How a time is said, with {h} and {m}; empty: it stays in figures."""
     full_hour: str = ""
@@ -77,6 +85,8 @@ class SpokenWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The same after it; they are said within it."""
     phone_pairs: bool = False
     """Whether pairs of figures in a phone number are read as numbers."""
+    phone_after: tuple[str, ...] = ()
+    """Words after which a number is dialled, and read digit by digit."""
     roman_after: tuple[str, ...] = ()
     """Words after which Roman numerals are plain numbers: chapter, war."""
     roman_before: tuple[str, ...] = ()
@@ -91,6 +101,8 @@ class SpokenWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether "de" loses its vowel before another one."""
     not_nouns: tuple[str, ...] = ()
     """Words that a number before them is not about."""
+    adjectives: tuple[str, ...] = ()
+    """Endings of adjectives by which, in small letters, a number before them has the gender of `genders`."""
     genders: dict[str, str] = {}
     """The gender of nouns after a number, by their endings; the longest counts, "*" is for all others."""
     ordinals: dict[str, str] = {}
@@ -103,11 +115,13 @@ class SpokenWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Symbols before figures."""
     operators: dict[str, str] = {}
     """Symbols between figures."""
-    magnitudes: dict[str, str] = {}
-    """What is written for thousands and millions of a currency."""
+    magnitudes: dict[str, tuple[str, ...]] = {}
+    """Forms of thousands and millions, as those of units."""
     fractions: dict[str, str] = {}
     numbered: dict[str, str] = {}
     """Abbreviations that only mean something before figures."""
+    before_names: dict[str, str] = {}
+    """Abbreviations that mean something else before a name."""
     abbreviations: dict[str, str] = {}
     units: dict[str, tuple[str, ...]] = {}
     """Forms of each unit; the last one may be a gender: feminine or neuter."""
@@ -153,7 +167,7 @@ def spelled(number: int, rules: str, gender: str = "") -> str:
     sets: dict[str, str] = engine.format_number(number).text_by_ruleset
     wanted = f"spellout-cardinal-{gender}" if gender else "spellout-numbering"
     words = sets.get(wanted) or sets.get("spellout-cardinal") or sets.get("spellout-numbering") or str(number)
-    return _readable(words)
+    return _catalan(_readable(words), gender) if rules == "ca" else _readable(words)
 
 
 @lru_cache(maxsize=1024)
@@ -171,6 +185,12 @@ def spelled_by(number: int, rules: str, rule_set: str) -> str | None:
         return None
     found = sets.get(rule_set)
     return None if found is None else _readable(found)
+
+
+def _catalan(words: str, gender: str) -> str:
+    """Catalan hundreds agree in number and gender, which Unicode's rules leave out."""
+    words = words.replace("-cent ", "-cents ")
+    return words.replace("dos-cents", "dues-cents").replace("-cents", "-centes") if gender == "feminine" else words
 
 
 def _readable(words: str) -> str:

@@ -15,6 +15,7 @@ from hark.intents.template.exact import ExactMatch
 from hark.intents.template.features import asking, denies, fillers, stating, tells_of_speaker
 from hark.intents.template.query import NUMBER, Found, TemplateQuery
 from hark.intents.template.tagger import LONGEST, Known
+from hark.intents.text import without_elision
 
 STRICT: Final = 1.0
 """Sentences as written and nothing else."""
@@ -90,10 +91,13 @@ class Claim:
         for name, (first, end) in list(self.spans.items()):
             lists = known[name] if known is not None else ()
             words = said[first:end]
-            if lists and (_is_known(" ".join(words), lists) or self._divide(name, first, end)):
+            if lists and (is_value(" ".join(words), lists, intent.lang) or self._divide(name, first, end)):
                 self.sure += end - first
                 if end - first > max(1, self.longest):
                     self.longest = end - first
+            elif lists and (narrow := self._narrowed(first, end, lists)):
+                self.spans[name] = narrow
+                self.sure += narrow[1] - narrow[0]
             elif NUMBER in kinds.get(name, ()):
                 if can_be_number(words, intent.lang):
                     self.sure += end - first
@@ -103,6 +107,26 @@ class Claim:
                 self.strange += end - first
         if known is not None and "" in kinds:
             self._adopt(kinds[""], known)
+
+    def _narrowed(self, first: int, end: int, lists: Sequence[frozenset[str]]) -> Span | None:
+        """The known value in these words where light ones are before it, or end the utterance: "the lamp please"."""
+        said, little = self.said, fillers(self.intent.lang)
+        is_last = end == len(said)
+        if said[first] not in little and not (is_last and said[end - 1] in little):
+            return None  # as it is for most
+        begin = first
+        while begin < end:
+            until = end
+            while until > begin:
+                if is_value(" ".join(said[begin:until]), lists, self.intent.lang):
+                    return begin, until
+                until -= 1
+                if not is_last or said[until] not in little:
+                    break
+            if said[begin] not in little:
+                break
+            begin += 1
+        return None
 
     def _divide(self, name: str, first: int, end: int) -> bool:
         """Let two slots share words that are a known value of each: "kitchen ceiling lamp" is an area and a name.
@@ -146,8 +170,9 @@ class Claim:
         if not strictly:
             little = fillers(self.intent.lang)
             telling = sum([not word.startswith("{") and word not in little for word in self.match.sentence])
-            strange = sum([word not in little for word in self._strange_words()])
-            if telling > max(1, strange):
+            words = self._strange_words()
+            strange = sum([word not in little for word in words])
+            if telling > max(1, strange) and not denies(words, self.intent.lang):
                 return ""
         return f"{self.intent.label} fits but {' '.join(self._strange_words())!r} is none of its values"
 
@@ -172,7 +197,7 @@ class Claim:
             for name, (first, end) in self.spans.items()
             if self.known is not None
             and self.known[name]
-            and not _is_known(" ".join(self.said[first:end]), self.known[name])
+            and not is_value(" ".join(self.said[first:end]), self.known[name], self.intent.lang)
             for word in self.said[first:end]
         ]
 
@@ -213,6 +238,8 @@ def complete(claim: Claim, query: TemplateQuery) -> Found | str:
     for name, types in claim.match.kinds.items():
         if NUMBER in types and name in slots:
             slots[name] = without_unit(slots[name])
+    if known is not None:
+        cut_elisions(slots, known, intent.lang)
     return query.complete(intent, slots) or Found(intent, slots, _sureness(sure, len(said)))
 
 
@@ -271,7 +298,7 @@ def _score(intent: TemplateIntent, said: list[str], known: Known, kinds: SlotKin
         value = " ".join(words)
         if intent.bars(name, value):
             return -1
-        if _is_known(value, known.get(name, ())):
+        if is_value(value, known.get(name, ()), intent.lang):
             return 2
         if NUMBER in kinds.get(name, ()):
             return 2 if can_be_number(words, intent.lang) else -1
@@ -292,6 +319,23 @@ def _edges(span: Span, after_slot: bool, before_slot: bool) -> Iterator[Span]:
             yield begin, begin + size
         if before_slot:
             yield end - size, end
+
+
+def is_value(value: str, lists: Sequence[frozenset[str]], lang: str) -> bool:
+    """Whether it is a known value, or one with an elided article: "l'écran"."""
+    if _is_known(value, lists):
+        return True
+    return "'" in value and bool(bare := without_elision(value, lang)) and _is_known(bare, lists)
+
+
+def cut_elisions(slots: dict[str, str], known: Known, lang: str) -> None:
+    """Leave out what is joined by an apostrophe to known values."""
+    for name, value in slots.items():
+        lists = known.get(name, ())
+        if "'" in value and lists and not _is_known(value.casefold(), lists):
+            bare = without_elision(value, lang)
+            if bare and _is_known(bare.casefold(), lists):
+                slots[name] = bare
 
 
 def _is_known(value: str, lists: Sequence[frozenset[str]]) -> bool:

@@ -8,7 +8,7 @@ and therefore match as written or not at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from hark.intents.grammar import is_slot
@@ -207,9 +207,15 @@ STATING: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) f
 NO_FILLERS: Final[frozenset[str]] = frozenset()
 
 
+@lru_cache(maxsize=256)
+def _primary(lang: str) -> str:
+    # Cached because it is asked for every word.
+    return lang.partition("-")[0].lower()
+
+
 def is_light(word: str, lang: str) -> bool:
     """Whether a word says little; in a language without a list, whether it is short."""
-    words = LIGHT.get(lang.partition("-")[0].lower())
+    words = LIGHT.get(_primary(lang))
     return word in words if words is not None else len(word) <= 3 and word.isascii()
 
 
@@ -219,7 +225,7 @@ def turning(own: frozenset[str], lang: str, is_broad: bool) -> frozenset[str]:
     An intent that is said in many ways may have a word of two opposites too, which is just not among its sentences; the
     opposite of a word that it has is none. Of other intents each such word has to be their own.
     """
-    tag = lang.partition("-")[0].lower()
+    tag = _primary(lang)
     if not is_broad:
         return _TURNING.get(tag, NO_FILLERS)
     sides = [side for pair in OPPOSITES.get(tag, ()) for side in pair]
@@ -236,12 +242,12 @@ def _turning(tag: str, has: tuple[bool, ...]) -> frozenset[str]:
 
 def denies(words: Iterable[str], lang: str) -> bool:
     """Whether one of these words turns a sentence into its opposite."""
-    return not DENYING.get(lang.partition("-")[0].lower(), NO_FILLERS).isdisjoint(words)
+    return not DENYING.get(_primary(lang), NO_FILLERS).isdisjoint(words)
 
 
 def asking(lang: str) -> frozenset[str]:
     """The words of a language that a question begins with."""
-    return ASKING.get(lang.partition("-")[0].lower(), NO_FILLERS)
+    return ASKING.get(_primary(lang), NO_FILLERS)
 
 
 def is_question(sentence: Sequence[str], lang: str) -> bool:
@@ -253,15 +259,15 @@ def is_question(sentence: Sequence[str], lang: str) -> bool:
 
 def stating(lang: str) -> frozenset[str]:
     """The words of a language that a statement begins with."""
-    return STATING.get(lang.partition("-")[0].lower(), NO_FILLERS)
+    return STATING.get(_primary(lang), NO_FILLERS)
 
 
 def tells_of_speaker(said: Sequence[str], lang: str) -> bool:
     """Whether an utterance begins by telling what the speaker does or did, not what the speaker wants."""
-    pair = REQUESTING.get(lang.partition("-")[0].lower())
+    pair = REQUESTING.get(_primary(lang))
     return pair is not None and len(said) > 1 and said[0] in pair[0] and said[1] not in pair[1]
 
 
 def fillers(lang: str) -> frozenset[str]:
     """The filler words of a language, whatever its region; empty when there is no list for it."""
-    return FILLERS.get(lang.partition("-")[0].lower(), NO_FILLERS)
+    return FILLERS.get(_primary(lang), NO_FILLERS)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from math import sqrt
 from typing import TYPE_CHECKING, Final
 
@@ -151,6 +152,12 @@ class Profile:
         self.scale = length * (LEAST_COHERENT + similarity) ** COHERENCE * _WIDE ** min(1.0, self.breadth - 1.0)
 
 
+@lru_cache(maxsize=4096)
+def _strength(value: float, count: int, size: int) -> float:
+    # Cached because few values occur, each thousands of times: they share one object.
+    return sqrt(value * count / size)
+
+
 class Traits:
     """The features of an intent's sentences. Computed when needed instead of kept, because they are large."""
 
@@ -162,7 +169,7 @@ class Traits:
         size = len(rows)
         # The root of the share: what half the sentences have is nearly as typical as what all have.
         self.strengths = {
-            feature: sqrt(value * counts[feature] / size) for row in rows for feature, value in row.items()
+            feature: _strength(value, counts[feature], size) for row in rows for feature, value in row.items()
         }
         """How strongly each feature belongs to the intent."""
         self.square = sum([strength * strength for strength in self.strengths.values()])

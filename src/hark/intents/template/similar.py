@@ -10,7 +10,18 @@ from typing import Final, NamedTuple
 from hark.intents.numerals import can_be_number
 from hark.intents.patterns import Span
 from hark.intents.registration import TemplateIntent
-from hark.intents.template.features import START, STEM, asking, content_stems, is_light, stating, tells_of_speaker
+from hark.intents.template.claims import cut_elisions, is_value
+from hark.intents.template.features import (
+    NO_FILLERS,
+    START,
+    STEM,
+    asking,
+    content_stems,
+    is_light,
+    stating,
+    tells_of_speaker,
+    turning,
+)
 from hark.intents.template.pool import TemplateIndex
 from hark.intents.template.profile import Profile
 from hark.intents.template.query import Found, TemplateQuery
@@ -268,6 +279,7 @@ def resolve(candidate: Candidate, query: TemplateQuery, floor: float) -> Found |
             name: span for name, span in spans.items() if _suits(name, span, query, known, candidate.profile, tagger)
         }
         slots = query.text(intent, spans)
+        cut_elisions(slots, known, intent.lang)
         candidate = rescored(candidate, query.said, {place for span in spans.values() for place in range(*span)})
         if candidate.score < floor:
             return (
@@ -289,11 +301,16 @@ def _suits(name: str, span: Span, query: TemplateQuery, known: Known, profile: P
     if name in profile.numbers:
         return can_be_number(words, profile.intent.lang)
     lists = known.get(name, ())
-    if any(" ".join(words) in values for values in lists):
+    if is_value(" ".join(words), lists, profile.intent.lang):
         return True
     if not tagger.has_place(name, query.said, span):
         return False
-    if not lists or name in profile.open or profile.is_broad:
+    if not lists or name in profile.open:
+        return True
+    turned = turning(NO_FILLERS, profile.intent.lang, is_broad=False)
+    if any(word in turned and not tagger.has_literal(word) for word in words):
+        return False  # "off", or a word that denies, is no part of an unknown thing
+    if profile.is_broad:
         return True
     # Strange words where there are more than twice as many telling ones.
     lang = profile.intent.lang

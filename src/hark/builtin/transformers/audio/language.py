@@ -66,8 +66,10 @@ class SpokenLanguage(AudioTransformer):
         library: Any = need("ctranslate2", _EXTRA)
         self._numpy: Any = need("numpy", _EXTRA)
         folder = Path(self.settings.model).expanduser()
-        if not self.settings.model or not (folder / "model.bin").is_file():
-            raise Unavailable(f"there is no model in {self.settings.model or 'the setting model'!r}", _REMEDY)
+        if not self.settings.model:
+            raise Unavailable("the setting model names no folder", _REMEDY)
+        if not (folder / "model.bin").is_file():
+            raise Unavailable(f"there is no model in {self.settings.model!r}", _REMEDY)
         try:
             self._model = library.models.Whisper(str(folder), compute_type="int8", intra_threads=self.settings.threads)
         except Exception as error:  # noqa: BLE001 - the library has its own kinds of error

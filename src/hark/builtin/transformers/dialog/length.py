@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -11,7 +12,22 @@ from msgspec import Meta
 from hark.model.sentences import sentences
 from hark.plugins import Ctx, DialogTransformer
 
+_PAUSES: Final = " ,;:-\u3001\uff0c\uff1a\uff1b"
+_JOINED: Final = ("Mn", "Mc", "Me", "Cf", "Sk")
+"""Categories of characters that belong to the one before them."""
 _STOP: Final = re.compile(r"(?<=[.!?\u2026])[\"'\u201d\u2019)\]]*(?=\s|$)")
+
+
+def _pause(text: str, most: int) -> int:
+    """The last place in the second half of `most` characters where a text can be cut: not within a word, nor between
+    what makes one letter; in languages without spaces, anywhere else.
+    """
+    at = max(text.rfind(pause, 0, most) for pause in _PAUSES)
+    if at >= most // 2:
+        return at
+    while most > 1 and (unicodedata.category(text[most]) in _JOINED or text[most - 1] == "\u200d"):
+        most -= 1
+    return most
 
 
 class LengthCap(DialogTransformer):
@@ -38,8 +54,7 @@ class LengthCap(DialogTransformer):
             return text
         kept = text[: self._last_end(text, ctx.lang or self.host.lang)]
         if not kept:
-            at = text.rfind(" ", 0, most)
-            kept = text[: at if at > 0 else most].rstrip(" ,;:-") + "…"
+            kept = text[: _pause(text, most)].rstrip(_PAUSES) + "…"
         ctx.set("length.dropped", len(text) - len(kept))
         return f"{kept} {self.settings.ending}".strip()
 

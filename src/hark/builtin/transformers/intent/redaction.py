@@ -19,7 +19,8 @@ _PATTERNS: Final[Mapping[str, str]] = {
         r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
         # as recognisers write it: "bob dot smith at example dot org"
         rf"|(?i:\b\w{{1,64}}(?: (?:{_DOT}|underscore|dash) \w{{1,64}}){{0,4}}"
-        rf" (?:{_AT}) \w{{1,63}}(?: (?:{_DOT}) \w{{2,63}}){{1,4}}\b)"
+        rf" (?:{_AT}) \w{{1,63}}(?: (?:{_DOT}) \w{{2,63}}){{0,3}}"
+        rf" (?:{_DOT}) (?:[a-z]{{2,4}}|cloud|email|online|world)\b)"
     ),
     "iban": r"(?i:\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b)",
     "card": r"\b\d(?:[ -]?\d){12,18}\b",
@@ -29,6 +30,8 @@ _PATTERNS: Final[Mapping[str, str]] = {
 _MAY_BE_PERSONAL: Final = re.compile(rf"[\d@:]|(?i:\b(?:{_AT}) \w+ (?:{_DOT})\b)")
 _MAIL: Final = re.compile(rf"@|(?i:\b(?:{_AT})\b)")
 _DATE: Final = re.compile(r"\b(?:\d{4}-\d\d-\d\d|\d{1,2}([./-])\d{1,2}\1\d{4})\b")
+_QUANTITY: Final = re.compile(r"[1-9]\d{0,2}(?: \d{3})* 000|[1-9]\d*0{5}|(?:19|20)\d\d[ -](?:19|20)\d\d")
+"""A round number or two years, which are no phone number."""
 Personal = Literal["email", "iban", "card", "phone", "address"]
 
 
@@ -106,7 +109,7 @@ def _is(kind: str, text: str) -> bool:
     if kind == "iban":
         return text[:2].isupper() or _has_check_digits(text)
     if kind == "phone":
-        return _DATE.search(text) is None
+        return _DATE.search(text) is None and _QUANTITY.fullmatch(text) is None
     return kind != "address" or _is_address(text)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from hark.builtin.transformers.conditions import Conditions
+from hark.builtin.transformers.conditions import Conditions, check_tags
 from hark.plugins import Ctx, MetadataTransformer
 
 
@@ -21,6 +21,12 @@ class Route(Conditions):
     """The language, for utterances that state none."""
     deny_skills: tuple[str, ...] = ()
     """Skills that are not asked."""
+    deny_intents: tuple[str, ...] = ()
+    """Intents that are not matched, however they are asked for: "lock.skill:unlock"."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_tags([self.lang])
 
 
 class Router(MetadataTransformer):
@@ -56,6 +62,8 @@ class Router(MetadataTransformer):
                 changes["request_lang"] = route.lang
             if route.deny_skills:
                 changes["blacklisted_skills"] = tuple({*(session.blacklisted_skills or ()), *route.deny_skills})
+            if route.deny_intents:
+                changes["blacklisted_intents"] = tuple({*(session.blacklisted_intents or ()), *route.deny_intents})
             if changes:
                 ctx.for_this_turn(**changes)
             ctx.set("router.route", number)

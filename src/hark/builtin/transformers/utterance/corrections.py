@@ -11,6 +11,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from hark.builtin.transformers.conditions import heard_lang, plugin_path
+from hark.intents.text import straight
 from hark.plugins import Ctx, UtteranceTransformer
 
 _WORD: Final = re.compile(r"\w+(?:['\u2019]\w+)*")
@@ -44,7 +45,7 @@ class CorrectionsFile:
 
     def _add(self, lang: str, heard: str, meant: str) -> bool:
         """Take a correction; False where there are no words to correct."""
-        words = tuple(found[0].casefold() for found in _WORD.finditer(heard))
+        words = tuple(found[0].casefold() for found in _WORD.finditer(straight(heard)))
         if words:
             self._of_lang.setdefault(lang, {}).setdefault(words[0], {})[words] = meant.strip()
         return bool(words)
@@ -57,6 +58,7 @@ class CorrectionsFile:
         tables = list(self._tables(lang))
         if not tables:
             return text
+        text = straight(text)
         found = list(_WORD.finditer(text))
         folded = [word[0].casefold() for word in found]
         pieces: list[str] = []
@@ -67,9 +69,10 @@ class CorrectionsFile:
                 at += 1
                 continue
             begin, end = found[at].start(), found[at + length - 1].end()
-            pieces += [text[kept:begin], _cased(meant, text[begin])]
+            pieces += [text[kept:begin], _cased(meant, text[begin:end])]
             at, kept = at + length, end
-        return "".join((*pieces, text[kept:])) if pieces else text
+        corrected = "".join((*pieces, text[kept:])).strip() if pieces else text
+        return corrected or text
 
     def _tables(self, lang: str | None) -> Iterator[dict[str, dict[tuple[str, ...], str]]]:
         tag = (lang or "").lower()
@@ -87,8 +90,11 @@ def _longest(tables: list[dict[str, dict[tuple[str, ...], str]]], words: list[st
     return best, meant
 
 
-def _cased(meant: str, first: str) -> str:
-    return meant[:1].upper() + meant[1:] if first.isupper() and meant[:1].islower() else meant
+def _cased(meant: str, heard: str) -> str:
+    """What was meant, in capitals as it was heard."""
+    if heard.isupper() and len(heard) > 1:
+        return meant.upper()
+    return meant[:1].upper() + meant[1:] if heard[0].isupper() and meant[:1].islower() else meant
 
 
 class Corrections(UtteranceTransformer):

@@ -21,6 +21,8 @@ from hark.spec.names import CAPTURE_ID
 
 _INVENTED_FILE: Final = Path(__file__).with_name("invented.txt")
 _MARK: Final = re.compile(r"[\[(*♪][^\])*♪]{0,40}[\])*♪]")
+_LONGEST_PHRASE: Final = 30
+"""Words of what a recogniser may repeat."""
 _WORD: Final = re.compile(r"\w+(?:['\u2019]\w+)*")
 _AGAIN: Final[Mapping[str, str]] = {
     "en": "Sorry, could you say that again?",
@@ -47,8 +49,7 @@ def why_invalid(text: str) -> str:
         word, times = Counter(words).most_common(1)[0]
         if times > len(words) * 0.7:
             return f"{word!r} is repeated {times} times"
-        third = len(words) // 3
-        if third > 1 and words[:third] == words[third : 2 * third] == words[2 * third : 3 * third]:
+        if any(words[size:] == words[:-size] for size in range(2, min(len(words) // 3, _LONGEST_PHRASE) + 1)):
             return "the same words are repeated three times"
     if len(words) >= 3 and all(len(word) == 1 for word in words) and not any(map(str.isdigit, words)):
         return "it has only single letters"
@@ -61,7 +62,7 @@ def _invented() -> re.Pattern[str]:
     lines = [line.strip() for line in _INVENTED_FILE.read_text("utf-8").splitlines()]
     phrases = [re.escape(line).replace(r"\*\ ", ".{0,80}").replace(r"\ \*", ".{0,80}") for line in lines
                if line and not line.startswith("#")]  # fmt: skip
-    return re.compile("|".join(phrases))
+    return re.compile(rf"(?:{'|'.join(phrases)})(?: (?:{'|'.join(phrases)}))*")
 
 
 def _once(words: list[str]) -> list[str]:

@@ -16,6 +16,8 @@ _NUMBERS: Final = NumberWords(
         r"\bveintidos\b": "veintidós",
         r"\bveintitres\b": "veintitrés",
         r"\bveintiseis\b": "veintiséis",
+        r"\bhorita\b": "hora",
+        r"\bminutitos?\b": "minutos",
         r"\b([ap])\.? ?m\b\.?": r"\1m",
         r"(?<=\d)([ap])\.? ?m\b\.?": r" \1m",
     },
@@ -37,6 +39,9 @@ _DURATIONS: Final = DurationWords(
     fractions={
         "media hora": 1800,
         "hora y media": 5400,
+        "hora y cuarto": 4500,
+        "minuto y medio": 90,
+        "(?:1 )?par de minutos": 120,
         "(?:1 )?cuarto de hora": 900,
         "3 cuartos de hora": 2700,
         "medio minuto": 30,

@@ -10,7 +10,10 @@ _NUMBERS: Final = NumberWords(
     minus="moins",
     point="virgule",
     articles="le|la|les|l",
-    corrections={},
+    corrections={
+        r"\bd (?=une?\b|demi)": "",
+        r"\bpetite? (?=heure|demi|quart|minute)": "",
+    },
     amounts={"une douzaine": 12, "une demi douzaine": 6, "un demi": 0.5, "la moitié": 0.5, "un quart": 0.25},
     halves={"et demie?": 0.5, "et (?:1 )?quart": 0.25, "3 quarts": 0.75},
     ordinals={"second": 2, "seconde": 2},

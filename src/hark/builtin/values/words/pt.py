@@ -12,9 +12,12 @@ _NUMBERS: Final = NumberWords(
     articles="o|a|os|as",
     corrections={
         r"\bumas\b": "algumas",  # some, not one
+        r"\bhorinha\b": "hora",
+        r"\bminutinhos?\b": "minutos",
+        r"\bpr([oa]s?)\b": r"para \1",
         r"\b(m|b|tr)ilhoes\b": r"\1ilhões",
     },
-    amounts={"uma dúzia": 12, "meia dúzia": 6, "meio": 0.5, "um quarto": 0.25},
+    amounts={"uma dúzia": 12, "meia dúzia": 6, "meio": 0.5, "um quarto": 0.25, "metade": 0.5},
     halves={"e mei[oa]": 0.5, "e (?:1 )?quarto": 0.25, "e 3 quartos": 0.75},
     ordinals={},
     ordinal_sign=r"\.?[ºª°]",
@@ -30,6 +33,8 @@ _DURATIONS: Final = DurationWords(
     fractions={
         "meia hora": 1800,
         "hora e meia": 5400,
+        "minuto e meio": 90,
+        "(?:1 )?par de minutos": 120,
         "(?:1 )?quarto de hora": 900,
         "3 quartos de hora": 2700,
         "meio minuto": 30,
