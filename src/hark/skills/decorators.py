@@ -246,6 +246,11 @@ def read_intent_mark(
         raise MalformedIntent(f"{where}: samples or a file, not both; use two @intent decorators")
     if file is None and not found.samples:
         raise MalformedIntent(f"{where}: @intent needs at least one sample sentence, or a file")
+    for sample in found.samples:
+        if isinstance(sample, str) and sample.endswith(".intent"):
+            raise MalformedIntent(
+                f"{where}: {sample!r} names a file; write @intent(file={sample.removesuffix('.intent')!r})"
+            )
     slots = {slot for template in read_templates(where, found.samples) for slot in template.slots}
     read_templates(where, found.blacklist, slots=False)
     if file is None:

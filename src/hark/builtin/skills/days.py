@@ -17,6 +17,8 @@ _COUNTED: Final = re.compile(r"(\d\d)-(\d)x(\d)")
 """The n-th weekday of a month: `11-4x3` is the fourth Thursday of November."""
 _EASTER: Final = re.compile(r"easter([+-]\d+)")
 _SATURDAY: Final = 5
+_YEARS: Final = (1583, 9999)
+"""The first and the last year of the calendar by which feasts are found."""
 
 
 def day_named(text: str, lang: str, now: datetime) -> date | None:
@@ -30,7 +32,19 @@ def day_named(text: str, lang: str, now: datetime) -> date | None:
         return _coming_weekend(now.date()) + timedelta(days=7)
     if said in words.get("tonight", ()):
         return now.date()
-    return holiday(said, lang, now.date()) or _weekday(said, lang, now.date()) or _read(text, said, lang, now)
+    today = now.date()
+    return (
+        holiday(said, lang, today)
+        or _holiday_of(said, lang)
+        or _weekday(said, lang, today)
+        or _read(text, said, lang, now)
+    )
+
+
+def is_number(text: str, lang: str) -> bool:
+    """Whether a day is named by its number alone, so that it is one of the month that is talked about: "the 31st"."""
+    words = _without(plain(text), _words(lang).get("leading", ())).split()
+    return len(words) == 1 and words[0][0].isdigit()
 
 
 def holiday(said: str, lang: str, today: date) -> date | None:
@@ -40,6 +54,16 @@ def holiday(said: str, lang: str, today: date) -> date | None:
         return None
     days = (_day_of(rule, year) for year in range(today.year, today.year + 2))
     return next((day for day in days if day >= today), None)
+
+
+def _holiday_of(said: str, lang: str) -> date | None:
+    """A feast of a year that is named: "halloween 2027", "easter in 2030"."""
+    words = said.split()
+    if len(words) < 2 or not (words[-1].isdigit() and _YEARS[0] <= int(words[-1]) <= _YEARS[1]):
+        return None
+    names = (" ".join(words[:end]) for end in (-1, -2))  # with one word between the two, or none
+    rule = next(filter(None, map(_holidays(lang).get, names)), None)
+    return None if rule is None else _day_of(rule, int(words[-1]))
 
 
 def day_phrase(day: date, today: date, lang: str) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import isqrt
+from math import cbrt, isqrt
 from typing import Final, NamedTuple
 
 Token = Fraction | str
-"""A number, or one of `+ - * / ^ r % ( )`; `r` is a square root, `%` a percentage."""
+"""A number, or one of `+ - * / ^ r c % ( )`; `r` is a square root, `c` a cube root, `%` a percentage."""
 
 _MOST_BITS: Final = 4096
 _ROOT_FIGURES: Final = 15
+_FLOAT_BITS: Final = 1000
 
 
 class Unclear(ValueError):
@@ -76,8 +77,8 @@ class _Sum:
         self._depth += 1
         if self._depth > 50:
             raise TooBig("too many brackets")
-        if self._take("r"):
-            result = _root(self._atom())
+        if root := self._take("r", "c"):
+            result = _root(self._atom()) if root == "r" else _cube_root(self._atom())
         elif self._take("("):
             result = self.terms()
             if self._take(")") is None and self.next is not None:
@@ -111,6 +112,15 @@ def _root(value: Fraction) -> Fraction:
     if top * top == value.numerator and bottom * bottom == value.denominator:
         return Fraction(top, bottom)
     return Fraction(isqrt(value.numerator * scale * scale // value.denominator), scale)
+
+
+def _cube_root(value: Fraction) -> Fraction:
+    """The cube root, exact if possible, else to the figures of a float."""
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > _FLOAT_BITS:
+        raise TooBig(f"the cube root of {value}")
+    near = Fraction(cbrt(value))
+    whole = near.limit_denominator(value.denominator)
+    return whole if whole**3 == value else near
 
 
 def _sane(value: Fraction) -> Fraction:

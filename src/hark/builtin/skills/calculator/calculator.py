@@ -24,6 +24,7 @@ SIGNS: Final[Mapping[str, str]] = {
     "squared": "^2",
     "cubed": "^3",
     "root": "r",
+    "cube_root": "c",
     "percent_of": "%*",
     "percent": "%",
     "open": "(",

@@ -53,9 +53,25 @@ class CalculatorSkill(Skill):
     @intent(file="convert")
     def convert(self, turn: Turn) -> None:
         """So much of a unit in another one."""
-        said = self._answering.to_conversion(turn.slots["amount"], turn.slots["unit"], turn.lang)
+        amount, unit = turn.slots["amount"], turn.slots["unit"]
+        said = self._answering.to_conversion(amount, unit, turn.lang)
+        if said is not None:
+            turn.remember("converted", f"{amount}\n{unit}", turns=_FOLLOWED)
         # The utterance may only be similar to the sentences, with its words in other places.
         self._say(turn, said or self._answering.to(turn.utterance, turn.lang))
+
+    @intent(file="and_convert", requires=("converted",))
+    def and_convert(self, turn: Turn) -> None:
+        """The same conversion of another amount, or into another unit."""
+        entry = turn.session.intent_context.get(f"{self.id}:converted")
+        amount, _, unit = ((entry.value if entry is not None else None) or "").partition("\n")
+        said = turn.slots["amount"]
+        for pair in ((amount, said), (said, unit)):
+            answer = self._answering.to_conversion(*pair, turn.lang)
+            if answer is not None:
+                turn.remember("converted", "\n".join(pair), turns=_FOLLOWED)
+                break
+        self._say(turn, answer)
 
     @intent(file="tip")
     def tip(self, turn: Turn) -> None:

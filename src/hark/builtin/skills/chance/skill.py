@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from random import SystemRandom
 from typing import Final
 
+from hark.builtin.skills.shopping.skill import as_said, items_of
 from hark.builtin.skills.spoken_numbers import number_in
+from hark.builtin.skills.tables import table
 from hark.plugins import Turn
 from hark.skills import Skill, intent
 from hark.skills.spoken import spoken_list
 
+_NAMES: Final = Path(__file__).parent / "names"
 _MOST_DICE: Final = 20
 _MOST_SIDES: Final = 1_000_000
 _FOLLOWED: Final = 3
@@ -53,6 +57,25 @@ class ChanceSkill(Skill):
             return
         self._roll(turn, count, sides)
 
+    @intent(file="choose")
+    def choose(self, turn: Turn) -> None:
+        """One of the things that the user names."""
+        slots = turn.slots
+        said = ", ".join(filter(None, (slots.get("options"), slots.get("first"), slots.get("second"))))
+        options = items_of(as_said(said, turn.utterance) if "options" in slots else said, self._words("or", turn), ())
+        if len(options) > 1:
+            turn.say("choice", choice=self._random.choice(options))
+        else:
+            turn.say("no_choice")
+
+    @intent(file="card")
+    def card(self, turn: Turn) -> None:
+        """A card of the French deck."""
+        turn.remember("thrown", "card", turns=_FOLLOWED)
+        cards = table(_NAMES, "cards", turn.lang) or table(_NAMES, "cards", self.lang)
+        rank, suit = self._random.choice(cards["ranks"]), self._random.choice(cards["suits"])
+        turn.say("card", rank=rank, suit=suit)
+
     @intent(file="number")
     def number(self, turn: Turn) -> None:
         """A number between two others; from 1 to 100 if none are named."""
@@ -70,7 +93,10 @@ class ChanceSkill(Skill):
         elif kind == "number":
             self._pick(turn, *map(int, numbers))
         else:
-            self.coin(turn)
+            (self.card if kind == "card" else self.coin)(turn)
+
+    def _words(self, name: str, turn: Turn) -> list[str]:
+        return [" ".join(phrase) for phrase in self.locale.phrases(name, turn.lang)]
 
     def _roll(self, turn: Turn, count: int, sides: int) -> None:
         turn.remember("thrown", f"dice {count} {sides}", turns=_FOLLOWED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ from hark.builtin.skills.tables import Table, plain, read_table, table
 from hark.plugins import Turn
 from hark.plugins.home import zone_named
 from hark.skills import Skill, intent
-from hark.skills.spoken import month_name, spoken_date, spoken_time, weekday_name
+from hark.skills.spoken import month_name, spoken_date, spoken_duration, spoken_time, weekday_name
 
 _HERE: Final = Path(__file__).parent
 
@@ -25,6 +25,14 @@ class Place(NamedTuple):
     zone: str
 
 
+class LocalClock(NamedTuple):
+    """What the clocks of a place show."""
+
+    city: str
+    """The name of the place; nothing where the user is."""
+    now: datetime
+
+
 def place(said: str, lang: str) -> Place | None:
     """The place with the name `said` in `lang`, or else in any language; None when there is none."""
     wanted = plain(said)
@@ -35,8 +43,10 @@ def place(said: str, lang: str) -> Place | None:
 def _place_in(words: list[str], lang: str) -> Place | None:
     """A city with its country behind it: "sydney australia". Paris in Texas is another than the one that is known."""
     for end in range(len(words) - 1, 0, -1):
-        city, country = place(" ".join(words[:end]), lang), place(" ".join(words[end:]), lang)
-        if city is not None and country is not None and _part_of_world(city) == _part_of_world(country):
+        city, rest = place(" ".join(words[:end]), lang), " ".join(words[end:])
+        country = None if city is None else place(rest, lang)
+        world = "" if city is None else _part_of_world(city)
+        if rest == plain(world) or (country is not None and _part_of_world(country) == world):
             return city
     return None
 
@@ -98,6 +108,22 @@ class ClockSkill(Skill):
         """The date somewhere else."""
         self._tell_there(turn, "date")
 
+    @intent(file="difference")
+    def difference(self, turn: Turn) -> None:
+        """How much later or earlier it is somewhere else."""
+        pair = [self._clock_at(turn, turn.slots.get(slot, "")) for slot in ("city", "other")]
+        if pair[0] is None or pair[1] is None:
+            return
+        (city, there), (other, here) = (pair[1], pair[0]) if not pair[0].city else (pair[0], pair[1])
+        later = (there.utcoffset() or timedelta()) - (here.utcoffset() or timedelta())
+        values = {"city": city, "other": other, "duration": spoken_duration(abs(later).total_seconds(), turn.lang)}
+        if not city:
+            self.time_here(turn)
+        elif not later:
+            turn.say("same_time", values)
+        else:
+            turn.say(("ahead" if later > timedelta() else "behind") + ("_of" if other else ""), values)
+
     @intent(file="and_in", requires=("asked",))
     def and_in(self, turn: Turn) -> None:
         """The same question about another place."""
@@ -106,31 +132,49 @@ class ClockSkill(Skill):
 
     def _tell_there(self, turn: Turn, what: str) -> None:
         turn.remember("asked", what, turns=_FOLLOWED)
-        there = place(turn.slots["city"], turn.lang)
-        if there is None and what == "date" and self._tell_later(turn):
+        if place(turn.slots["city"], turn.lang) is None and self._tell_later(turn, what):
             return
-        if there is None:
-            turn.say("unknown_place", city=turn.slots["city"])
-            return
-        try:
-            now = datetime.fromtimestamp(self.host.clock.wall(), zone_named(there.zone))
-        except LookupError:  # no time zone database on this machine, or an old one
-            self.host.log.warning("the time zone %r is not known here; is there a package 'tzdata'?", there.zone)
-            turn.say("no_zones", city=there.name)
-            return
-        self._tell(turn, what, now, there.name)
+        found = self._clock_at(turn, turn.slots["city"])
+        if found is not None:
+            self._tell(turn, what, found.now, found.city)
 
-    def _tell_later(self, turn: Turn) -> bool:
+    def _tell_later(self, turn: Turn, what: str) -> bool:
         """Answer "what date is it in three weeks", whose words are those of a question about a place."""
         before, _, _ = turn.utterance.casefold().rpartition(turn.slots["city"].casefold())
-        word = before.split()[-1:]
-        day = day_named(" ".join([*word, turn.slots["city"]]), turn.lang, turn.home.local(self.host.clock.wall()))
+        said, now = " ".join([*before.split()[-1:], turn.slots["city"]]), turn.home.local(self.host.clock.wall())
+        if what == "time":
+            from hark.builtin.values.plugin import read  # its tables are large
+
+            moment = read("when", said, turn.lang, now, now.tzinfo)
+            if not isinstance(moment, datetime):
+                return False
+            self._tell(turn, "time", moment)
+            return True
+        day = day_named(said, turn.lang, now)
         if day is None:
             return False
         self._tell(turn, "date", datetime.combine(day, datetime.min.time()))
         return True
 
-    def _tell(self, turn: Turn, what: str, now: datetime, city: str | None = None) -> None:
+    def _clock_at(self, turn: Turn, said: str) -> LocalClock | None:
+        """The time in a place, or here; None when the user was told why it is not known."""
+        if not said or self._is_here(turn, said):
+            return LocalClock("", self._now(turn))
+        there = place(said, turn.lang)
+        if there is None:
+            turn.say("unknown_place", city=said)
+            return None
+        try:
+            return LocalClock(there.name, datetime.fromtimestamp(self.host.clock.wall(), zone_named(there.zone)))
+        except LookupError:  # no time zone database on this machine, or an old one
+            self.host.log.warning("the time zone %r is not known here; is there a package 'tzdata'?", there.zone)
+            turn.say("no_zones", city=there.name)
+            return None
+
+    def _is_here(self, turn: Turn, said: str) -> bool:
+        return tuple(said.casefold().split()) in self.locale.phrases("here", turn.lang)
+
+    def _tell(self, turn: Turn, what: str, now: datetime, city: str = "") -> None:
         lang, clock = turn.lang, turn.home.clock
         values: dict[str, object] = {
             "time": spoken_time(now, lang, clock),
@@ -147,7 +191,7 @@ class ClockSkill(Skill):
             }
         elif now.hour == 1 or (clock == 12 and now.hour == 13):  # "es la una", "son las dos"
             what = "time_one"
-        turn.say(f"{what}_there" if city else what, values if city is None else {**values, "city": city})
+        turn.say(f"{what}_there" if city else what, {**values, "city": city} if city else values)
 
     def _now(self, turn: Turn) -> datetime:
         """The time where the user is; else this device's, after saying so."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, time, timedelta
 from typing import Final
 
-from hark.builtin.skills.days import day_named
+from hark.builtin.skills.days import day_named, is_number
 from hark.builtin.skills.tables import plain
 from hark.intents.locale import MissingResource
 from hark.plugins import Turn
@@ -30,8 +30,8 @@ class DatesSkill(Skill):
     @intent(file="day_of")
     def day_of(self, turn: Turn) -> None:
         """The date and weekday of a day."""
-        turn.remember("asked", "day_of", turns=_FOLLOWED)
         day = self._day(turn)
+        turn.remember("asked", f"day_of {day or ''}", turns=_FOLLOWED)
         if day is not None:
             near = abs((day - self._now(turn).date()).days) < _NEAR
             turn.say(self._tense("day_of", day, turn), date=spoken_date(day, turn.lang, year=not near))
@@ -40,9 +40,23 @@ class DatesSkill(Skill):
     def until(self, turn: Turn) -> None:
         """How long it is until a day, in days."""
         turn.remember("asked", "until", turns=_FOLLOWED)
+        if (left := self._seconds_until(turn, turn.slots["day"])) is not None:
+            turn.say("hours", duration=spoken_duration(left, turn.lang))
+            return
         day = self._day(turn)
         if day is not None:
             self._count(turn, (day - self._now(turn).date()).days)
+
+    @intent(file="between")
+    def between(self, turn: Turn) -> None:
+        """How many days lie between two days."""
+        first, second = (self._named(turn, turn.slots[slot]) for slot in ("first", "day"))
+        if first is None or second is None:
+            return
+        # "From March 1st to March 10th", said between the two: the second after the first.
+        after = day_named(turn.slots["day"], turn.lang, datetime.combine(first, time(), self._now(turn).tzinfo))
+        ends = [end for end in (second, after) if end is not None and end != first] or [first]
+        turn.say("between", days=min(abs((end - first).days) for end in ends))
 
     @intent(file="weeks_until")
     def weeks_until(self, turn: Turn) -> None:
@@ -64,17 +78,10 @@ class DatesSkill(Skill):
     @intent(file="hours_until")
     def hours_until(self, turn: Turn) -> None:
         """How long it is until a time of day, in hours and minutes."""
-        from hark.builtin.values.plugin import read  # its tables are large
-
         now = self._now(turn)
         said = turn.slots.get("time") or turn.utterance.rpartition(" ")[2]
-        when = read("time", said, turn.lang, now, now.tzinfo)
-        if isinstance(when, time):
-            due = datetime.combine(now.date(), when, now.tzinfo)
-            when = due if due > now else due + timedelta(days=1)
-        if isinstance(when, datetime) and when > now:
-            left = (when - now).total_seconds()
-            turn.say("hours", duration=spoken_duration(left - left % 60 or left, turn.lang))
+        if (left := self._seconds_until(turn, said)) is not None:
+            turn.say("hours", duration=spoken_duration(left, turn.lang))
             return
         day = day_named(said, turn.lang, now)
         if day is None:
@@ -89,6 +96,9 @@ class DatesSkill(Skill):
         now = self._now(turn)
         asked = day_named(turn.slots["day"], turn.lang, now) if "day" in turn.slots else now.date()
         named = self._weekday(turn.slots["weekday"], turn.lang)
+        if "other" in turn.slots and asked is not None:
+            turn.say("day_of", date=spoken_date(asked, turn.lang))
+            return
         if asked is None or named is None:
             turn.say("unknown_day", day=turn.slots["weekday"] if asked else turn.slots["day"])
             return
@@ -122,6 +132,15 @@ class DatesSkill(Skill):
             year = int(said)
         turn.say("leap_year" if isleap(year) else "no_leap_year", year=year)
 
+    @intent(file="next_leap_year")
+    def next_leap_year(self, turn: Turn) -> None:
+        """The next year with a 29th of February."""
+        from calendar import isleap
+
+        now = self._now(turn)
+        first = now.year + (now.month > 2)
+        turn.say("next_leap_year", year=next(year for year in range(first, first + 9) if isleap(year)))
+
     @intent(file="days_in_month")
     def days_in_month(self, turn: Turn) -> None:
         """How many days a month has."""
@@ -139,23 +158,63 @@ class DatesSkill(Skill):
     @intent(file="and_day", requires=("asked",))
     def and_day(self, turn: Turn) -> None:
         """The same question about another day."""
-        asked = turn.session.intent_context.get(f"{self.id}:asked")
-        (self.until if asked is not None and asked.value == "until" else self.day_of)(turn)
+        (self.until if self._asked(turn).startswith("until") else self.day_of)(turn)
+
+    def _asked(self, turn: Turn) -> str:
+        """What was asked before, and the day that it was about."""
+        entry = turn.session.intent_context.get(f"{self.id}:asked")
+        return (entry.value if entry is not None else None) or ""
 
     def _now(self, turn: Turn) -> datetime:
         return turn.home.local(self.host.clock.wall())
 
+    def _seconds_until(self, turn: Turn, said: str) -> float | None:
+        """How long it is until a time of day, in whole minutes unless it is less than one; None for other words."""
+        from hark.builtin.values.plugin import read  # its tables are large
+
+        now = self._now(turn)
+        when = read("time", said, turn.lang, now, now.tzinfo)
+        if isinstance(when, time):
+            later = read("time", f"{said} pm", turn.lang, now, now.tzinfo) if turn.home.clock == 12 else None
+            moments = [moment for moment in (when, later) if isinstance(moment, time)]
+            dues = [datetime.combine(now.date(), moment, now.tzinfo) for moment in moments]
+            when = min(due if due > now else due + timedelta(days=1) for due in dues)
+        if not isinstance(when, datetime) or when <= now:
+            return None
+        left = (when - now).total_seconds()
+        return round(left / 60) * 60.0 or left
+
+    def _named(self, turn: Turn, said: str) -> date | None:
+        """The day that the user names, alone or after another one: "and the 31st"; else the user is told."""
+        now = self._now(turn)
+        before = self._asked(turn).partition(" ")[2]
+        day = day_named(said, turn.lang, now)
+        if before:
+            asked = datetime.combine(date.fromisoformat(before), time(), now.tzinfo)
+            day = day_named(said, turn.lang, asked.replace(day=1)) if is_number(said, turn.lang) else day
+        if day is None:
+            turn.say("unknown_day", day=said)
+        return day
+
     def _day(self, turn: Turn) -> date | None:
         now = self._now(turn)
-        day = day_named(turn.slots["day"], turn.lang, now)
+        day = self._named(turn, " ".join(filter(None, (turn.slots["day"], turn.slots.get("year")))))
         if day is None:
-            turn.say("unknown_day", day=turn.slots["day"])
-        elif day.year == now.year and self._says(turn, "next_year"):
+            return None
+        if day.year == now.year and self._says(turn, "next_year"):
             later = day_named(turn.slots["day"], turn.lang, now.replace(year=now.year + 1, month=1, day=1))
             return later if later is not None and later.year == now.year + 1 else day
-        elif (day - now.date()).days > _WEEK and self._says(turn, "past"):
-            before = day_named(turn.slots["day"], turn.lang, now - _YEAR)
-            return before if before is not None and before < day else day
+        ahead = (day - now.date()).days
+        is_past = (ahead > 0 and self._says(turn, "since")) or (ahead > _WEEK and self._says(turn, "past"))
+        return self._last(turn, day) if is_past else day
+
+    def _last(self, turn: Turn, day: date) -> date:
+        """The day with the same name before today; `day` when it has a name only once."""
+        now = self._now(turn)
+        for past in (timedelta(days=_WEEK), _YEAR):
+            before = day_named(turn.slots["day"], turn.lang, now - past)
+            if before is not None and before < now.date():
+                return before
         return day
 
     def _says(self, turn: Turn, name: str) -> bool:

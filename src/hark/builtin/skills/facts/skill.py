@@ -35,10 +35,10 @@ def topic_of(question: str, lang: str) -> str | None:
     never leave the machine.
     """
     said = plain(question.replace("'s ", " is ", 1))
-    openers, leading, never = _words(lang)
-    for opener in openers:
-        if said.startswith(f"{opener} "):
-            topic = said[len(opener) + 1 :]
+    frames, leading, never = _words(lang)
+    for before, after in frames:
+        if said.startswith(before) and said.endswith(after) and len(said) > len(before) + len(after):
+            topic = said[len(before) : len(said) - len(after)]
             for word in leading:
                 topic = topic.removeprefix(f"{word} ")
             spaced = f" {topic} "
@@ -49,10 +49,16 @@ def topic_of(question: str, lang: str) -> str | None:
 
 
 @lru_cache(maxsize=8)
-def _words(lang: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def _words(lang: str) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...], tuple[str, ...]]:
+    """What is said before and after a topic, the longest first; words left out before it; words it never has."""
     words = table(_NAMES, "questions", lang)
-    openers, leading, never = (tuple(map(plain, words.get(key, ()))) for key in ("asks", "leading", "never"))
-    return tuple(sorted(openers, key=len, reverse=True)), leading, never
+    frames = [(f"{plain(opener)} ", "") for opener in words.get("asks", ())]
+    for frame in words.get("frames", ()):  # "how many * are there"
+        before, _, after = frame.partition("*")
+        frames.append((f"{plain(before)} ", f" {plain(after)}" if after.strip() else ""))
+    frames.sort(key=lambda frame: len(frame[0]) + len(frame[1]), reverse=True)
+    leading, never = (tuple(map(plain, words.get(key, ()))) for key in ("leading", "never"))
+    return tuple(frames), leading, never
 
 
 class FactsSkill(Skill):

@@ -159,6 +159,8 @@ _FIRST: Final = (
     *("reminders.skill", "reminder.skill", "calculator.skill", "facts.skill", "dates.skill", "jokes.skill"),
 )
 """The skills people use most, where they are loaded."""
+_USUAL: Final = frozenset({"set_timer", "time_here", "weather", "coin", "joke", "riddle", "hello"})
+"""The intents that are named before the others of their skill."""
 _MOST_VALUES: Final = 5_000
 
 
@@ -211,7 +213,8 @@ class HelpSkill(Skill):
             return
         listed = answer.data.get("intents", ())
         reachable = [one for one in listed if one["enabled"] and one["skill_id"] != self.id]
-        waiting = by_skill(best(reachable, turn.lang), _FIRST)
+        entries = sorted(best(reachable, turn.lang), key=lambda one: one["intent_name"] not in _USUAL)
+        waiting = by_skill(entries, _FIRST)
         while waiting:  # one of every skill before the second of any
             for skill_id in list(waiting):
                 while (entries := waiting[skill_id]) and not (said := await self._example(turn, entries.pop(0))):

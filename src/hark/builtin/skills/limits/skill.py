@@ -24,6 +24,8 @@ _SUBJECTS: Final = (
     "orders",
     "calendar",
     "phone",
+    "speed",
+    "money",
     "navigation",
     "other",
 )

@@ -99,7 +99,9 @@ class ShoppingSkill(Skill):
     @intent(file="add_more", requires=("talked_about",))
     def add_more(self, turn: Turn) -> None:
         """Put more on the list, once it is talked about."""
-        self.add(turn)
+        said, key = self._items_and_list(turn, turn.slots["items"])
+        named = self._items(turn, as_said(said, turn.utterance))
+        self._tell_added(turn, key, named, self._put(key, named))
 
     @intent(file="add_what")
     async def add_what(self, turn: Turn) -> None:
@@ -199,6 +201,34 @@ class ShoppingSkill(Skill):
                 self._lists.write({**lists, key: []})
         turn.say("created" if is_new else "exists", list=_spoken(key, turn.lang))
 
+    @intent(file="rename")
+    def rename(self, turn: Turn) -> None:
+        """Give a list another name."""
+        old, new = self._named(turn), _key(turn.slots["name"], turn.lang)
+        with self._lists.lock:
+            lists = self._read()
+            is_possible = old in lists and new not in lists and old not in _STANDING
+            if is_possible:
+                self._lists.write({new if name == old else name: items for name, items in lists.items()})
+        if not is_possible:
+            turn.say("exists" if new in lists else "kept", list=_spoken(new, turn.lang))
+            return
+        turn.remember("talked_about", new, turns=_FOLLOWED)
+        turn.say("renamed", old=_spoken(old, turn.lang), list=_spoken(new, turn.lang))
+
+    @intent(file="move")
+    def move(self, turn: Turn) -> None:
+        """Take things off one list and put them on another."""
+        key, other = self._named(turn), _key(turn.slots["other"], turn.lang)
+        named = self._items(turn, as_said(turn.slots["items"], turn.utterance))
+        taken, missing = self._take(key, named)
+        turn.remember("talked_about", other, turns=_FOLLOWED)
+        if taken:
+            self._put(other, taken)
+            turn.say("moved", items=_joined(turn, taken), list=_spoken(other, turn.lang))
+        if missing or not named:
+            self._say_of(turn, "not_there", missing or [turn.slots["items"]], key)
+
     @intent(file="which")
     def which(self, turn: Turn) -> None:
         """Say which lists there are."""
@@ -239,6 +269,16 @@ class ShoppingSkill(Skill):
                 return key
         entry = turn.session.intent_context.get(f"{self.id}:talked_about")
         return entry.value if entry is not None and entry.value else _SHOPPING
+
+    def _items_and_list(self, turn: Turn, said: str) -> tuple[str, str]:
+        """What is named, and the list: one with a name of the user's own may be named without the word "list"."""
+        folded = said.casefold()
+        for key in self._all():
+            for word in self._words("onto", turn):
+                before, _, rest = folded.rpartition(f" {word} ")
+                if before and plain(rest) in (key, *(f"{lead} {key}" for lead in self._words("leading", turn))):
+                    return said[: len(before)], key
+        return said, self._named(turn)
 
     def _all(self) -> dict[str, list[str]]:
         with self._lists.lock:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from hark.builtin.skills.shopping.skill import as_said
 from hark.plugins import Turn
 from hark.skills import Skill, intent
+
+_REMEMBERED: Final = 86_400.0
+"""Seconds for which the name of a user is remembered."""
 
 
 class SmallTalkSkill(Skill):
@@ -61,7 +67,8 @@ class SmallTalkSkill(Skill):
     @intent(file="who_are_you")
     def who_are_you(self, turn: Turn) -> None:
         """Who the assistant is, and its name."""
-        turn.say("who_are_you", name=turn.home.name)
+        # Who has summoned a persona asks for its name.
+        turn.say("who_are_you", name=turn.session.persona_id or turn.home.name)
 
     @intent(file="who_made_you")
     def who_made_you(self, turn: Turn) -> None:
@@ -96,7 +103,34 @@ class SmallTalkSkill(Skill):
     @intent(file="who_am_i")
     def who_am_i(self, turn: Turn) -> None:
         """What the assistant knows of the user."""
-        turn.say("who_am_i")
+        entry = turn.session.intent_context.get(f"{self.id}:name")
+        if entry is not None and entry.value:
+            turn.say("your_name", name=entry.value)
+        else:
+            turn.say("who_am_i")
+
+    @intent(file="my_name")
+    def my_name(self, turn: Turn) -> None:
+        """The user's name, which is kept for a day."""
+        name = as_said(turn.slots["name"], turn.utterance)
+        name = name.title() if name.islower() else name
+        turn.remember("name", name, seconds=_REMEMBERED)
+        turn.say("my_name", name=name)
+
+    @intent(file="call_you")
+    def call_you(self, turn: Turn) -> None:
+        """Another name for the assistant."""
+        turn.say("call_you", name=turn.home.name)
+
+    @intent(file="languages")
+    def languages(self, turn: Turn) -> None:
+        """Which languages the assistant speaks."""
+        turn.say("languages")
+
+    @intent(file="privacy")
+    def privacy(self, turn: Turn) -> None:
+        """What the assistant hears, and what becomes of it."""
+        turn.say("privacy")
 
     @intent(file="where_are_you")
     def where_are_you(self, turn: Turn) -> None:

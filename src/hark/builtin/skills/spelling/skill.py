@@ -18,3 +18,9 @@ class SpellingSkill(Skill):
         word = turn.slots["word"].strip(" \"'?!.")
         spelled = "; ".join(", ".join(letter.upper() for letter in part if letter.isalnum()) for part in word.split())
         turn.say("spelled", word=word, letters=spelled)
+
+    @intent(file="letters")
+    def letters(self, turn: Turn) -> None:
+        """How many letters a word has."""
+        word = turn.slots["word"].strip(" \"'?!.")
+        turn.say("letters", word=word, count=sum(map(str.isalpha, word)))

@@ -81,6 +81,8 @@ def said_item(turn: Turn, form: Literal["a", "the"], data: Mapping[str, Any], wh
         if name:
             return turn.render(f"{form}_timer_named", name=name)
         return turn.render(f"{form}_timer", length=said_length(turn, data["seconds"]))
+    if kind == "alarm" and name:
+        return turn.render(f"{form}_alarm_named", name=name, when=when)
     if kind == "alarm":
         return turn.render(f"{form}_alarm", when=when)
     return turn.render(f"{form}_reminder", {"name": name, **({"when": when} if form == "a" else {})})

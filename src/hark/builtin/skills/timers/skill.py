@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Final
 
 from hark.builtin.skills.shopping.skill import as_said
@@ -21,8 +20,8 @@ from hark.builtin.skills.timers.phrases import (
     said_repeat,
     zone_name,
 )
-from hark.builtin.skills.timers.when import When, find_duration, find_when
-from hark.intents.locale import MissingResource
+from hark.builtin.skills.timers.reader import TurnReader
+from hark.builtin.skills.timers.when import DAYS, When
 from hark.plugins import ScheduledCall, ScheduledTurn, ScheduleError, Session, Turn
 from hark.skills import Skill, intent, scheduled
 from hark.skills.spoken import spoken_list, spoken_time
@@ -48,6 +47,8 @@ _FOLLOWED: Final = 3
 """Turns for which "make it ten minutes" is about what was set."""
 _CORRECTED: Final = "correction.value"
 """The slot of an intent that runs again in place of the one before."""
+_PLACES: Final[Mapping[str, int]] = {"first": 0, "second": 1, "third": 2, "last": -1}
+"""Vocabularies of ordinals, and which one they mean of those that were set."""
 _SET: Final = "set"
 """The name under which a session remembers the id of what was set."""
 
@@ -89,35 +90,33 @@ class TimersSkill(Skill):
         await self._start(turn, await self._corrected(turn, "timer"))
 
     async def _start(self, turn: Turn, number: str = "") -> None:
-        length, rest = await self._duration(turn, turn.utterance)
+        length, rest = await self._reader(turn).duration(turn.utterance)
+        if length is None and "duration" in turn.slots:  # "for five"
+            length, _ = await self._reader(turn).duration(turn.slots["duration"], bare=True)
         if length is None:
-            answer = await turn.ask(turn.render("how_long"), retries=1, check=lambda said: self._has_length(turn, said))
+            has_length = partial(self._reader(turn).has_length, bare=True)
+            answer = await turn.ask(turn.render("how_long"), retries=1, check=has_length)
             if answer is None:
                 turn.say("kept")
                 return
-            length, _ = await self._duration(turn, answer)
-        elif self._says_several(turn) and (second := (await self._duration(turn, rest))[0]) is not None:
+            length, _ = await self._reader(turn).duration(answer, bare=True)
+        elif self._reader(turn).says("timers") and (second := (await self._reader(turn).duration(rest))[0]) is not None:
             await self._start_several(turn, [length, second], rest)
             return
         if length is None or not timedelta(seconds=1) <= length <= _FARTHEST:
             turn.say("unclear" if length is None else "too_long")
             return
-        name = self._name(turn)
-        data = {"kind": "timer", "name": name, "seconds": length.total_seconds()}
+        name = await self._reader(turn).name_of_timer()
+        data = {"kind": "timer", "name": name, "seconds": length.total_seconds(), "set": self.host.clock.wall()}
         number = number or _new_id("timer")
         turn.remember(_SET, number, turns=_FOLLOWED)
         await self.schedules.add("ring", id=number, after=length, data=data, turn=turn)
         self._say_set(turn, name, length)
 
-    def _says_several(self, turn: Turn) -> bool:
-        """Whether the user asks for more than one timer: "set two timers, five and ten minutes"."""
-        spoken = set(turn.utterance.casefold().split())
-        return any(set(phrase) <= spoken for phrase in self._phrases(turn)("timers"))
-
     async def _start_several(self, turn: Turn, lengths: list[timedelta], rest: str) -> None:
         while len(lengths) < _MOST_AT_ONCE:
-            _, rest = await self._duration(turn, rest)
-            length, _ = await self._duration(turn, rest)
+            _, rest = await self._reader(turn).duration(rest)
+            length, _ = await self._reader(turn).duration(rest)
             if length is None:
                 break
             lengths.append(length)
@@ -125,7 +124,7 @@ class TimersSkill(Skill):
             turn.say("too_long")
             return
         for length in lengths:
-            data = {"kind": "timer", "name": "", "seconds": length.total_seconds()}
+            data = {"kind": "timer", "name": "", "seconds": length.total_seconds(), "set": self.host.clock.wall()}
             number = _new_id("timer")
             turn.remember(_SET, number, turns=_FOLLOWED)
             await self.schedules.add("ring", id=number, after=length, data=data, turn=turn)
@@ -158,7 +157,7 @@ class TimersSkill(Skill):
         elif one.data["kind"] == "timer":
             await self._change_length(turn, one, turn.utterance)
         else:
-            await self._move(turn, one)
+            await self._move(turn, one, turn.slots.get("when", ""))
 
     @intent(file="change_timer")
     @_reported
@@ -177,7 +176,7 @@ class TimersSkill(Skill):
             await self._run(turn, timer, timedelta(seconds=timer.data["seconds"]))
 
     async def _change_length(self, turn: Turn, timer: ScheduledCall, said: str) -> None:
-        length, _ = await self._duration(turn, said)
+        length, _ = await self._reader(turn).duration(said, bare=True)
         if length is None:
             turn.say("unclear")
         else:
@@ -201,14 +200,31 @@ class TimersSkill(Skill):
     @intent(file="cancel_it", requires=(_SET,))
     @_reported
     async def cancel_it(self, turn: Turn) -> None:
-        """Cancel what was set just now."""
+        """Cancel what was set just now, or all of its kind: "cancel both"."""
         one = await self._just_set(turn)
         if one is None:
             turn.say("kept")
             return
-        await self.schedules.cancel(one.id)
-        now = self._now(turn)
-        turn.say("cancelled", items=said_item(turn, "the", one.data, said_due(turn, one, now)))
+        everything = self._reader(turn).says("all")
+        await self._cancel_these(turn, await self._items(turn, one.data["kind"]) if everything else [one])
+        turn.forget(_SET)
+
+    @intent(file="cancel_which", requires=(_SET,))
+    @_reported
+    async def cancel_which(self, turn: Turn) -> None:
+        """Cancel the first, second, third or last of those that the conversation is about, as they were set."""
+        set_last = await self._just_set(turn)
+        kind: ItemKind = "timer" if set_last is None else set_last.data["kind"]
+        items = sorted(await self._items(turn, kind), key=lambda one: one.data.get("set", 0.0))
+        place = next(filter(self._reader(turn).says, _PLACES), "")
+        if not items:
+            turn.say(f"no_{kind}")
+        elif not -1 <= _PLACES.get(place, -1) < len(items):
+            turn.say("kept")
+        else:
+            one = items[_PLACES.get(place, -1)]
+            await self.schedules.cancel(one.id)
+            turn.say("cancelled", items=said_item(turn, "the", one.data, said_due(turn, one, self._now(turn))))
 
     @intent(file="time_left")
     @_reported
@@ -264,7 +280,7 @@ class TimersSkill(Skill):
             await self._shorten(turn, timer)
 
     async def _shorten(self, turn: Turn, timer: ScheduledCall) -> None:
-        less, _ = await self._duration(turn, turn.utterance)
+        less, _ = await self._reader(turn).duration(turn.utterance, bare=True)
         left = None if less is None else timedelta(seconds=self._left(timer)) - less
         if left is None or left < timedelta(seconds=1):
             turn.say("unclear" if left is None else "kept")
@@ -274,7 +290,7 @@ class TimersSkill(Skill):
         turn.say("left", left=said_length(turn, left.total_seconds()))
 
     async def _lengthen(self, turn: Turn, timer: ScheduledCall) -> None:
-        more, _ = await self._duration(turn, turn.utterance)
+        more, _ = await self._reader(turn).duration(turn.utterance, bare=True)
         if more is None:
             turn.say("unclear")
             return
@@ -300,6 +316,7 @@ class TimersSkill(Skill):
         left = self._left(timer)
         data = {**timer.data, "paused": left}
         await self.schedules.add("ring", id=timer.id, at=_PAUSED, data=data, context=timer.context)
+        turn.remember(_SET, timer.id, turns=_FOLLOWED)
         turn.say("paused", left=said_length(turn, left))
 
     @intent(file="resume")
@@ -326,6 +343,32 @@ class TimersSkill(Skill):
         """Let the time of that timer go on."""
         await self.resume(turn)
 
+    @intent(file="rename")
+    @_reported
+    async def rename(self, turn: Turn) -> None:
+        """Give a timer a name, or another one."""
+        timer = None if "name" in turn.slots else await self._just_set(turn, "timer")
+        timer = timer or await self._one(turn, "timer")
+        if timer is not None:
+            await self._rename(turn, timer)
+
+    @intent(file="rename_it", requires=(_SET,))
+    @_reported
+    async def rename_it(self, turn: Turn) -> None:
+        """Give the timer a name that was set just now."""
+        timer = await self._just_set(turn, "timer")
+        if timer is None:
+            turn.say("kept")
+        else:
+            await self._rename(turn, timer)
+
+    async def _rename(self, turn: Turn, timer: ScheduledCall) -> None:
+        name = self._reader(turn).bare(as_said(turn.slots["label"], turn.utterance), "article")
+        data = {**timer.data, "name": name}
+        await self._replace(turn, timer, data)
+        turn.remember(_SET, timer.id, turns=_FOLLOWED)
+        turn.say("renamed", item=said_item(turn, "the", data, ""))
+
     @intent(file="cancel_timer")
     @_reported
     async def cancel_timer(self, turn: Turn) -> None:
@@ -340,10 +383,10 @@ class TimersSkill(Skill):
         """Set an alarm, once or on days of the week, or ask when."""
         # "An alarm for nine" is the next nine there is; one who wants to be woken at nine is asleep before.
         soonest = "alarm" in turn.utterance.casefold()
-        when = await self._when(turn, turn.utterance, bare=True, soonest=soonest)
+        when = await self._reader(turn).when(turn.utterance, bare=True, soonest=soonest)
         if when.at is None and when.daily is None:
             when = await self._ask_when(turn, "what_time", when, bare=True)
-        await self._set(turn, "alarm", "", when, await self._corrected(turn, "alarm"))
+        await self._set(turn, "alarm", self._reader(turn).name(), when, await self._corrected(turn, "alarm"))
 
     @intent(file="change_alarm")
     @_reported
@@ -351,13 +394,35 @@ class TimersSkill(Skill):
         """Another time for an alarm."""
         alarm = await self._one(turn, "alarm")
         if alarm is not None:
-            await self._move(turn, alarm)
+            await self._move(turn, alarm, turn.slots.get("when", ""))
 
     @intent(file="list_alarms")
     @_reported
     async def list_alarms(self, turn: Turn) -> None:
         """All alarms of this device."""
         self._tell_all(turn, await self._items(turn, "alarm"), "no_alarm")
+
+    @intent(file="skip_alarm")
+    @_reported
+    async def skip_alarm(self, turn: Turn) -> None:
+        """Leave out the alarms of a day, or the next one: those that repeat ring again after it."""
+        now, alarms = self._now(turn), await self._items(turn, "alarm")
+        when = await self._reader(turn).when(turn.slots.get("day", turn.utterance).replace("'s", ""))
+        day = when.at.date() if when.at is not None else when.day
+        alarms = [one for one in alarms if one.next is not None]
+        meant = [one for one in alarms if day is None or _local(one, now).date() == day][: None if day else 1]
+        for one in meant:
+            due, days = _local(one, now), one.data.get("days")
+            if days:
+                await self._replace(turn, one, {**one.data, "skipped": due.timestamp()})
+                later = (due + timedelta(days=number) for number in range(1, 8))
+                after = next(moment for moment in later if DAYS[moment.weekday()] in days)
+                turn.say("skipped", when=said_moment(turn, due, now), next=said_moment(turn, after, now))
+            else:
+                await self.schedules.cancel(one.id)
+                turn.say("cancelled", items=said_item(turn, "the", one.data, said_due(turn, one, now)))
+        if not meant:
+            turn.say("no_such" if alarms else "no_alarm", name=turn.slots.get("day", ""))
 
     @intent(file="cancel_alarm")
     @_reported
@@ -371,11 +436,20 @@ class TimersSkill(Skill):
     @_reported
     async def set_reminder(self, turn: Turn) -> None:
         """Remind the user of something at some time; ask for what is missing."""
-        when = await self._when(turn, self._said(turn), soonest=True, awake=True)
-        name = self._bare(turn, as_said(when.rest, turn.utterance), "connector")
+        reader = self._reader(turn)
+        before = await self._just_set(turn, "reminder") if _CORRECTED in turn.slots else None
+        when = await reader.when(reader.reminder(), soonest=True, awake=True, bare=before is not None)
+        name = reader.bare(as_said(when.rest, turn.utterance), "connector")
+        if before is not None and not name:
+            await self._move(turn, before, reader.reminder())
+            return
+        if before is not None and when == When(rest=when.rest):  # "no, I meant call dad"
+            await self._replace(turn, before, {**before.data, "name": name})
+            turn.say("reminder_set", when=said_due(turn, before, self._now(turn)), name=name)
+            return
         if not name:
             answer = await turn.ask(turn.render("what"), retries=1)
-            name = self._bare(turn, answer or "", "connector")
+            name = reader.bare(answer or "", "connector")
             if not name:
                 turn.say("kept")
                 return
@@ -384,7 +458,7 @@ class TimersSkill(Skill):
         if when.day is not None:
             now = self._now(turn)
             when = When(at=datetime.combine(when.day, datetime.min.time(), now.tzinfo).replace(hour=_MORNING))
-        await self._set(turn, "reminder", name, when, await self._corrected(turn, "reminder"))
+        await self._set(turn, "reminder", name, when, "" if before is None else before.id)
 
     @intent(file="change_reminder")
     @_reported
@@ -392,7 +466,7 @@ class TimersSkill(Skill):
         """Another time for a reminder."""
         reminder = await self._one(turn, "reminder")
         if reminder is not None:
-            await self._move(turn, reminder)
+            await self._move(turn, reminder, turn.slots.get("when", ""))
 
     @intent(file="list_reminders")
     @_reported
@@ -420,7 +494,7 @@ class TimersSkill(Skill):
             else:  # "five more minutes"
                 await self._lengthen(turn, timer)
             return
-        length = (await self._duration(turn, turn.utterance))[0] or _SNOOZE
+        length = (await self._reader(turn).duration(turn.utterance))[0] or _SNOOZE
         for number, data in ringing.items():
             await self.schedules.add("ring", id=f"{number}.snoozed", after=length, data=data, turn=turn)
         turn.say("snoozed", duration=said_length(turn, length.total_seconds()))
@@ -428,6 +502,8 @@ class TimersSkill(Skill):
     @scheduled("ring")
     async def ring(self, turn: ScheduledTurn) -> None:
         """Something is due."""
+        if turn.data.get("skipped") == turn.due.timestamp():
+            return
         data = {**turn.data, "due": turn.due.isoformat()}
         await self._ring(turn, turn.id, data, rounds=_ROUNDS[data["kind"]])
 
@@ -514,26 +590,22 @@ class TimersSkill(Skill):
     async def _chosen(self, turn: Turn, kind: ItemKind) -> list[ScheduledCall]:
         """Those that the user means: by name, by length, by time, or all of them."""
         items = await self._items(turn, kind)
-        wanted = self._bare(turn, turn.slots.get("name", ""), "article")
+        wanted = self._reader(turn).bare(turn.slots.get("name", ""), "article")
         if not wanted or not items:
             return items
         by_name = [one for one in items if wanted.casefold() in str(one.data.get("name", "")).casefold()]
         if by_name:
             return by_name
-        length, _ = await self._duration(turn, wanted)
+        length, _ = await self._reader(turn).duration(wanted)
         if length is not None:
             return [one for one in items if one.data.get("seconds") == length.total_seconds()]
         now = self._now(turn)
-        when = await self._when(turn, wanted, bare=True)
+        when = await self._reader(turn).when(wanted, bare=True)
         if when.at is not None:
-            at = when.at.astimezone(now.tzinfo)
-            return [
-                one
-                for one in items
-                if one.next is not None and one.next.astimezone(now.tzinfo).time() == at.time().replace(tzinfo=None)
-            ]
+            at = when.at.astimezone(now.tzinfo).time()
+            return [one for one in items if _local(one, now).time() == at]
         if when.day is not None:
-            return [one for one in items if one.next is not None and one.next.astimezone(now.tzinfo).date() == when.day]
+            return [one for one in items if _local(one, now).date() == when.day]
         return []
 
     async def _just_set(self, turn: Turn, *kinds: ItemKind) -> ScheduledCall | None:
@@ -560,7 +632,11 @@ class TimersSkill(Skill):
 
     async def _none(self, turn: Turn, kind: ItemKind) -> None:
         if await self._items(turn, kind):
-            turn.say("no_such", name=turn.slots.get("name", ""))
+            name = turn.slots.get("name", "")
+            if name:
+                turn.say("no_such", name=name)
+            else:  # what the conversation was about is over, others are not meant
+                turn.say("kept")
         else:
             turn.say(f"no_{kind}")
 
@@ -578,14 +654,20 @@ class TimersSkill(Skill):
         if not items:
             turn.say(nothing)
             return
-        now = self._now(turn)
+        now, reader = self._now(turn), self._reader(turn)
+        if reader.says("first") or reader.says("next"):
+            items = items[:1]
         said = []
         for one in items:
             item = said_item(turn, "a", one.data, said_due(turn, one, now))
             if one.data["kind"] == "timer":
                 item = turn.render("with_left", item=item, left=said_length(turn, self._left(one)))
             said.append(item)
-        turn.say("have", items=spoken_list(said, turn.lang))
+        values = {"items": spoken_list(said, turn.lang)}
+        if len(items) > 1 and reader.says("how_many"):
+            turn.say("have_several", values, count=len(items))
+        else:
+            turn.say("have", values)
 
     async def _cancel(self, turn: Turn, kind: ItemKind) -> None:
         session_id = turn.session.session_id
@@ -596,8 +678,7 @@ class TimersSkill(Skill):
                 await self.schedules.cancel(f"{number}.again")
             turn.say("silenced")
             return
-        spoken = set(turn.utterance.casefold().split())
-        if any(set(phrase) <= spoken for phrase in self._phrases(turn)("all")) and not turn.slots.get("name"):
+        if self._reader(turn).says("all") and not turn.slots.get("name"):
             found = await self._items(turn, kind)
             if not found:
                 turn.say(f"no_{kind}")
@@ -607,6 +688,9 @@ class TimersSkill(Skill):
             if one is None:
                 return
             found = [one]
+        await self._cancel_these(turn, found)
+
+    async def _cancel_these(self, turn: Turn, found: Sequence[ScheduledCall]) -> None:
         now = self._now(turn)
         for one in found:
             await self.schedules.cancel(one.id)
@@ -615,24 +699,32 @@ class TimersSkill(Skill):
 
     # Setting.
 
-    async def _move(self, turn: Turn, one: ScheduledCall) -> None:
+    async def _move(self, turn: Turn, one: ScheduledCall, said: str) -> None:
         """Let an alarm or a reminder ring at another time; one that has days keeps them, unless others are said."""
-        when = await self._when(turn, turn.slots.get("when", ""), bare=True)
+        reader = self._reader(turn)
+        later, earlier = reader.says("later"), reader.says("earlier")
+        by, _ = await reader.duration(said) if later or earlier else (None, "")
+        if by is not None:  # "half an hour later"
+            when = When(at=_local(one, self._now(turn)) + (by if later else -by))
+        else:
+            when = await reader.when(said, bare=True)
         days, now = tuple(one.data.get("days", ())), self._now(turn)
         if when.at is None and when.daily is None:
             turn.say("unclear")
             return
-        if when.at is not None and not when.is_relative and days:
+        if when.dayless:
+            # "Change that to 9:30": the one that is nearest to the time before.
+            half_round = timedelta(hours=6 if turn.home.clock == 12 else 12)
+            near = TurnReader(turn, self.locale, _local(one, now) - half_round)
+            at = (await near.when(said, bare=True, soonest=True)).at or now
+            when = when._replace(at=at if at > now else at + timedelta(days=1))
+        if when.at is not None and when.after is None and days:
             when = When(daily=when.at.time().replace(tzinfo=None), days=days)
-        elif when.at is not None and not when.is_relative and one.next is not None:
-            # "Change it to half past seven": on the same day, unless another one is said.
-            same = datetime.combine(one.next.astimezone(now.tzinfo).date(), when.at.time(), now.tzinfo)
-            when = when._replace(at=max(same, when.at))
         await self._set(turn, one.data["kind"], one.data.get("name", ""), when, number=one.id)
 
     async def _set(self, turn: Turn, kind: ItemKind, name: str, when: When, number: str = "") -> None:
         now = self._now(turn)
-        data: dict[str, Any] = {"kind": kind, "name": name}
+        data: dict[str, Any] = {"kind": kind, "name": name, "set": self.host.clock.wall()}
         number = number or _new_id(kind)
         if when.daily is not None:
             data["days"] = list(when.days)
@@ -647,17 +739,16 @@ class TimersSkill(Skill):
             )
             said = said_repeat(turn, when.days, (due or now).astimezone(now.tzinfo))
         elif when.at is None:
-            turn.say("unclear")
+            turn.say("kept" if turn.is_withdrawn else "unclear")
             return
         elif when.at <= now or when.at - now > _FARTHEST:
             turn.say("past" if when.at <= now else "too_long")
             return
         else:
-            if when.is_relative:
+            if when.after is not None:
                 data["relative"] = True
-                left = timedelta(seconds=round((when.at - now).total_seconds()))
-                await self.schedules.add("ring", id=number, after=left, data=data, turn=turn)
-                said = turn.render("when_in", duration=said_length(turn, left.total_seconds()))
+                await self.schedules.add("ring", id=number, after=when.after, data=data, turn=turn)
+                said = turn.render("when_in", duration=said_length(turn, when.after.total_seconds()))
                 if kind == "alarm":  # one who sleeps wants to know the hour
                     said = said_moment(turn, when.at, now)
             else:
@@ -665,9 +756,20 @@ class TimersSkill(Skill):
                 said = said_moment(turn, when.at, now)
         turn.remember(_SET, number, turns=_FOLLOWED)
         if kind == "alarm":
-            turn.say("alarm_set", when=said)
+            turn.say("alarm_set_named" if name else "alarm_set", {"when": said, **({"name": name} if name else {})})
         else:
             turn.say("reminder_set", when=said, name=name)
+
+    async def _replace(self, turn: Turn, one: ScheduledCall, data: Mapping[str, Any]) -> None:
+        """Keep other data for something that stays due when it was."""
+        days = data.get("days")
+        if days and one.next is not None:
+            daily = _local(one, self._now(turn)).time()
+            await self.schedules.add(
+                "ring", id=one.id, daily=daily, days=days, zone=zone_name(turn), data=data, context=one.context
+            )
+        else:
+            await self.schedules.add("ring", id=one.id, at=one.next, data=data, context=one.context)
 
     async def _reschedule(self, timer: ScheduledCall, left: timedelta, *, keep_paused: bool = True) -> None:
         """Let a timer end after another time; one that is paused stays so."""
@@ -691,101 +793,33 @@ class TimersSkill(Skill):
         """Ask for the time; the days that were said before count."""
 
         def fits(said: str) -> bool:
-            when = self._read_when(turn, said, bare, soonest, awake)
+            when = self._reader(turn).time_in(said, bare=bare, soonest=soonest, awake=awake)
             return when.at is not None or when.daily is not None or when.day is not None
 
         answer = await turn.ask(turn.render(question), retries=1, check=fits)
         if answer is None:
             return When()
-        found = await self._when(turn, answer, bare=bare, soonest=soonest, awake=awake)
+        found = await self._reader(turn).when(answer, bare=bare, soonest=soonest, awake=awake)
         if found.at is not None and known.days:
             return When(daily=found.at.time().replace(tzinfo=None), days=known.days)
         if found.at is not None and known.day is not None:
             return When(at=datetime.combine(known.day, found.at.time(), found.at.tzinfo))
         return found
 
-    # Reading. On a thread: a long sentence has many parts to be tried, and the first one loads a language.
-
-    async def _duration(self, turn: Turn, text: str) -> tuple[timedelta | None, str]:
-        found = await asyncio.to_thread(find_duration, text, turn.lang, self._now(turn))
-        if found[0] is None:  # "five more minutes"
-            more = {phrase[0] for phrase in self._phrases(turn)("more")}
-            fewer = " ".join(word for word in text.split() if word.casefold() not in more)
-            found = await asyncio.to_thread(find_duration, fewer, turn.lang, self._now(turn))
-        return found
-
-    def _has_length(self, turn: Turn, text: str) -> bool:
-        return find_duration(text, turn.lang, self._now(turn))[0] is not None
-
-    async def _when(
-        self, turn: Turn, text: str, *, bare: bool = False, soonest: bool = False, awake: bool = False
-    ) -> When:
-        return await asyncio.to_thread(self._read_when, turn, text, bare, soonest, awake)
-
-    def _read_when(self, turn: Turn, text: str, bare: bool, soonest: bool, awake: bool) -> When:
-        now = self._now(turn)
-        zone = now.tzinfo or UTC
-        by_halves = turn.home.clock == 12
-        return find_when(
-            text,
-            turn.lang,
-            now,
-            zone,
-            self._phrases(turn),
-            bare=bare,
-            soonest=soonest and by_halves,
-            awake=awake and by_halves,
-        )
-
     def _now(self, turn: Turn) -> datetime:
         return local_now(turn, self.host.clock.wall())
 
-    def _said(self, turn: Turn) -> str:
-        """What a reminder is about and when, in the user's own words; the words between the two belong to them."""
-        first, second = (
-            as_said(turn.slots.get("when", ""), turn.utterance),
-            as_said(turn.slots.get("rest", ""), turn.utterance),
-        )
-        between = turn.utterance.partition(first)[2].partition(second)[0] if first and second else ""
-        known = {word for phrase in self._phrases(turn)("connector") for word in phrase}
-        joins = {word.strip(",").casefold() for word in between.split()} <= known
-        return " ".join((first, between if joins else "", second)).strip()
-
-    def _name(self, turn: Turn) -> str:
-        """The name of a timer, if it was given one."""
-        name = self._bare(turn, as_said(turn.slots.get("name", ""), turn.utterance), "article")
-        return "" if name and self._has_length(turn, name) else name
-
-    def _bare(self, turn: Turn, text: str, name: str) -> str:
-        """`text` without the words of a vocabulary around it."""
-        rest = text.strip(" ,.!?").split()
-        drop = sorted(self._phrases(turn)(name), key=len, reverse=True)
-        trimmed = True
-        while trimmed and rest:
-            trimmed = False
-            folded = [word.casefold().strip(",") for word in rest]
-            for phrase in drop:
-                size = len(phrase)
-                if tuple(folded[:size]) == phrase:
-                    rest, trimmed = rest[size:], True
-                    break
-                if size == 1 and folded[0].startswith(f"{phrase[0]}'"):  # "d'appeler"
-                    rest, trimmed = [rest[0][len(phrase[0]) + 1 :], *rest[1:]], True
-                    break
-        return " ".join(rest).rstrip(",.!?")
-
-    def _phrases(self, turn: Turn) -> Callable[[str], frozenset[tuple[str, ...]]]:
-        def phrases(name: str) -> frozenset[tuple[str, ...]]:
-            try:
-                return self.locale.phrases(name, turn.lang)
-            except MissingResource:
-                return frozenset()
-
-        return phrases
+    def _reader(self, turn: Turn) -> TurnReader:
+        return TurnReader(turn, self.locale, self._now(turn))
 
 
 def _new_id(kind: ItemKind) -> str:
     return f"{kind}-{os.urandom(4).hex()}"
+
+
+def _local(one: ScheduledCall, now: datetime) -> datetime:
+    """When something is due that is due at all, where the user is."""
+    return (one.next or now).astimezone(now.tzinfo)
 
 
 def _capital(text: str) -> str:

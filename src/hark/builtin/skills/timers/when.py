@@ -40,8 +40,10 @@ class When(NamedTuple):
 
     at: datetime | None = None
     """A moment."""
-    is_relative: bool = False
-    """Whether it was said as a time from now: "in ten minutes"."""
+    after: timedelta | None = None
+    """How far from now it is, if that is how it was said: "in ten minutes"."""
+    dayless: bool = False
+    """Whether only a time of day was said: `at` is when clocks show it next."""
     day: date | None = None
     """A day without a time."""
     daily: time | None = None
@@ -90,12 +92,14 @@ def find_when(
             first = _awake(first, said, value("time"))
         # What moves with the clock was said as a time from now.
         moved = read("when", said, lang, now + _A_WHILE, zone)
-        return When(at=first, is_relative=moved == first + _A_WHILE, rest=left)
+        is_relative = moved == first + _A_WHILE
+        # Values are read from a whole second on.
+        return When(at=first, after=first - now.replace(microsecond=0) if is_relative else None, rest=left)
     if isinstance(first, time):
         moments = [first]
         if soonest and lang.startswith("en") and isinstance(later := value("when")(f"{said} pm"), time):
             moments.append(later)
-        return When(at=_next(moments, now, zone), rest=left)
+        return When(at=_next(moments, now, zone), dayless=True, rest=left)
     return When(day=first if isinstance(first, date) else None, rest=left)
 
 

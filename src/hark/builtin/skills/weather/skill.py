@@ -101,6 +101,11 @@ class WeatherSkill(Skill):
         """How windy it is."""
         self._answer(turn, "wind", self._wind)
 
+    @intent(file="humidity")
+    def humidity(self, turn: Turn) -> None:
+        """How humid it is."""
+        self._answer(turn, "humidity", self._humidity)
+
     @intent(file="sun")
     def sun(self, turn: Turn) -> None:
         """When the sun rises and sets."""
@@ -262,6 +267,9 @@ class WeatherSkill(Skill):
         speed = asked.forecast.now.wind if asked.is_now else _of(asked).wind
         said = self._said(turn, asked, capital=False)
         turn.say("wind", day=said, speed=spoken_speed(speed, turn.home, turn.lang))
+
+    def _humidity(self, turn: Turn, asked: _Asked) -> None:
+        turn.say("humidity", humidity=round(asked.forecast.now.humidity))
 
     def _sun(self, turn: Turn, asked: _Asked) -> None:
         weather, clock = _of(asked), turn.home.clock
