@@ -21,7 +21,7 @@ from hark.model import Clock
 if TYPE_CHECKING:
     from hark.bus.websocket import WebSocketCarrier
 
-PATIENCE: Final = 10.0
+PATIENCE: Final = 3.0
 """Seconds in which a bus has to answer."""
 _NATS: Final = ("nats://", "tls://")
 _ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - read, not listened at

@@ -58,12 +58,19 @@ class PortTaken(UserError):
 
 
 async def start_server(
-    bus: Bus, table: BusTable, state: Path, clock: Clock, *, reserved: Iterable[str] = (), lang: str = "en-US"
+    bus: Bus,
+    table: BusTable,
+    state: Path,
+    clock: Clock,
+    *,
+    reserved: Iterable[str] = (),
+    has_assistant: bool = False,
+    lang: str = "en-US",
 ) -> tuple[WebSocketServer, list[str]]:
     """A server for `bus` that listens, and its addresses. Raises `UserError`, which says what to do.
 
     The tokens are in the directory `state`, where also the one of Hark's own services is made. No client may register
-    skills whose ids are `reserved`.
+    skills whose ids are `reserved`. See `WebSocketServer` for `has_assistant`.
     """
     tokens, service = TokenFile(tokens_file(table.tokens, state)), ServiceToken(state)
     service.ensure()
@@ -73,7 +80,13 @@ async def start_server(
 
         translators = OvosBridge(bus, clock, lang).translator
     server = WebSocketServer(
-        bus, endpoints(table, tokens, service), limits(table), clock, reserved=reserved, translators=translators
+        bus,
+        endpoints(table, tokens, service),
+        limits(table),
+        clock,
+        reserved=reserved,
+        has_assistant=has_assistant,
+        translators=translators,
     )
     try:
         return server, await server.start()

@@ -74,7 +74,13 @@ class LocalServer:
             return
         try:
             self._server, urls = await bus_server.start_server(
-                runtime.bus, self._table, self._state, self._clock, reserved=runtime.ids(), lang=self._lang
+                runtime.bus,
+                self._table,
+                self._state,
+                self._clock,
+                reserved=runtime.ids(),
+                has_assistant=True,
+                lang=self._lang,
             )
         except UserError as trouble:
             if isinstance(trouble, bus_server.PortTaken):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -111,6 +112,15 @@ def quoted(word: str) -> str:
         raise UserError(f"{word!r} cannot be part of a unit file")
     escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{escaped}"' if any(character in " \t'\";" for character in word) or not word else escaped
+
+
+def closed_folder(path: Path, uid: int) -> Path | None:
+    """The first folder on the way to `path` that a user may not enter."""
+    for folder in reversed(path.absolute().parents):
+        status = folder.stat()
+        if status.st_uid != uid and not status.st_mode & stat.S_IXOTH:
+            return folder
+    return None
 
 
 def hark_command() -> tuple[str, ...]:

@@ -20,6 +20,7 @@ import msgspec
 from hark import hints
 from hark.errors import UserError
 from hark.model import Clock
+from hark.model.files import read_file
 
 log = logging.getLogger("hark.app")
 
@@ -163,7 +164,7 @@ class TokenFile:
         try:
             if self.path.stat().st_mode & _OTHERS:
                 raise TokenError(f"other users can read {self.path}; run: chmod 600 {self.path}")
-            return msgspec.json.decode(self.path.read_bytes(), type=_Document).tokens
+            return msgspec.json.decode(read_file(self.path), type=_Document).tokens
         except OSError as error:
             raise TokenError(f"{self.path} cannot be read: {error.strerror}") from None
         except (msgspec.DecodeError, UnicodeError) as error:
@@ -227,7 +228,7 @@ class ServiceToken:
         try:
             if self.path.stat().st_mode & _OTHERS:
                 raise TokenError(f"{self.path} is open to others; remove it, and start again")
-            token = self.path.read_text().strip()
+            token = read_file(self.path).decode().strip()
         except OSError as error:
             raise TokenError(f"{self.path} cannot be read: {error.strerror}") from None
         except UnicodeError:

@@ -6,6 +6,7 @@ import argparse
 from typing import Final
 
 from hark.cli.common import OK, check_applies
+from hark.cli.options import add_settings_file, add_state
 
 ABOUT: Final = """\
 Runs a websocket bus, to which OVOS clients connect as they do to ovos-messagebus, and Hark's services as well. It
@@ -52,8 +53,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     pipe.add_argument(
         "--timeout", type=_seconds, default=30.0, metavar="SECONDS", help="seconds to wait for it; default: 30"
     )
-    for option in ("--settings", "--state"):
-        pipe.add_argument(option, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    add_settings_file(command)
+    add_state(command)
 
 
 def bus(options: argparse.Namespace) -> int:

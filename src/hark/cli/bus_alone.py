@@ -8,19 +8,17 @@ from pathlib import Path
 
 import msgspec
 
-from hark.app.settings import read_settings
 from hark.app.settings.tables import BusTable
 from hark.app.signals import on_stop_signal
 from hark.bus import LocalBus
-from hark.cli.common import settings_path, state_path
+from hark.cli.common import load_settings, state_path
 from hark.errors import UserError
 from hark.model import SystemClock
 
 
 def run_bus(options: argparse.Namespace) -> None:
     """Run the server until the process is told to stop."""
-    path, named = settings_path(options)
-    settings = read_settings(path, named=named)
+    settings = load_settings(options)
     table = settings.bus
     changes = {name: getattr(options, name) for name in ("host", "port") if getattr(options, name) is not None}
     table = msgspec.structs.replace(table, **changes)

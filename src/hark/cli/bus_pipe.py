@@ -12,9 +12,8 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from hark.app.bus_address import BusAddress
-from hark.app.settings import read_settings
 from hark.bus import RemoteBus
-from hark.cli.common import FAILED, OK, USER_ERROR, print_note, settings_path
+from hark.cli.common import FAILED, OK, USER_ERROR, load_settings, print_note
 from hark.cli.terminal import DescriptorReader, LineReader
 from hark.errors import UserError
 from hark.model import MalformedMessage, Message, SystemClock, decode, encode_for_clients
@@ -27,8 +26,7 @@ _REACH: Final = 3.0
 
 def run_pipe(options: argparse.Namespace) -> int:
     """Pass Messages on until the input ends; the exit status."""
-    path, named = settings_path(options)
-    address = BusAddress.of(read_settings(path, named=named), options.bus)
+    address = BusAddress.of(load_settings(options), options.bus)
     with closing(_Input(options.file)) as lines:
         return asyncio.run(_Pipe(options).run(address, lines))
 

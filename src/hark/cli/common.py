@@ -8,12 +8,15 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hark.app.paths import settings_file, state_directory
 from hark.app.text import lines_of
 from hark.cli.options import LANGUAGES
 from hark.errors import UserError
+
+if TYPE_CHECKING:
+    from hark.app.settings import Settings
 
 OK: Final = 0
 FAILED: Final = 1
@@ -34,6 +37,16 @@ def settings_path(options: argparse.Namespace) -> tuple[Path, bool]:
     return settings_file(os.environ), False
 
 
+def load_settings(options: argparse.Namespace) -> Settings:
+    """The settings, in the language of --lang where the command has it; raises `UserError`."""
+    from hark.app.settings import read_settings  # only here: a command that asks a running assistant needs none
+
+    path, named = settings_path(options)
+    settings = read_settings(path, named=named)
+    lang = getattr(options, "lang", None)
+    return settings if lang is None else settings.speaking(lang)
+
+
 def check_applies(options: argparse.Namespace, command: str, *names: str) -> None:
     """Raise `UserError` where one of these options is given, which are for another `command`."""
     for name in names:
@@ -45,6 +58,14 @@ def print_note(text: str) -> None:
     """Print a message for the user on standard error, each line marked as Hark's."""
     for line in lines_of(text).splitlines():
         print(f"hark: {line}", file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """Print a value for programs; bytes are JSON already."""
+    import msgspec  # only here: `hark --help` needs none
+
+    encoded = value if isinstance(value, bytes) else msgspec.json.encode(value)
+    print(msgspec.json.format(encoded).decode())
 
 
 def note_language(lang: str) -> None:

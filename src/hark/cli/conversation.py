@@ -16,6 +16,8 @@ log = logging.getLogger("hark.app")
 
 _PATIENCE: Final = 5.0
 """Seconds that the prompt waits for an answer; after that the user can go on."""
+_LEAVING: Final = ("exit", "quit")
+"""What users type to leave; skills may know the words, so they are said all the same."""
 
 
 class TerminalConversation:
@@ -64,6 +66,8 @@ class TerminalConversation:
                         await asyncio.wait({turn})
                 except TimeoutError:
                     self._screen.show("This takes a while. You can go on meanwhile.")
+                if patience is not None and line.strip().lower() in _LEAVING:
+                    self._screen.show("(Ctrl-D leaves the conversation.)")
 
     async def _turn(self, text: str) -> None:
         try:

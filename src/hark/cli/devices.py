@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from typing import Final
 
 from hark.app.text import one_line
 from hark.app.voice.engines import ChosenEngine, EngineFactory
-from hark.cli.common import FAILED, OK
+from hark.cli.common import FAILED, OK, load_settings, print_json
 from hark.cli.options import add_format, add_lang, add_settings
-from hark.cli.startup import load_settings
 from hark.hosting import Loaded, Refusal, Runner
 from hark.model import SystemClock
 from hark.plugins.engines import EngineKind, Microphone, Player
@@ -39,7 +37,7 @@ def devices(options: argparse.Namespace) -> int:
     if options.format == "json":
         texts = {what: [line for line, is_device in lines if is_device] for what, lines in found.items()}
         problems = dict.fromkeys(line for lines in found.values() for line, is_device in lines if not is_device)
-        print(json.dumps({**texts, "problems": [*problems]}, ensure_ascii=False, indent=1))
+        print_json({**texts, "problems": [*problems]})
     else:
         for what, lines in found.items():
             print(f"{what}:")

@@ -16,7 +16,7 @@ from hark.app.diagnostics.report import DoctorReport
 from hark.app.port_holder import remedy_for_taken
 from hark.app.state.session_file import session_advice
 from hark.app.text import lines_of
-from hark.cli.common import FAILED, OK, print_note, settings_path, state_path
+from hark.cli.common import FAILED, OK, load_settings, print_json, print_note, settings_path, state_path
 from hark.cli.options import add_bus, add_format, add_settings, add_state
 from hark.errors import UserError
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from hark.app.settings.tables import BusTable
 
 ABOUT: Final = """\
-Reports what is loaded, in which order it would run and why, what is not loaded and why (with file, line and remedy),
-and which settings have no effect. Asks the running assistant, which is found as by hark say; if none runs, starts one
-to examine. The exit status is 1 when something needs attention.
+Reports which plugins are loaded and in which order they run; which are not loaded, with reason, file, line and remedy;
+and which settings have no effect. Asks the running assistant, which is found in the same way as by hark say. If none
+runs, one is started to be examined. The exit status is 1 when something needs attention.
 
 examples:
   hark doctor
@@ -52,7 +52,7 @@ def doctor(options: argparse.Namespace) -> int:
     if options.bus is None:
         report = msgspec.structs.replace(report, advice=[*report.advice, *session_advice(state_path(options))])
     if options.format == "json":
-        print(msgspec.json.format(msgspec.json.encode(report)).decode())
+        print_json(report)
     else:
         print(lines_of(render(report, overlaps=options.overlaps)))
     return OK if report.healthy else FAILED
@@ -102,21 +102,14 @@ def _taken_port(table: BusTable) -> list[str]:
 def _alone(options: argparse.Namespace) -> DoctorReport:
     # Only now: asking a running assistant takes a fraction of the time of starting one.
     from hark.app.diagnostics.examine import examine
-    from hark.app.local_assistant import LocalAssistant
-    from hark.app.plugin_set import plugin_files, plugins, wanted_by
-    from hark.app.settings import read_settings
-    from hark.cli.startup import mute_refusal_log
-    from hark.model import SystemClock
+    from hark.cli.startup import make_assistant, mute_refusal_log
 
-    path, named = settings_path(options)
-    settings = read_settings(path, named=named)
+    settings = load_settings(options)
 
     async def look() -> DoctorReport:
-        loaded = plugins(installed=options.plugins, files=plugin_files(settings, path), wanted=wanted_by(settings))
-        assistant = LocalAssistant(settings, loaded, SystemClock(), lambda _text: None)
         mute_refusal_log()
-        async with assistant:
-            report = await examine(assistant.runtime, str(path))
+        async with make_assistant(options, settings, None) as assistant:
+            report = await examine(assistant.runtime, str(settings_path(options)[0]))
             report = msgspec.structs.replace(report, advice=[*report.advice, *_taken_port(settings.bus)])
         if not options.voice:
             return report

@@ -15,8 +15,8 @@ from hark.app.diagnostics.report import DoctorReport
 from hark.app.processes.claims import Members
 from hark.app.processes.connection import connect
 from hark.app.processes.remote_view import REACH, RemoteView
-from hark.app.settings import Settings, read_settings
-from hark.cli.common import USER_ERROR, print_note, settings_path, state_path
+from hark.app.settings import Settings
+from hark.cli.common import USER_ERROR, load_settings, print_note, settings_path, state_path
 from hark.cli.say import print_ending, words_of
 from hark.cli.terminal import Screen
 from hark.errors import UserError
@@ -95,11 +95,10 @@ class RemoteAssistant:
 
 def elsewhere(options: argparse.Namespace) -> RemoteAssistant | None:
     """The assistant on the bus that --bus names, else the one at `servers` in [nats] or `url` in [bus]."""
-    path, named = settings_path(options)
-    settings = read_settings(path, named=named)
+    settings = load_settings(options)
     address = BusAddress.of(settings, options.bus, state_path(options))
     is_named = options.bus is not None or address.is_nats or settings.bus.url is not None
-    return RemoteAssistant(address, settings, str(path)) if is_named else None
+    return RemoteAssistant(address, settings, str(settings_path(options)[0])) if is_named else None
 
 
 async def _check_present(members: Members) -> None:

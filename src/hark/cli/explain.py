@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-from collections.abc import Iterator
 from typing import Final
 
-from hark.cli.common import FAILED, OK, settings_path
+from hark.cli.common import FAILED, OK, load_settings, print_json
 from hark.cli.options import add_format, add_settings
 
 ABOUT: Final = """\
-Compares a sentence with the registered sentences of all skills and says what came of it: the intent that gets it, or
-why none does; what is known about each word; and the nearest intents, with their scores, the words they explain and
-those they leave over. Nothing is carried out. It starts an assistant of its own with the same settings, so it
-knows no intents that other programs registered with a running one; hark why explains a turn of that one.
+Compares a sentence with the sentences of all skills and prints the intent that would get it, or why none would; in how
+many intents each word occurs; and the nearest intents, with their scores, the words they have and those they do not.
+What people put around a request is left out first, as in a turn. Nothing is carried out. An assistant is started for it
+with the same settings: intents that other programs registered with a running one are not among them. For a turn of the
+running one there is hark why.
 
 examples:
   hark explain "turn the light off"
@@ -31,35 +30,38 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def explain(options: argparse.Namespace) -> int:
-    from hark.app.local_assistant import LocalAssistant
-    from hark.app.plugin_set import plugin_files, plugins, wanted_by
-    from hark.app.settings import read_settings
-    from hark.builtin import TemplateMatcher
-    from hark.cli.startup import mute_refusal_log
-    from hark.model import Session, SystemClock
+    from hark.builtin import Normalize, TemplateMatcher
+    from hark.cli.startup import make_assistant, mute_refusal_log
+    from hark.model import Frozen, Session
+    from hark.plugins import Ctx, Match
 
     sentence = " ".join(options.sentence)
-    path, named = settings_path(options)
-    settings = read_settings(path, named=named)
-    if options.lang is not None:
-        settings = settings.speaking(options.lang)  # else its sentences are not loaded
+    settings = load_settings(options)
     lang = settings.understanding().lang
 
     async def look() -> list[str]:
-        loaded = plugins(installed=options.plugins, files=plugin_files(settings, path), wanted=wanted_by(settings))
-        assistant = LocalAssistant(settings, loaded, SystemClock(), lambda _text: None)
         mute_refusal_log()
-        async with assistant:
+        async with make_assistant(options, settings, None) as assistant:
             matchers = [entry.plugin for entry in assistant.runtime.pipeline]
             session = Session("default", lang=lang)
-            found: Iterator[list[str]] = (
-                matcher.explain(sentence, lang, session) for matcher in matchers if isinstance(matcher, TemplateMatcher)
-            )
-            return [line for lines in found for line in lines]
+            transformers = [entry.plugin for chain in assistant.runtime.transformers.values() for entry in chain]
+            said = [sentence]
+            for plugin in transformers:
+                if isinstance(plugin, Normalize):
+                    said = plugin.transform(said, Ctx(Frozen(), session, lang, True))
+            lines: list[str] = []
+            for matcher in matchers:
+                if isinstance(matcher, TemplateMatcher):
+                    found = matcher.match(said, lang, session)
+                    taken = found.utterance if isinstance(found, Match) else said[0]
+                    if taken != sentence:
+                        lines.append(f"taken as: {taken}")
+                    lines += matcher.explain(taken, lang, session)
+            return lines
 
     lines = asyncio.run(look())
     if options.format == "json":
-        print(json.dumps({"sentence": sentence, "lang": lang, "lines": lines}, ensure_ascii=False, indent=1))
+        print_json({"sentence": sentence, "lang": lang, "lines": lines})
         return OK if lines else FAILED
     print("\n".join(lines) if lines else "the pipeline has no matcher of sentences")
     return OK if lines else FAILED

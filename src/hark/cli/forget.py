@@ -5,24 +5,24 @@ from __future__ import annotations
 import argparse
 import re
 import time
-from contextlib import closing
 from datetime import datetime
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
-from hark.app.control.client import NoAnswer, connect
-from hark.app.control.protocol import Forget, Forgotten, RequestRefused
-from hark.app.state.directory import Locked, StateError
+from hark.app.control.protocol import Forget, Forgotten
 from hark.app.text import counted
-from hark.cli.common import OK, print_note, state_path
+from hark.cli.common import OK, print_note
+from hark.cli.device_state import ask_running, with_stored_state
 from hark.cli.options import add_state
-from hark.errors import UserError
-from hark.model import SystemClock
+
+if TYPE_CHECKING:
+    from hark.app.state.store import State
 
 ABOUT: Final = """\
-Deletes what is kept of what people said: the traces of turns, in memory and on disk, and the session of the device,
-which holds what skills remember of the conversation. With --before or --session, only the traces of these turns; the
-session of the device is emptied with "--session default". Asks the running assistant, which is found by the state
-directory; if none runs, deletes the files there. What skills store as their own, such as a shopping list, stays.
+Deletes what Hark keeps of what people said: the traces of turns, in memory and on disk, and the session of the device,
+which holds what skills remember of the conversation. With --before or --session it deletes the traces of those turns
+only; "--session default" empties the session of the device as well. Asks the running assistant, which is found by the
+state directory. If none runs, deletes the files there. What skills store themselves stays: a shopping list, timers.
 
 examples:
   hark forget                            everything
@@ -44,44 +44,17 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def forget(options: argparse.Namespace) -> int:
     what = Forget(options.session, options.before)
-    number = _of_the_running(options, what)
-    if number is None:
-        number = _stored(options, what)
+    answer = ask_running(options, what)
+    number = answer.turns if isinstance(answer, Forgotten) else with_stored_state(options, partial(_forget, what), 0)
     session = " and the session of the device" if what.empties_session else ""
     print_note(f"forgot {counted(number, 'turn')}{session}")
     return OK
 
 
-def _of_the_running(options: argparse.Namespace, what: Forget) -> int | None:
-    connection = connect(state_path(options))
-    if connection is None:
-        return None
-    with connection:
-        try:
-            [answer] = connection.ask(what)
-        except NoAnswer as silent:
-            raise UserError(
-                f"the running assistant does not answer ({silent}); nothing is known to be deleted"
-            ) from None
-    if isinstance(answer, RequestRefused):
-        raise UserError(answer.reason)
-    return answer.turns if isinstance(answer, Forgotten) else None
-
-
-def _stored(options: argparse.Namespace, what: Forget) -> int:
-    directory = state_path(options)
-    if not directory.is_dir():
-        return 0
-    # Only now: asking a running assistant takes a fraction of the time.
-    from hark.app.state.store import State
+def _forget(what: Forget, state: State) -> int:
     from hark.app.stored_data import forget_stored
 
-    try:
-        state = State(directory, SystemClock(), traces=False)
-    except Locked as held:
-        raise StateError(f"{held}, and does not answer; stop it, then try again") from None
-    with closing(state):
-        return forget_stored(what, state)
+    return forget_stored(what, state)
 
 
 def _moment(text: str) -> float:

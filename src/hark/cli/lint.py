@@ -35,5 +35,5 @@ def lint(options: argparse.Namespace) -> int:
     if options.format == "json":
         print(as_json(report))
     else:
-        print(as_text(report, colours=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+        print(as_text(report, colours=sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
     return FAILED if report.fails(options.strict) else OK

@@ -15,12 +15,13 @@ from hark.app.text import lines_of, one_line, remark, why_command
 from hark.app.voice.engines import ChosenEngine, EngineFactory, VoiceConfig
 from hark.app.voice.follower import VoiceFollower
 from hark.app.voice.sound_files import CollectingPlayer, RecordedMicrophone, progress, save
-from hark.cli.common import FAILED, OK, print_note, settings_path
+from hark.cli.common import FAILED, OK, load_settings, print_note, settings_path
 from hark.cli.options import add_lang, add_settings, add_state
-from hark.cli.startup import load_settings, make_assistant, mute_refusal_log, open_state, report_problems
+from hark.cli.startup import make_assistant, mute_refusal_log, open_state, report_problems
 from hark.cli.terminal import Screen
 from hark.errors import UserError
 from hark.model import Audio
+from hark.model.files import read_file
 from hark.model.wav import MalformedWav, read_wav
 from hark.plugins.engines import EngineKind
 from hark.trace import render
@@ -35,6 +36,8 @@ examples:
   hark listen question.wav --to answer.wav --why
   arecord -f S16_LE -r 16000 -d 4 -t wav | hark listen - --to answer.wav
 """
+_LARGEST: Final = 2**30
+"""Bytes of a recording: an hour of the finest kind."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -83,12 +86,14 @@ async def _answer(options: argparse.Namespace, settings: Settings, state: State 
     async with make_assistant(options, settings, state, screen.show, aloud) as assistant:
         runtime = assistant.runtime
         report_problems(runtime, settings_path(options)[0])
-        following = VoiceFollower(runtime.bus, remarks=makes_remarks(runtime))
+        following = VoiceFollower(
+            runtime.bus,
+            remarks=makes_remarks(runtime),
+            on_heard=lambda text: print_note(f'heard "{one_line(text)}"'),
+        )
         recorded.go.set()
         await runtime.listener.finished()
         await following.quiet()
-        for text in following.heard:
-            print_note(f'heard "{one_line(text)}"')
         if not options.text:
             _keep(kept, options)
         if options.why:
@@ -126,9 +131,11 @@ def _keep(kept: CollectingPlayer, options: argparse.Namespace) -> None:
 
 def _recording(name: str) -> Audio:
     try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        data = sys.stdin.buffer.read() if name == "-" else read_file(Path(name), _LARGEST)
     except OSError as error:
         raise UserError(f"{name} cannot be read: {error.strerror}") from None
+    if not data:
+        raise UserError(f"{name} is empty")
     try:
         return read_wav(data)
     except MalformedWav as error:

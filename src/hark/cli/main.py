@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import io
 import logging
 import os
 import sys
@@ -23,9 +24,9 @@ _INTERRUPTED: Final = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status: 0 done, 1 not answered or failed, 2 something to correct first."""
-    _open_missing_streams()
+    _prepare_streams()
     try:
-        status = _run(sys.argv[1:] if arguments is None else arguments, own_process=arguments is None)
+        status = _run(_typed() if arguments is None else arguments, own_process=arguments is None)
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_output()  # the program that reads the output has read enough
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
     except (UserError, OSError) as error:
         log.debug("the command failed", exc_info=error)
-        print_note(str(error))
+        print_note(str(error) if isinstance(error, UserError) else _reason(error))
         _discard_output()
         return USER_ERROR
     return status
@@ -54,6 +55,21 @@ def _run(arguments: Sequence[str], *, own_process: bool) -> int:
     return command(options)
 
 
+def _typed() -> list[str]:
+    """The arguments of this process: as UTF-8 where they are that, whatever the locale says."""
+    arguments = sys.argv[1:]
+    try:
+        return [os.fsencode(argument).decode() for argument in arguments]
+    except UnicodeError:  # the name of an old file, perhaps
+        return arguments
+
+
+def _reason(error: OSError) -> str:
+    if error.strerror is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+
+
 def _discard_output() -> None:
     """Point standard output elsewhere if it cannot be written to: Python would report that again at exit."""
     try:
@@ -71,9 +87,12 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
     return command
 
 
-def _open_missing_streams() -> None:
-    """Give a process that was started without standard streams empty ones."""
+def _prepare_streams() -> None:
+    """Give a process that was started without standard streams empty ones; what they cannot show becomes "?"."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)
             setattr(sys, name, open(nowhere, mode, closefd=False))  # noqa: SIM115 - stays open
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(errors="replace")  # a locale without a letter costs that letter, not the answer

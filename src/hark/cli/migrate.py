@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hark import hints
 from hark.app.text import counted
-from hark.cli.common import OK, print_note, settings_path
+from hark.cli.common import OK, print_json, print_note, settings_path
 from hark.cli.options import add_format, add_settings_file
 from hark.errors import UserError
+
+if TYPE_CHECKING:
+    from hark.app.migration import Migration
 
 ABOUT: Final = """\
 Reads a mycroft.conf and the packages that are installed with a Python, and says of each skill and plugin whether Hark
 has something of its own for it (native), runs it as it is (bridge), or does not support it. With --write it puts the
 settings that follow from it into the settings file of Hark: language, place, units, transformers in the order of
-mycroft.conf, pipeline, engines and wake words. What the file has already stays, but for these keys.
+mycroft.conf, pipeline, engines and wake words. Other keys of that file stay as they are.
 
 examples:
   hark migrate ovos
@@ -37,8 +40,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def migrate(options: argparse.Namespace) -> int:
-    import msgspec
-
     from hark.app import migration
     from hark.app.settings.edit import with_values
     from hark.bridges.opm.mycroft_conf import MalformedConfig, read
@@ -52,13 +53,16 @@ def migrate(options: argparse.Namespace) -> int:
     path = None if options.python is None else migration.import_path(Path(options.python).expanduser())
     found = migration.migrate(conf, path, keep_plugins=options.keep_plugins)
     if options.format == "json":
-        print(msgspec.json.format(msgspec.json.encode(found.findings)).decode())
+        print_json(found.findings)
     else:
         _show(found)
     if options.write is None:
         return OK
     file = Path(options.write) if options.write else settings_path(options)[0]
-    old = file.read_text(encoding="utf-8") if file.exists() else ""
+    try:
+        old = file.read_text(encoding="utf-8") if file.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{file} cannot be read: {error}") from None
     text = with_values(old, found.settings)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
@@ -67,11 +71,10 @@ def migrate(options: argparse.Namespace) -> int:
     return OK
 
 
-def _show(found: object) -> None:
-    from hark.app.migration import Migration, needed_package
+def _show(found: Migration) -> None:
+    from hark.app.migration import needed_package
     from hark.app.settings.document import key_text, written
 
-    assert isinstance(found, Migration)  # noqa: S101 - imported late
     print(f"Configuration: {', '.join(found.sources) or 'none found'}")
     for outcome, title in (("native", "Hark has its own"), ("bridge", "Runs as it is"),
                            ("not supported", "Not supported")):  # fmt: skip
@@ -86,3 +89,9 @@ def _show(found: object) -> None:
         print("\nSettings (--write puts them into the settings file):")
         for path, value in found.settings.items():
             print(f"  [{'.'.join(map(key_text, path[:-1]))}] {key_text(path[-1])} = {written(value)}")
+    if found.ignored:
+        print("\nLeft out of the configuration:")
+        for name, why in found.ignored.items():
+            print(f"  {name}: {why}")
+    if found.unread:
+        print(f"\nNot read: {', '.join(found.unread)}")

@@ -25,6 +25,12 @@ class DescriptionFormatter(argparse.HelpFormatter):
         blocks = text.strip("\n").split("\n\n")
         return "\n\n".join(_fitted(block, width) if "\n " in block else fill(block, width, indent) for block in blocks)
 
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        if isinstance(action, argparse._SubParsersAction):  # argparse forgets that their names are indented once more
+            longest = max(map(len, action.choices), default=0)
+            self._action_max_length = max(self._action_max_length, longest + 2 * self._indent_increment)
+
     def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
         shown = super()._format_args(action, default_metavar)
         return (

@@ -7,22 +7,22 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any, Final, NoReturn
 
-from hark.cli.options import LANGUAGES, DescriptionFormatter, add_settings_file, add_state, add_verbosity
+from hark.cli.options import LANGUAGES, DescriptionFormatter, add_verbosity
 
 _EXAMPLES: Final = """\
 examples:
-  hark run                               talk to the assistant in this terminal
+  hark run                               talk to it in this terminal
   printf 'what time is it\\n' | hark run  answer each line, then exit
   hark say what time is it               one question, one answer
   hark say "what time is it" --why       ... and every step on the way to it
   hark listen question.wav               answer a recording by voice
   hark why                               explain the last turn, from any shell
-  hark doctor                            what is loaded, in which order, and what is not and why
+  hark doctor                            what is loaded, what is not, and why
   hark new skill kitchen-timer           start a plugin package
-  hark lint my-skill                     what is wrong with its sentences, and how to fix it
+  hark lint my-skill                     what is wrong with its sentences
   hark test shopping.talk                play a written conversation
-  hark bus                               only the bus, for several processes and for clients of OVOS
-  hark setup                             language, place, units, the assistant's name
+  hark bus                               only the bus, for other programs
+  hark setup                             language, place, units and name
   hark settings > hark.toml              a settings file with every key
 """
 COMMANDS: Final = {
@@ -53,6 +53,9 @@ COMMANDS: Final = {
     "help": "show the help of a command",
 }
 """Each command with a line for `hark --help`, in the order of that page; the rest is in its module."""
+_MISSING: Final = "the following arguments are required: "
+_ANYWHERE: Final = ("--settings", "--state")
+"""Options that people put behind the action as well, which is last: `hark token list --state DIR`."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -63,8 +66,9 @@ class _Parser(argparse.ArgumentParser):
             return
         known = [str(choice) for choice in action.choices]
         near = _suggested(str(value), known) or f"; there are: {', '.join(known)}"
-        what = "a command" if isinstance(action, argparse._SubParsersAction) else "a possible value"
-        raise argparse.ArgumentError(action, f"{str(value)!r} is not {what}{near}")
+        if isinstance(action, argparse._SubParsersAction):
+            raise argparse.ArgumentError(None, f"{str(value)!r} is not a command{near}")
+        raise argparse.ArgumentError(action, f"{str(value)!r} is not a possible value{near}")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         self._check_options_before_the_command(args)
@@ -96,8 +100,13 @@ class _Parser(argparse.ArgumentParser):
         return [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
 
     def error(self, message: str) -> NoReturn:
-        if message.endswith("argument --lang: expected one argument"):
-            message += f", such as {', '.join(LANGUAGES)}"
+        missing = message.removeprefix(_MISSING).split(", ") if message.startswith(_MISSING) else []
+        for action in self._actions:
+            choices = ", ".join(LANGUAGES if action.dest == "lang" else map(str, action.choices or ()))
+            if choices and str(action.metavar) in missing:
+                message += f"; {action.metavar} is one of: {choices}"
+            elif choices and message == f"argument {'/'.join(action.option_strings)}: expected one argument":
+                message += f", such as {choices}"
         super().error(message)
 
 
@@ -136,9 +145,9 @@ class _CommandParser(_Parser):
             add_verbosity(self)
             for parser in _below(self):
                 add_verbosity(parser, shown=False)
-            if self._module == "bus":
-                add_settings_file(self)
-                add_state(self)
+                for option in _ANYWHERE:
+                    if option in self._option_string_actions and option not in parser._option_string_actions:
+                        parser.add_argument(option, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
             self._module = ""
 
 

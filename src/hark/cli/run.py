@@ -12,7 +12,7 @@ from hark.errors import UserError
 ABOUT: Final = """\
 Runs an assistant that you can talk to. In a terminal it is a conversation that Ctrl-D ends. When standard input is
 not a terminal, each line is an utterance; it is answered before the next one is read, and the assistant exits after
-the last. Answers go to standard output, a line each, everything else to standard error.
+the last. Answers go to standard output, one line each; everything else goes to standard error.
 
 examples:
   hark run
@@ -75,7 +75,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     _check_options(options)
     # Imported where they are needed: help needs none of them, and one process not what several need.
-    from hark.cli.startup import load_settings
+    from hark.cli.common import load_settings
 
     if options.dev:
         logging.getLogger("hark.hosting.pace").setLevel(logging.INFO)

@@ -21,9 +21,9 @@ from hark.app.signals import on_stop_signal
 from hark.app.state.directory import Locked, StateError
 from hark.app.state.store import State
 from hark.app.text import counted
-from hark.cli.common import OK, print_note, settings_path, state_path
+from hark.cli.common import OK, load_settings, print_note, settings_path, state_path
 from hark.cli.conversation import TerminalConversation
-from hark.cli.startup import load_settings, mute_handler_log, mute_refusal_log, report_problems
+from hark.cli.startup import mute_handler_log, mute_refusal_log, report_problems
 from hark.cli.terminal import DescriptorReader, LineReader, Screen, Terminal, wrapped
 from hark.hosting import Refusal
 from hark.model import Clock, SystemClock

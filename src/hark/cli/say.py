@@ -15,12 +15,14 @@ from hark.cli.options import add_bus, add_lang, add_settings, add_state
 from hark.errors import UserError
 
 ABOUT: Final = """\
-Says something to the running assistant in the session of the device, as if it were said there: a timer rings there,
-and a voice assistant answers aloud as well. With --session it is a conversation apart. If no assistant runs, one is
-started for this turn and continues the session of the device. The running assistant is found by the state directory;
-where no process holds that and the settings name NATS servers or the url of a bus, it is asked there. With --bus,
-only the assistant on that bus is asked, in a session of its own. The exit status is 0 when the utterance was
-answered, 1 when it was not, 2 when something has to be corrected first.
+Says something to the running assistant, as if a user said it to the device: it belongs to the same conversation, and a
+voice assistant answers aloud as well. With --session it belongs to a conversation of its own. If no assistant runs, one
+is started for this turn and continues the conversation of the device.
+
+The running assistant is found by the state directory. If no process uses that one and the settings name NATS servers or
+the url of a bus, the assistant there is asked. With --bus, only the assistant on that bus is asked. Over a bus it is a
+conversation of its own. The exit status is 0 when the utterance was answered, 1 when it was not, 2 when something has
+to be corrected first.
 
 examples:
   hark say what time is it
@@ -79,7 +81,7 @@ def words_of(options: argparse.Namespace) -> tuple[str, dict[str, object] | None
     if options.intent is None:
         if options.slot:
             raise UserError("--slot fills a slot of the intent that --intent names")
-        if not text:
+        if not text.strip():
             raise UserError(f"there is nothing to say: {hints.hark('say TEXT')}, or with --intent SKILL:INTENT")
         return text, None
     skill_id, _, intent_name = options.intent.partition(":")

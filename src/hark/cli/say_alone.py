@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from hark import hints
 from hark.app.settings import Settings
 from hark.app.state.store import State
-from hark.cli.common import USER_ERROR, print_note, settings_path
+from hark.cli.common import USER_ERROR, load_settings, print_note, settings_path
 from hark.cli.say import print_ending, words_of
 from hark.cli.startup import (
-    load_settings,
     make_assistant,
     mute_handler_log,
     mute_refusal_log,

@@ -7,13 +7,11 @@ import pwd
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from hark import hints
 from hark.app.service_names import ALL_SERVICES
 from hark.app.state.directory import make_directory
-from hark.app.systemd import Systemd, UnitOptions, unit_text
-from hark.cli.common import FAILED, OK, print_note, settings_path, state_path
+from hark.app.systemd import Systemd, UnitOptions, closed_folder, unit_text
+from hark.cli.common import FAILED, OK, print_json, print_note, settings_path, state_path
 from hark.cli.options import add_format, add_settings_file, add_state
 from hark.errors import UserError
 
@@ -31,6 +29,10 @@ examples:
   sudo hark service install --system --state /var/lib/hark
 """
 _SYSTEM_STATE: Final = "/var/lib/hark"
+_FOR_ALL_USERS: Final = """\
+install one for all users, in the clone:
+  sudo python3 -m venv /opt/hark && sudo /opt/hark/bin/pip install '.[websocket]'
+  sudo /opt/hark/bin/hark service install --system"""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -71,7 +73,7 @@ def service(options: argparse.Namespace) -> int:
         return OK
     unit = _unit(options)
     if options.system:
-        _check_user()
+        _check_user(Path(unit.arguments[0]))
     else:
         make_directory(unit.state)
     path = systemd.install(unit.name, unit_text(unit), start=options.start)
@@ -94,18 +96,21 @@ def _unit(options: argparse.Namespace) -> UnitOptions:
     )
 
 
-def _check_user() -> None:
+def _check_user(program: Path) -> None:
     try:
-        pwd.getpwnam("hark")
+        user = pwd.getpwnam("hark")
     except KeyError:
         raise UserError('there is no user "hark"; make one with: useradd --system --groups audio hark') from None
+    closed = closed_folder(program, user.pw_uid)
+    if closed is not None:
+        raise UserError(f'the user "hark" may not enter {closed}, where this Hark is; {_FOR_ALL_USERS}')
 
 
 def _status(systemd: Systemd, form: str) -> int:
     names = systemd.installed()
     if form == "json":
         states = {name: systemd.state(name) for name in names}
-        print(msgspec.json.format(msgspec.json.encode(states)).decode())
+        print_json(states)
         return OK if states and all(state == "active" for state in states.values()) else FAILED
     if not names:
         print(f"no unit of Hark is installed in {systemd.folder}; install one with: {hints.hark('service install')}")

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import closing
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
-from hark.app.control.client import NoAnswer, connect
-from hark.app.control.protocol import DeviceSession, RequestRefused, SessionShown
-from hark.app.state.directory import Locked, StateError
-from hark.cli.common import OK, state_path
+from hark.app.control.protocol import DeviceSession, SessionShown
+from hark.cli.common import OK, print_json, print_note
+from hark.cli.device_state import ask_running, with_stored_state
 from hark.cli.options import add_state
-from hark.errors import UserError
-from hark.model import Session, SystemClock
+from hark.model import Session
+
+if TYPE_CHECKING:
+    from hark.app.state.store import State
 
 ABOUT: Final = """\
-Shows what is kept of the session of the device, or forgets it. Asks the running assistant, which is found by the state
-directory; if none runs, reads and writes the session stored there.
+Shows what the device remembers of its conversation: the language, the last skills, the context of follow-up questions.
+Or empties it. Asks the running assistant, which is found by the state directory. If none runs, reads and writes the
+session that is stored there.
 
 examples:
   hark session show
@@ -32,46 +32,24 @@ def add_options(command: argparse.ArgumentParser) -> None:
     show = actions.add_parser("show", help="print it as JSON")
     show.add_argument("--format", choices=("json",), default="json", help="JSON, as always")
     actions.add_parser("reset", help="make it empty")
-    for action in actions.choices.values():  # people put this last, as with every other command
-        action.add_argument("--state", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
 def session(options: argparse.Namespace) -> int:
     reset = options.action == "reset"
-    found = _of_the_running(options, reset=reset)
-    if found is None:
-        found = _stored(options, reset=reset)
-    if not reset:
-        print(msgspec.json.format(found).decode())
+    answer = ask_running(options, DeviceSession(reset))
+    found: Any = {}
+    if isinstance(answer, SessionShown):
+        found = answer.session
+    else:
+        found = with_stored_state(options, partial(_stored, reset), found)
+    if reset:
+        print_note("the session of the device is empty")
+    else:
+        print_json(found)
     return OK
 
 
-def _of_the_running(options: argparse.Namespace, *, reset: bool) -> bytes | None:
-    connection = connect(state_path(options))
-    if connection is None:
-        return None
-    with connection:
-        try:
-            [answer] = connection.ask(DeviceSession(reset))
-        except NoAnswer as silent:
-            raise UserError(f"the running assistant does not answer ({silent})") from None
-    if isinstance(answer, RequestRefused):
-        raise UserError(answer.reason)
-    return bytes(answer.session) if isinstance(answer, SessionShown) else None
-
-
-def _stored(options: argparse.Namespace, *, reset: bool) -> bytes:
-    directory = state_path(options)
-    if not directory.is_dir():
-        return b"{}"
-    # Only now: asking a running assistant takes a fraction of the time.
-    from hark.app.state.store import State
-
-    try:
-        state = State(directory, SystemClock(), traces=False)
-    except Locked as held:
-        raise StateError(f"{held}, and does not answer; stop it, then try again") from None
-    with closing(state):
-        if reset:
-            state.save(Session())
-        return msgspec.json.encode((Session() if reset else state.restored or Session()).wire())
+def _stored(reset: bool, state: State) -> Any:
+    if reset:
+        state.save(Session())
+    return (Session() if reset else state.restored or Session()).wire()

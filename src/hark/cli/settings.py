@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import Final
 
-import msgspec
-
-from hark.cli.common import FAILED, OK, print_note, settings_path
+from hark.app.paths import state_directory
+from hark.app.text import one_line
+from hark.cli.common import FAILED, OK, load_settings, note_language, print_json, print_note, settings_path
 from hark.cli.options import add_format, add_plugins, add_settings_file
 
 ABOUT: Final = """\
@@ -19,6 +20,7 @@ values in effect and where each comes from: a line of the file, or the default.
 examples:
   mkdir -p ~/.config/hark && hark settings > ~/.config/hark/hark.toml
   hark settings check
+  hark settings check hark.toml
   hark settings show | grep -v default$
 """
 
@@ -30,6 +32,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     show = actions.add_parser("show", help="print the values in effect and where each comes from")
     for action in (check, show):
         add_settings_file(action)
+        action.add_argument(
+            "settings", nargs="?", metavar="FILE", default=argparse.SUPPRESS, help="the same as --settings FILE"
+        )
         add_format(action)
     check.add_argument("--no-plugins", dest="plugins", action="store_false", default=argparse.SUPPRESS,
                        help="do not check the tables of installed plugins")  # fmt: skip
@@ -52,53 +57,49 @@ def settings(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from hark.app.settings.document import shown
+    from hark.app.settings.document import written
     from hark.app.settings.effective import effective_values
 
     path, named = settings_path(options)
     values = list(effective_values(path, named=named))
     if options.format == "json":
-        print(msgspec.json.format(msgspec.json.encode(values)).decode())
+        print_json(values)
         return OK
     table = ""
     for value in values:
         if value.table != table:
-            print(f"{'' if not table else chr(10)}[{value.table}]")
+            print(f"{'' if not table else chr(10)}[{one_line(value.table)}]")
             table = value.table
-        text = f"{value.key} = {shown(value.value)}" if value.value is not None else f"# {value.key} is not set"
-        print(f"{text:<60}  # {f'{path}:{value.line}' if value.line is not None else 'default'}")
+        text = f"{value.key} = {written(value.value)}" if value.value is not None else f"# {value.key} is not set"
+        print(f"{one_line(text):<60}  # {f'{path}:{value.line}' if value.line is not None else 'default'}")
     return OK
 
 
 def _check(options: argparse.Namespace) -> int:
     import asyncio
 
-    from hark.app.diagnostics.examine import examine
-    from hark.app.local_assistant import LocalAssistant
-    from hark.app.plugin_set import plugin_files, plugins, wanted_by
-    from hark.app.settings import SettingsError, read_settings
-    from hark.cli.startup import mute_refusal_log
-    from hark.model import SystemClock
+    from hark.app.diagnostics.settings_faults import settings_faults
+    from hark.app.settings import SettingsError
+    from hark.cli.startup import make_assistant, mute_refusal_log
 
     path, named = settings_path(options)
     if not named and not path.exists():
         print_note(f"there is no {path}: every setting has its default")
 
     async def found() -> list[str]:
-        read = read_settings(path, named=named)
-        loaded = plugins(installed=options.plugins, files=plugin_files(read, path), wanted=wanted_by(read))
+        read = load_settings(options)
+        note_language(read.assistant.lang)
         mute_refusal_log()
-        async with LocalAssistant(read, loaded, SystemClock(), lambda _text: None) as assistant:
-            report = await examine(assistant.runtime, str(path), compare=False)
-            of_plugins = [str(one) for one in assistant.runtime.refusals if one.name in read.plugins]
-            return [*(f"{path}: {hint}" for hint in report.advice), *of_plugins]
+        async with make_assistant(options, read, None) as assistant:
+            state = state_directory(os.environ)
+            return [*settings_faults(assistant.runtime, path, state, installed=options.plugins)]
 
     try:
         wrong = asyncio.run(found())
     except SettingsError as error:
         wrong = str(error).splitlines()
     if options.format == "json":
-        print(msgspec.json.format(msgspec.json.encode({"file": str(path), "wrong": wrong})).decode())
+        print_json({"file": str(path), "wrong": wrong})
     else:
-        print("\n".join(wrong) if wrong else f"{path}: nothing is wrong")
+        print("\n".join(map(one_line, wrong)) if wrong else f"{path}: nothing is wrong")
     return FAILED if wrong else OK

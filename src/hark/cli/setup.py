@@ -20,7 +20,7 @@ from hark.plugins.home import usual_clock, usual_units
 
 ABOUT: Final = """\
 Asks for language, place, time zone, units, clock, the assistant's name, wake word, voice and a language model, and
-writes the answers into the settings file. What else is in the file stays as it is. Enter keeps what is shown in
+writes the answers into the settings file. Other keys of that file stay as they are. Enter keeps what is shown in
 brackets.
 
 examples:
@@ -96,7 +96,7 @@ def setup(options: argparse.Namespace) -> int:
             return OK
         if not _wants():
             _write(path, _SKIPPED)
-            print_note(f"skipped; what can be set in {path} is shown by: {hints.hark('settings')}")
+            print_note(f"skipped; to set it up later: {hints.hark('setup')}")
             return OK
     elif not options.yes and not is_terminal:
         raise UserError(f"there is no terminal to ask in; use --yes with options, see: {hints.hark('setup --help')}")
@@ -213,8 +213,12 @@ def _check(text: str, path: Path) -> None:
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f"{path.name}.new")
-    fresh.write_text(text, "utf-8")
-    fresh.replace(path)
+    try:
+        fresh.write_text(text, "utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise UserError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _input(prompt: str) -> str:

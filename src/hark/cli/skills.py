@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from hark.cli.common import OK, print_note, settings_path, state_path
+from hark.cli.common import OK, load_settings, print_json, print_note, state_path
 from hark.cli.options import add_format, add_settings_file, add_state
+
+if TYPE_CHECKING:
+    from hark.app.skill_packages import SkillPackages
 
 ABOUT: Final = """\
 Lists, installs, updates and removes packages with skills. A package of Hark is installed into Hark's own environment.
@@ -43,9 +46,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
         if name in ("install", "update"):
             action.add_argument("--pre", action="store_true", help="versions before a release as well")
     actions.add_parser("run", help="run the skills of OVOS alone, beside an assistant that runs elsewhere")
-    for action in actions.choices.values():  # people put these last, as with every other command
-        for option in ("--settings", "--state"):
-            action.add_argument(option, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
 def skills(options: argparse.Namespace) -> int:
@@ -65,9 +65,7 @@ def skills(options: argparse.Namespace) -> int:
         names = [options.package] if options.package else [one.name for one in packages.all()]
         for name in names:
             old = packages.named(name)
-            new = packages.install(old.name, prerelease=options.pre)
-            if not old.enabled:
-                packages.set_enabled(new.name, False)
+            new = packages.install(old.source, prerelease=options.pre or old.is_prerelease)
             print(f"{new.name}: {old.version} → {new.version}" if new.version != old.version else f"{new.name}: newest")
     elif options.action == "remove":
         print(f"{packages.remove(options.package).name} removed")
@@ -77,15 +75,10 @@ def skills(options: argparse.Namespace) -> int:
     return OK
 
 
-def _list(packages: object, *, as_json: bool) -> int:
-    import msgspec
-
-    from hark.app.skill_packages import SkillPackages
-
-    assert isinstance(packages, SkillPackages)  # noqa: S101 - imported late
+def _list(packages: SkillPackages, *, as_json: bool) -> int:
     found = packages.all()
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(found)).decode())
+        print_json(found)
         return OK
     for one in found:
         where = "hark" if one.origin == "hark" else "ovos, own process" if one.enabled else "ovos, disabled"
@@ -95,16 +88,12 @@ def _list(packages: object, *, as_json: bool) -> int:
     return OK
 
 
-async def _run(packages: object, options: argparse.Namespace) -> int:
+async def _run(packages: SkillPackages, options: argparse.Namespace) -> int:
     from hark.app.processes.skill_processes import SkillProcesses
-    from hark.app.settings import read_settings
     from hark.app.signals import on_stop_signal
-    from hark.app.skill_packages import SkillPackages
     from hark.model import SystemClock
 
-    assert isinstance(packages, SkillPackages)  # noqa: S101 - imported late
-    path, named = settings_path(options)
-    processes = SkillProcesses(packages, read_settings(path, named=named).bus, SystemClock())
+    processes = SkillProcesses(packages, load_settings(options).bus, SystemClock())
     stop = asyncio.Event()
     on_stop_signal(stop.set)
     processes.start()

@@ -13,7 +13,7 @@ from hark.app.diagnostics.examine import advice
 from hark.app.local_assistant import LocalAssistant
 from hark.app.plugin_set import plugin_files, plugins, wanted_by
 from hark.app.runtime import Runtime
-from hark.app.settings import Settings, read_settings
+from hark.app.settings import Settings
 from hark.app.state.directory import Locked
 from hark.app.state.store import State
 from hark.app.text import counted
@@ -23,13 +23,6 @@ from hark.model import SystemClock
 
 if TYPE_CHECKING:
     from hark.app.voice.engines import VoiceConfig
-
-
-def load_settings(options: argparse.Namespace) -> Settings:
-    """The settings, in the language of --lang."""
-    path, named = settings_path(options)
-    settings = read_settings(path, named=named)
-    return settings if options.lang is None else settings.speaking(options.lang)
 
 
 @contextmanager
@@ -49,7 +42,7 @@ def make_assistant(
     options: argparse.Namespace,
     settings: Settings,
     state: State | None,
-    show: Callable[[str], None],
+    show: Callable[[str], None] = lambda _text: None,
     voice: VoiceConfig | None = None,
 ) -> LocalAssistant:
     """An assistant with all its plugins, not yet started."""

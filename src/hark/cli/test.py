@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hark.app.settings import read_settings
-from hark.cli.common import FAILED, OK, USER_ERROR, print_note, settings_path
+from hark.cli.common import FAILED, OK, USER_ERROR, load_settings, print_note, settings_path
 from hark.cli.options import add_format
 from hark.cli.startup import mute_refusal_log
 from hark.errors import UserError
@@ -49,9 +48,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def test(options: argparse.Namespace) -> int:
-    path, named = settings_path(options)
     voice = _voice_setup(options)
-    setup = Setup(read_settings(path, named=named), path, installed=options.plugins)
+    setup = Setup(load_settings(options), settings_path(options)[0], installed=options.plugins)
     runner = ScriptRunner(setup, print_note, voice)
     mute_refusal_log()
     sys.path.insert(0, os.getcwd())  # noqa: PTH109 - classes that scripts name are found as by python -m

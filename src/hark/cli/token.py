@@ -7,22 +7,19 @@ import sys
 import time
 from typing import Final
 
-import msgspec
-
 from hark import hints
 from hark.app.paths import tokens_file
-from hark.app.settings import read_settings
 from hark.app.tokens import Token, TokenFile
-from hark.cli.common import OK, settings_path, state_path
+from hark.cli.common import OK, load_settings, print_json, state_path
 from hark.cli.options import add_format, add_settings_file, add_state
 from hark.model import SystemClock
 
 ABOUT: Final = """\
 Makes tokens with which clients connect to the bus, from other machines or under a name of their own, and revokes them.
-A token is shown once, when it is made; only a hash of it is stored. With --emit and --receive it allows the
-topics that match, where * stands for anything; with --source and --session the client's Messages must be of one of
-these sources and sessions. Else it allows everything but the private topics of Hark's own services, which --service
-allows as well. A client whose token is revoked is disconnected within a second.
+A token is shown once, when it is made; only a hash of it is stored. It allows every topic but the private ones of
+Hark's own services; --service allows those as well. --emit and --receive allow only the topics that match, where *
+stands for anything. --source and --session allow only Messages of these sources and sessions. A client whose token is
+revoked is disconnected within a second.
 
 examples:
   hark token add kitchen
@@ -49,14 +46,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_format(actions.add_parser("list", help="print which tokens there are and what they allow"))
     revoke = actions.add_parser("revoke", help="accept a token no longer")
     revoke.add_argument("name", metavar="NAME", help="the client it was made for")
-    for action in actions.choices.values():  # people put these last, as with every other command
-        for option in ("--settings", "--state"):
-            action.add_argument(option, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
 def token(options: argparse.Namespace) -> int:
-    path, named = settings_path(options)
-    file = TokenFile(tokens_file(read_settings(path, named=named).bus.tokens, state_path(options)))
+    file = TokenFile(tokens_file(load_settings(options).bus.tokens, state_path(options)))
     if options.action == "add":
         made = file.add(
             options.name,
@@ -73,7 +66,7 @@ def token(options: argparse.Namespace) -> int:
         file.revoke(options.name)
         print(f'Token "{options.name}" revoked.', file=sys.stderr)
     elif options.format == "json":
-        print(msgspec.json.format(msgspec.json.encode([_public(one) for one in file.read()])).decode())
+        print_json([_public(one) for one in file.read()])
     else:
         tokens = file.read()
         print("\n".join(map(_line, tokens)) or f"There are no tokens. One is made with: {hints.hark('token add NAME')}")

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from hark import hints
 from hark.app.text import lines_of
-from hark.cli.common import FAILED, OK, settings_path
+from hark.cli.common import FAILED, OK, load_settings, print_json
 from hark.cli.options import add_format, add_settings_file, add_state
 from hark.errors import UserError
 
 ABOUT: Final = """\
-Lists the tools that toolboxes and MCP servers offer to personas, as a running assistant has them, or calls one. The
-assistant is asked over its bus: "hark run" has to run, or --bus names the bus. A tool is named by its name alone, or by
-its toolbox and its name where two toolboxes have one of the same name.
+Lists the tools that toolboxes and MCP servers offer to the personas of a running assistant, or calls one. The assistant
+is asked over its bus: start it with "hark run", or name its bus with --bus. Where two toolboxes have a tool of the same
+name, write TOOLBOX/TOOL.
 
 examples:
   hark tools
@@ -47,14 +47,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def tools(options: argparse.Namespace) -> int:
     import asyncio
 
-    import msgspec
-
     from hark.spec import topics
 
     if options.action == "list":
         answer = asyncio.run(_ask(options, topics.TOOLS_LIST, {}))
         if options.format == "json":
-            print(msgspec.json.format(msgspec.json.encode(answer["tools"])).decode())
+            print_json(answer["tools"])
         else:
             _print_list(answer["tools"])
         return OK
@@ -76,7 +74,7 @@ def tools(options: argparse.Namespace) -> int:
     if isinstance(result, str) and options.format != "json":
         print(result)
     else:
-        print(msgspec.json.format(msgspec.json.encode(result)).decode())
+        print_json(result)
     return OK if "result" in answer else FAILED
 
 
@@ -85,7 +83,8 @@ def _print_list(found: Any) -> None:
     for tool in found:
         boxes.setdefault(tool["toolbox_id"], []).append(tool)
     if not boxes:
-        print("No toolbox is loaded. docs/tools.md shows how to write one, and how to add MCP servers.")
+        print(f"There are no tools. Why a toolbox or an MCP server of yours has none: {hints.hark('doctor')}")
+        print("How to write a toolbox, and how to add MCP servers: docs/tools.md")
     for box, members in boxes.items():
         print(f"{box}:")
         for tool in members:
@@ -97,13 +96,11 @@ def _print_list(found: Any) -> None:
 
 async def _ask(options: argparse.Namespace, topic: str, data: Mapping[str, Any]) -> Any:
     from hark.app.bus_address import BusAddress
-    from hark.app.settings import read_settings
     from hark.bus import ask
     from hark.model import Message, SystemClock
     from hark.spec import topics
 
-    path, named = settings_path(options)
-    address = BusAddress.of(read_settings(path, named=named), options.bus)
+    address = BusAddress.of(load_settings(options), options.bus)
     clock = SystemClock()
     bus = await address.connect(clock, patience=_REACH, private=False)
     box = data.get("toolbox_id")

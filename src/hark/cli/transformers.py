@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from hark import hints
-from hark.cli.common import FAILED, OK, check_applies, print_note, settings_path, state_path
+from hark.cli.common import FAILED, OK, check_applies, load_settings, print_json, print_note, settings_path, state_path
 from hark.cli.options import add_format, add_lang, add_settings, add_state
 from hark.errors import UserError
 
 ABOUT: Final = """\
-Lists the transformers of each chain: those that run, in their order, and those that come with Hark and are off, with
-what they need. "try" runs a single one on a text or a WAV file and shows what it changes, without an assistant.
+Lists the transformers of each chain: first those that run, in their order, then those that come with Hark and are off,
+with the packages they need. "try" runs one of them on a text or a WAV file and shows what it changes.
 
 examples:
   hark transformers
@@ -58,16 +58,14 @@ def transformers(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    import msgspec
-
     from hark.app.diagnostics.transformer_list import listed
     from hark.cli.startup import mute_refusal_log
 
     mute_refusal_log()
-    chains = asyncio.run(listed(*_settings(options), installed=options.plugins))
+    chains = asyncio.run(listed(load_settings(options), settings_path(options)[0], installed=options.plugins))
     wanted = [chain for chain in chains if options.chain in (None, chain.kind)]
     if options.format == "json":
-        print(msgspec.json.format(msgspec.json.encode(wanted)).decode())
+        print_json(wanted)
         return OK
     for chain in wanted:
         print(f"{chain.kind}, {chain.order}:" if chain.members else f"{chain.kind}: empty")
@@ -87,24 +85,15 @@ def _place(priority: int | None) -> str:
     return f"{priority:>3}" if priority is not None else "   "
 
 
-def _settings(options: argparse.Namespace) -> tuple[Any, Path]:
-    from hark.app.settings import read_settings
-
-    path, named = settings_path(options)
-    return read_settings(path, named=named), path
-
-
 def _try(options: argparse.Namespace) -> int:
     import msgspec
 
     from hark.app.diagnostics.transformer_trial import Trial, try_transformer
-    from hark.app.settings import read_settings
     from hark.cli.startup import mute_refusal_log
 
     if options.kind is None or options.id is None:
         raise UserError(f"name a chain and a transformer: {_hint('dialog', 'speakable', 'It is 17:30.')}")
-    path, named = settings_path(options)
-    settings = read_settings(path, named=named)
+    settings, path = load_settings(options), settings_path(options)[0]
     mute_refusal_log()
     trial = Trial(
         options.kind,
@@ -120,7 +109,7 @@ def _try(options: argparse.Namespace) -> int:
     )
     if options.format == "json":
         fields = {key: value for key, value in msgspec.structs.asdict(result).items() if key != "audio"}
-        print(msgspec.json.format(msgspec.json.encode(fields)).decode())
+        print_json(fields)
     else:
         print("\n".join(_lines(result)))
     if options.out is not None and result.audio is not None:

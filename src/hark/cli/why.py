@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
 from hark.app.control.client import Connection, NoAnswer, connect
 from hark.app.control.protocol import Explained, Why
 from hark.app.text import lines_of
-from hark.cli.common import FAILED, OK, print_note, state_path
+from hark.cli.common import FAILED, OK, print_json, print_note, state_path
 from hark.cli.options import add_bus, add_format, add_settings_file, add_state
 from hark.errors import UserError
 
@@ -20,8 +18,8 @@ if TYPE_CHECKING:
 
 ABOUT: Final = """\
 Explains a turn: which transformer changed the utterance, which plugins declined it and why, which one answered, and
-how long each step took. Asks the running assistant, which is found as by hark say; if none runs, reads the traces that
-the last one left on disk.
+how long each step took. Asks the running assistant, which is found in the same way as by hark say. If none runs, reads
+the traces that the last one left on disk.
 
 examples:
   hark why                               the last turn
@@ -40,17 +38,17 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def why(options: argparse.Namespace) -> int:
     connection = connect(state_path(options)) if options.bus is None else None
     asked = _asked(connection, options.id) if connection is not None else None
-    if asked is not None:
-        text = msgspec.json.format(asked.record).decode() if options.format == "json" else asked.text
-    else:
-        # Only now: a running assistant renders it itself.
-        from hark.trace import render
+    record = _looked_up(options, is_running=connection is not None) if asked is None else None
+    if asked is None and record is None:
+        return FAILED
+    if options.format == "json":
+        print_json(asked.record if asked is not None else record)
+    elif asked is not None:
+        print(lines_of(asked.text))
+    elif record is not None:
+        from hark.trace import render  # only now: a running assistant renders it itself
 
-        record = _looked_up(options, is_running=connection is not None)
-        if record is None:
-            return FAILED
-        text = render(record) if options.format == "text" else _json(record)
-    print(lines_of(text))
+        print(lines_of(render(record)))
     return OK
 
 
@@ -65,20 +63,16 @@ def _asked(connection: Connection, wanted: str) -> Explained | None:
     return None
 
 
-def _json(record: TraceRecord) -> str:
-    return msgspec.json.format(msgspec.json.encode(record)).decode()
-
-
 def _looked_up(options: argparse.Namespace, *, is_running: bool) -> TraceRecord | None:
     """The trace from the bus where the assistant is elsewhere, else from disk; prints a note when there is none."""
     from hark.app.state.trace_file import find
 
     directory, wanted = state_path(options), options.id
-    which = f"no turn whose id begins with {wanted}" if wanted else "no turn"
+    which = f'no turn with an id that begins with "{wanted}"' if wanted else "no turn"
     if options.bus is not None:
         found = _asked_elsewhere(options)
         if found is None:
-            print_note(f"there is {which} on record: no assistant on {options.bus} had one")
+            print_note(f"there is {which} on record at any assistant on {options.bus}")
         return found
     try:
         record = None if is_running else _asked_elsewhere(options)
@@ -87,8 +81,8 @@ def _looked_up(options: argparse.Namespace, *, is_running: bool) -> TraceRecord 
         record = None
     record = record or find(directory, wanted)
     if record is None:
-        running = "the running assistant had none" if is_running else "no assistant is running"
-        print_note(f"there is {which} on record: {running}, and there is none on disk in {directory}")
+        running = "The running assistant has none" if is_running else "No assistant is running"
+        print_note(f"there is {which} on record. {running}, and none is on disk in {directory}")
     return record
 
 

@@ -43,7 +43,18 @@ class Inventory(NamedTuple):
     refused: Collection[str]
 
 
-def advice(runtime: Runtime) -> Iterator[str]:
+class Advice(NamedTuple):
+    """A setting that has no effect or is probably a mistake."""
+
+    key: tuple[str, ...]
+    """Its tables and key."""
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def advice(runtime: Runtime) -> Iterator[Advice]:
     """Settings of a started runtime that have no effect or are probably mistakes.
 
     None where services are in other processes: what is loaded there is not known here.
@@ -55,53 +66,87 @@ def advice(runtime: Runtime) -> Iterator[str]:
     }
     refused = {refusal.name for refusal in runtime.refusals}
     found = Inventory([entry.id for entry in runtime.pipeline], transformers, list(runtime.ids()), refused)
-    return advise(runtime.settings, found)
+    lang = runtime.settings.understanding().lang
+    spoken = (one for engines in _engines(runtime) for one in language_advice(engines, lang, runtime.runner))
+    return concatenated(advise(runtime.settings, found), spoken)
 
 
-def advise(settings: Settings, found: Inventory) -> Iterator[str]:
+def _engines(runtime: Runtime) -> Iterator[Engines[Any]]:
+    for service in runtime.services.values():
+        if isinstance(service, Hear | Speak) and service.engines is not None:
+            yield from service.engines.by_kind.values()
+
+
+_OF_LANGUAGES: Final[Mapping[str, str]] = {
+    "stt": '[engine.faster-whisper] model = "base" knows many',
+    "tts": "piper and espeak-ng know more",
+}
+"""The kinds of engines that depend on the language, and what helps."""
+
+
+def language_advice(engines: Engines[Any], lang: str, runner: Runner) -> Iterator[Advice]:
+    """That no loaded engine of this kind knows the language of the assistant."""
+    remedy = _OF_LANGUAGES.get(engines.kind)
+    loaded = list(engines.registry)
+    if remedy is None or not loaded:
+        return
+    if not any(runner.attempt(Loaded(entry.plugin, entry.plugin.serves), lang).value for entry in loaded):
+        names = ", ".join(entry.id for entry in loaded)
+        text = f"[voice] {engines.kind}: none of the engines knows {lang} ({names}); {remedy}, see docs/voice.md"
+        yield Advice(("voice", engines.kind), text)
+
+
+def advise(settings: Settings, found: Inventory) -> Iterator[Advice]:
     """Settings that have no effect or are probably mistakes where these plugins are loaded."""
     yield from _pipeline_advice(settings, found.pipeline)
     for kind in TRANSFORMER_TYPES:
         loaded = found.transformers.get(kind, ())
         for name in settings.transformers.order(kind) or ():
             if name not in loaded and name not in found.refused:
-                yield f"[transformers] {kind} names {name!r}, which is not loaded{_meant(name, loaded)}"
+                text = f"[transformers] {kind} names {name!r}, which is not loaded{_meant(name, loaded)}"
+                yield Advice(("transformers", kind), text)
         for name in settings.transformer.get(kind, ()):
             if name not in loaded and settings.transformer_table(kind, name).essential:
                 what = "utterance" if kind in ("audio", "utterance", "metadata", "intent") else "answer"
-                yield f"[transformer.{kind}.{name}] is essential and not loaded: every {what} is cancelled"
+                text = f"[transformer.{kind}.{name}] is essential and not loaded: every {what} is cancelled"
+                yield Advice(("transformer", kind, name), text)
             elif name not in loaded and name not in found.refused:
-                yield f"[transformer.{kind}.{name}] names what is not loaded{_meant(name, loaded)}"
+                text = f"[transformer.{kind}.{name}] names what is not loaded{_meant(name, loaded)}"
+                yield Advice(("transformer", kind, name), text)
     yield from _enable_advice(settings, found)
     yield from _deny_advice(settings, found)
     wanted = {name for kind in ENGINE_KINDS for name in getattr(settings.voice, kind)}
     for name in settings.engine:
         if name not in wanted:
-            yield f"[engine.{name}] has no effect: [voice] does not name {name!r}{_meant(name, wanted)}"
-    for place, names in (
-        ("[plugins]", settings.plugins),
-        ("[limits.plugins]", settings.limits.plugins),
-        ("[assistant] toolboxes", settings.assistant.toolboxes),
+            text = f"[engine.{name}] has no effect: [voice] does not name {name!r}{_meant(name, wanted)}"
+            yield Advice(("engine", name), text)
+    for place, key, names in (
+        ("[plugins]", ("plugins",), settings.plugins),
+        ("[limits.plugins]", ("limits", "plugins"), settings.limits.plugins),
+        ("[assistant] toolboxes", ("assistant", "toolboxes"), settings.assistant.toolboxes),
     ):
         for name in names:
             if name not in found.all_ids and name not in found.refused:
-                yield f"{place} names {name!r}, which is not loaded{_meant(name, found.all_ids)}"
+                text = f"{place} names {name!r}, which is not loaded{_meant(name, found.all_ids)}"
+                yield Advice((*key, name), text)
 
 
-def _enable_advice(settings: Settings, found: Inventory) -> Iterator[str]:
+def _enable_advice(settings: Settings, found: Inventory) -> Iterator[Advice]:
+    key = "transformers", "enable"
     of_others = {name for kind, ids in found.transformers.items() for one in ids for name in (one, f"{kind}.{one}")}
     for name in settings.transformers.enable:
         shipped = named(name)
         if not shipped and name not in of_others and name.rpartition(".")[2] not in found.refused:
             known = {one.id for one in SHIPPED}
-            yield f"[transformers] enable names {name!r}, which is not installed{_meant(name, known)}"
+            yield Advice(key, f"[transformers] enable names {name!r}, which is not installed{_meant(name, known)}")
         for one in shipped:
             order = None if one.kind == "audio_tap" else settings.transformers.order(one.kind)
             if order is not None and one.id not in order:
-                yield f"[transformers] enable has no effect on {one.name}: [transformers] {one.kind} does not name it"
+                text = f"[transformers] enable has no effect on {one.name}: [transformers] {one.kind} does not name it"
+                yield Advice(key, text)
 
 
-def _deny_advice(settings: Settings, found: Inventory) -> Iterator[str]:
+def _deny_advice(settings: Settings, found: Inventory) -> Iterator[Advice]:
     """Names that look like mistakes. One that resembles none is a precaution: what is denied need not be installed."""
     known = {"skills": found.all_ids, "intents": found.all_ids, "pipelines": [*found.pipeline, *settings.entries]}
     known |= {f"{kind}_transformers": [*found.transformers.get(kind, ())] for kind in TRANSFORMER_TYPES}
@@ -109,23 +154,25 @@ def _deny_advice(settings: Settings, found: Inventory) -> Iterator[str]:
         for name in getattr(settings.deny, key):
             one = name.partition(":")[0]
             if one not in ids and one not in found.refused and (meant := _meant(one, ids)):
-                yield f"[deny] {key} names {one!r}, which is not loaded{meant}"
+                yield Advice(("deny", key), f"[deny] {key} names {one!r}, which is not loaded{meant}")
 
 
-def _pipeline_advice(settings: Settings, loaded: Sequence[str]) -> Iterator[str]:
+def _pipeline_advice(settings: Settings, loaded: Sequence[str]) -> Iterator[Advice]:
+    key = "assistant", "pipeline"
     options = settings.understanding()
     plugins = {name: options.entry(name, loaded.__contains__).plugin for name in options.pipeline}
     if not plugins:
-        yield "[assistant] pipeline is empty: no plugin is asked to match what is said"
+        yield Advice(key, "[assistant] pipeline is empty: no plugin is asked to match what is said")
     elif len(plugins) > 1 and not any(plugin in loaded for plugin in plugins.values()):
-        yield (
+        text = (
             "[assistant] pipeline leads to no loaded plugin: nothing that is said is understood; "
             f"remove that line for the usual pipeline, or name some of these: {', '.join(loaded)}"
         )
-    for name, plugin in plugins.items():
-        if plugin not in loaded:
-            table = f" by [pipeline.{name}]" if name in settings.entries else ""
-            yield f"[assistant] pipeline names {plugin!r}{table}, which is not loaded{_meant(plugin, loaded)}"
+        yield Advice(key, text)
+    missing = [(name, plugin) for name, plugin in plugins.items() if plugin not in loaded]
+    tables = [(f" by [pipeline.{name}]" if name in settings.entries else "", plugin) for name, plugin in missing]
+    for table, plugin in dict.fromkeys(tables):  # a plugin may have several entries
+        yield Advice(key, f"[assistant] pipeline names {plugin!r}{table}, which is not loaded{_meant(plugin, loaded)}")
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
@@ -176,13 +223,7 @@ async def examine(runtime: Runtime, settings_file: str, *, compare: bool = True)
             SkillReport(member=_member(entry), intents=sorted(handlers_of(entry.plugin))) for entry in runtime.skills
         ],
         toolboxes=[_member(entry, problem=_problem(entry, runtime.runner)) for entry in runtime.plugin_set.toolboxes],
-        engines=[
-            engine
-            for service in runtime.services.values()
-            if isinstance(service, Hear | Speak) and service.engines is not None
-            for engines in service.engines.by_kind.values()
-            for engine in engines_in(engines, runtime.runner)
-        ],
+        engines=[engine for engines in _engines(runtime) for engine in engines_in(engines, runtime.runner)],
         overlaps=shared.overlaps,
         thefts=shared.thefts,
         own_overlaps=shared.own,
@@ -191,7 +232,7 @@ async def examine(runtime: Runtime, settings_file: str, *, compare: bool = True)
         ),
         missing=missing_in(runtime.refusals),
         ovos=[*_ovos_plugins(runtime, installed)],
-        advice=[*advice(runtime), *unused_entries(settings)] if runtime.is_whole else [],
+        advice=[*map(str, advice(runtime)), *map(str, unused_entries(settings))] if runtime.is_whole else [],
     )
 
 
@@ -200,7 +241,7 @@ class _SharedSentences(NamedTuple):
 
     overlaps: list[str]
     own: list[str]
-    """The overlaps between two skills that come with Hark."""
+    """The overlaps and thefts between two skills that come with Hark."""
     thefts: list[str]
 
 
@@ -213,11 +254,13 @@ async def _shared_sentences(runtime: Runtime) -> _SharedSentences:
             is_own = {label.partition(":")[0] for label in (one.winner, one.loser)} <= own
             line = f"{one.sentence!r} ({one.lang}): {one.winner} gets it, {one.loser} claims it too"
             (found.own if is_own else found.overlaps).append(line)
-        found.thefts.extend(
-            f"{one.thief} gets {one.stolen} of {counted(one.asked, 'sentence')} of {one.owner} ({one.lang}), "
-            f"such as {one.sentence!r}"
-            for one in matcher.thefts()
-        )
+        for theft in matcher.thefts():
+            is_own = {label.partition(":")[0] for label in (theft.thief, theft.owner)} <= own
+            line = (
+                f"{theft.thief} gets {theft.stolen} of {counted(theft.asked, 'sentence')} of {theft.owner} "
+                f"({theft.lang}), such as {theft.sentence!r}"
+            )
+            (found.own if is_own else found.thefts).append(line)
     return found
 
 
@@ -318,10 +361,10 @@ def _member(entry: Loaded[Any], priority: int | None = None, suspended: str = ""
     )
 
 
-def unused_entries(settings: Settings) -> list[str]:
+def unused_entries(settings: Settings) -> list[Advice]:
     """Advice on pipeline entries that the pipeline does not name."""
     return [
-        f"[pipeline.{name}] has no effect: [assistant] pipeline does not name {name!r}"
+        Advice(("pipeline", name), f"[pipeline.{name}] has no effect: [assistant] pipeline does not name {name!r}")
         for name in settings.entries
         if name not in settings.assistant.pipeline
     ]
@@ -362,7 +405,7 @@ def join(
     told = list(advise(settings, _inventory(joined))) if all(one.process for one in services) else []
     return DoctorReport(
         **{name: getattr(joined, name) for name in joined.__struct_fields__ if name != "advice"},
-        advice=[*told, *unused_entries(settings)],
+        advice=[*map(str, told), *map(str, unused_entries(settings))],
     )
 
 

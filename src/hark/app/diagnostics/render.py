@@ -34,10 +34,10 @@ def _lines(report: DoctorReport, overlaps: bool) -> Iterator[str]:
     yield "Pipeline, in order:" if report.pipeline else "Pipeline: empty"
     for number, entry in enumerate(report.pipeline, 1):
         if entry.plugin is None:
-            yield f"  {number}. {entry.entry}: not loaded, skipped"
+            yield f"  {number:>2}. {entry.entry}: not loaded, skipped"
         else:
             name = entry.entry if entry.entry == entry.plugin.id else f"{entry.entry} ({entry.plugin.id})"
-            yield from _member(f"{number}. {name:<20} {entry.plugin.runs:<7}", entry.plugin)
+            yield from _member(f"{number:>2}. {name:<26} {entry.plugin.runs:<7}", entry.plugin)
     for name in report.never_asked:
         yield f"  -  {name}: loaded, but not in the pipeline; add it to [assistant] pipeline to use it"
     yield ""

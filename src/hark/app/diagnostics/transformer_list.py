@@ -57,6 +57,7 @@ def _chains(runtime: Runtime, settings: Settings, installed: bool) -> list[Liste
     for kind in TRANSFORMER_TYPES:
         chain, shipped = runtime.chains[kind], {one.id: one for one in SHIPPED if one.kind == kind}
         running = [entry for entry in chain.deployed() if entry.id in chain.registry]
+        refused = {one.name for one in chain.registry.refusals}
         ids = {entry.id for entry in running}
         others = [entry for entry in chain.registry if entry.id not in ids]
         off = [
@@ -66,7 +67,7 @@ def _chains(runtime: Runtime, settings: Settings, installed: bool) -> list[Liste
                 id=one.id, about=one.about, priority=getattr(one.load(), "priority", None), missing=one.missing
             )
             for one in shipped.values()
-            if one.id not in chain.registry
+            if one.id not in chain.registry and one.id not in refused
         ]
         off += [
             ListedTransformer(id=one.id, about=f"of OVOS: {one.package} {one.version}", missing=one.missing)
@@ -95,6 +96,7 @@ def _chains(runtime: Runtime, settings: Settings, installed: bool) -> list[Liste
 def _taps(runtime: Runtime) -> ListedChain:
     """What hears sound before it is recorded. All of them hear everything: there is no order."""
     taps = runtime.plugin_set.taps
+    refused = {one.name for one in taps.refusals}
     return ListedChain(
         kind="audio_tap",
         order="all of them",
@@ -102,7 +104,7 @@ def _taps(runtime: Runtime) -> ListedChain:
         off=[
             ListedTransformer(id=one.id, about=one.about, missing=one.missing)
             for one in SHIPPED
-            if one.kind == "audio_tap" and one.id not in taps
+            if one.kind == "audio_tap" and one.id not in taps and one.id not in refused
         ],
         refused=[ListedTransformer(id=one.name, about=one.reason, missing=one.remedy) for one in taps.refusals],
     )

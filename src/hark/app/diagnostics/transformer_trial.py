@@ -108,12 +108,13 @@ async def _run(trial: Trial, runtime: Runtime, emitted: list[Message]) -> TrialR
     stamps = f"{trial.kind}_transformer_ids"
     context = {key: value for key, value in flow.context.items() if key not in origin.context and key != stamps}
     changed = {name for name in {*session, *flow.session} if session.get(name) != flow.session.get(name)}
+    before, after = _shown(artifact), _shown(flow.artifact)
     return TrialResult(
         outcome=step.outcome,
         seconds=step.seconds,
         detail=step.detail if step.outcome not in ("changed", "unchanged") else "",
-        before=_shown(artifact),
-        after=_shown(flow.artifact),
+        before=before,
+        after=f"{after}, other samples" if after == before and flow.artifact != artifact else after,
         lang_before=trial.lang if has_lang else None,
         lang=flow.lang,
         context=context,

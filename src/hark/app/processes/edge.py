@@ -35,7 +35,7 @@ async def serve_edge(
     try:
         await claim.take()
         pings = PingResponder(connection.bus, claim)
-        server, _ = await start_server(connection.bus, table, state, clock, lang=lang)
+        server, _ = await start_server(connection.bus, table, state, clock, has_assistant=True, lang=lang)
         asyncio.get_running_loop().set_exception_handler(server.handle_loop_error)
         try:
             await claim.ready()

@@ -57,11 +57,12 @@ class SkillProcesses:
         environment = self._environment() if packages else []
         for package in packages:
             launcher = self._packages.launcher(package)
-            if not launcher.exists():
-                log.error("%s is not installed any more: %s is missing", package.name, launcher)
+            missing = [str(one) for one in launcher if not one.exists()]
+            if missing:
+                log.error("%s is not installed any more: %s is missing", package.name, ", ".join(missing))
                 continue
             for skill_id in package.skill_ids:
-                yield skill_id, [*environment, str(launcher), skill_id]
+                yield skill_id, [*environment, *map(str, launcher), skill_id]
 
     def _environment(self) -> list[str]:
         """Where the bus is not where `mycroft.conf` says, skills are given a configuration that says where."""

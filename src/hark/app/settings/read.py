@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import re
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,23 +15,32 @@ from hark.app.settings.check import SettingsError, SettingsMistake, mistakes_in
 from hark.app.settings.document import Lines
 from hark.app.settings.tables import OLD_NAMES, Settings
 from hark.model import Frozen, freeze
+from hark.model.files import read_file
 from hark.understand import PipelineEntry
 
 _LARGEST: Final = 16 * 2**20
 """Bytes of a settings file."""
+_MOST_MISTAKES: Final = 100
+"""Mistakes that are reported at once."""
+_PLAIN: Final = {
+    "Invalid value": "this is no value; text is in quotes",
+    "Cannot overwrite a value": "this key is set already",
+}
+"""What the parser of the standard library says, in words that lead to the mistake."""
 _PLACE: Final = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
 
 def read_settings(path: Path, *, named: bool) -> Settings:
     """The settings in a file; raises `SettingsError`. A missing file is only an error if the user `named` it."""
     try:
-        text = _octets(path).decode("utf-8-sig")
+        text = read_file(path, _LARGEST).decode("utf-8-sig")
     except FileNotFoundError:
         if not named:
             return Settings()
         raise _error(str(path), "there is no such file", f"{hints.hark('settings')} prints one to start with") from None
     except OSError as error:
-        raise _error(str(path), f"it cannot be read: {error.strerror}", "") from None
+        remedy = "give this user the right to read it" if isinstance(error, PermissionError) else ""
+        raise _error(str(path), f"it cannot be read: {error.strerror}", remedy) from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise _error(f"{path}:{line}", "this is not UTF-8", "save the file in UTF-8") from None
@@ -42,27 +51,15 @@ def read_settings(path: Path, *, named: bool) -> Settings:
         return f"{path}:{line}" if line is not None else str(path)
 
     tree = _parsed(path, text)
-    mistakes = list(mistakes_in(tree, found))
+    mistakes = list(islice(mistakes_in(tree, found), _MOST_MISTAKES))
     if mistakes:
         raise SettingsError(mistakes)
     return _settings(tree)
 
 
-def _octets(path: Path) -> bytes:
-    """What is in a file; raises `OSError` where it is a device, or a FIFO that a shell has not just made for it."""
-    is_piped = path.is_relative_to("/dev/fd") or path == Path("/dev/stdin")
-    if not path.is_file() and path.exists() and not path.is_dir() and not is_piped:
-        raise OSError(errno.EINVAL, "it is no file but a FIFO or a device")
-    with path.open("rb") as file:
-        octets = file.read(_LARGEST + 1)
-    if len(octets) > _LARGEST:
-        raise OSError(errno.EFBIG, f"it has more than {_LARGEST} bytes")
-    return octets
-
-
 def settings_from(tree: Mapping[str, Any]) -> Settings:
     """Settings from a tree of tables, as a TOML file gives them; raises `SettingsError`."""
-    mistakes = list(mistakes_in(tree, lambda _key: ""))
+    mistakes = list(islice(mistakes_in(tree, lambda _key: ""), _MOST_MISTAKES))
     if mistakes:
         raise SettingsError(mistakes)
     return _settings(tree)
@@ -90,6 +87,7 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         if place is None:
             raise _error(str(path), f"this is not TOML: {error}", "") from None
         what, line, column = place.groups()
+        what = _PLAIN.get(what, what)
         lines = text.splitlines()
         at = int(line) if line else max(len(lines), 1)
         where = f"{path}:{at}:{column}" if column else f"{path}:{at}"

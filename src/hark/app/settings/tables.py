@@ -57,7 +57,10 @@ Addresses = Annotated[tuple[Address, ...], Meta(description='a list of host name
 Origins = Annotated[tuple[Address, ...], Meta(description='a list of web sites such as ["https://panel.example"]')]
 Port = Annotated[int, Meta(ge=0, le=65_535, description="a number up to 65535")]
 UrlPath = Annotated[str, Meta(pattern=_PLAIN, description='the path of an address such as "/core"')]
-Url = Annotated[str, Meta(pattern=_PLAIN, description='an address such as "ws://127.0.0.1:8181/core"')]
+Url = Annotated[
+    str,
+    Meta(pattern=r"^wss?://[^\x00-\x20\x7f]+$", description='the address of a bus such as "ws://127.0.0.1:8181/core"'),
+]
 Rate = Annotated[float, Meta(ge=0, description="a number a second, 0 for no limit")]
 ById = Annotated[dict[str, Seconds], Meta(description="a table of seconds by plugin id such as { template = 20.0 }")]
 

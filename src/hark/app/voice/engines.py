@@ -177,6 +177,8 @@ def _missing(kind: EngineKind, refusals: Iterable[Refusal]) -> Iterable[str]:
     yield f"no {kind} engine works here"
     for refusal in refusals:
         yield f"  {refusal.name}: {refusal.reason}" + (f"; remedy: {refusal.remedy}" if refusal.remedy else "")
+    if any(refusal.reason.endswith(" is not installed") for refusal in refusals):
+        yield f"  what all engines of the default need: {hints.install_extra('voice')}"
     if kind in ("microphone", "player"):
         listen = hints.hark("listen question.wav")
         yield f"  without a sound card, answer a recording: make listen FILE=question.wav, or {listen}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 from hark.app.turn_follower import OUTCOMES, REMARKS, UNANSWERED, detail_of
@@ -22,9 +23,14 @@ _STEPS: Final = {
 class VoiceFollower:
     """Follows the device's own session: what was recognised, what was answered, how the last turn ended."""
 
-    def __init__(self, bus: Bus, *, remarks: bool = False) -> None:
-        """`remarks`: the assistant says something about turns that end without an answer."""
+    def __init__(
+        self, bus: Bus, *, remarks: bool = False, on_heard: Callable[[str], None] = lambda _text: None
+    ) -> None:
+        """`remarks`: the assistant says something about turns that end without an answer. `on_heard` is called with
+        what was recognised, before it is answered.
+        """
         self._remarks = remarks
+        self._on_heard = on_heard
         self.heard: list[str] = []
         """What was recognised, a text for each command."""
         self.not_understood = 0
@@ -50,6 +56,7 @@ class VoiceFollower:
         if message.type == topics.UTTERANCE_HANDLE:
             utterances = message.data.get("utterances") or ("",)
             self.heard.append(str(utterances[0]))
+            self._on_heard(self.heard[-1])
             self.answered = False
         elif message.type == topics.UTTERANCE_SPEAK:
             self.answered = True

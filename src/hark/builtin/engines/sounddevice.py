@@ -121,10 +121,10 @@ class SoundDevicePlayer(Player):
     def load(self) -> None:
         self._library = _library()
         self._found = _device(self._library, self.settings.device, "output")
-        self._playing: set[tuple[Thread, Event]] = set()
+        self._playing: list[tuple[Thread, Event]] = []
 
     def unload(self) -> None:
-        for thread, stop in list(self._playing):
+        for thread, stop in self._playing:
             stop.set()
             thread.join(timeout=2)
 
@@ -139,13 +139,13 @@ class SoundDevicePlayer(Player):
             except Exception as error:  # noqa: BLE001 - it is raised again in the task that waits
                 failed.append(error)
             finally:
-                self._playing.discard(entry)
                 if not loop.is_closed():
                     loop.call_soon_threadsafe(done.set)
 
-        entry = Thread(target=run, name="sounddevice player", daemon=True), stop
-        self._playing.add(entry)
-        entry[0].start()
+        thread = Thread(target=run, name="sounddevice player", daemon=True)
+        self._playing = [one for one in self._playing if one[0].is_alive()]
+        self._playing.append((thread, stop))
+        thread.start()
         try:
             await done.wait()
         finally:

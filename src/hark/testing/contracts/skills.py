@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from hark.spec import dispatch_topic, topics
 from hark.testing.contracts.clause import COMMON, Clause, clause, test_of
 from hark.testing.contracts.subject import Make, Subject
 
+_NUMBER: Final = re.compile(r"\{number:(\w+)\}")
 _FEW: Final = 20
 """Sentences of one sample that are tried; alternatives multiply."""
 
@@ -90,11 +92,13 @@ def _templates(skill: Skill) -> Iterator[SkillDefinition]:
 
 
 def _sentences(definition: SkillDefinition) -> Iterator[str]:
-    """Some sentences of each sample, with a word in the place of each slot."""
+    """Some sentences of each sample, with a word in the place of each slot, or a number where one belongs."""
     for sample in definition.fields["samples"]:
+        numbers = {f"{{{slot}}}" for slot in _NUMBER.findall(sample)}
         for sentence in sentences(sample, definition.lang)[:_FEW]:
             if {f"{{{slot}}}" for slot in definition.fields.get("required_slots", ())} <= set(sentence):
-                yield " ".join("whatnot" if is_slot(word) else word for word in sentence)
+                filled = ("5" if word in numbers else "whatnot" if is_slot(word) else word for word in sentence)
+                yield " ".join(filled)
 
 
 _CLAUSES: Final[tuple[Clause, ...]] = (

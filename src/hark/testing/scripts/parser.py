@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from hark.app.settings.check import nearest
+from hark.model.files import read_file
 from hark.model.lang import is_tag
 from hark.testing.scripts.errors import LineError, ScriptError, ScriptMistake
 from hark.testing.scripts.pattern import Pattern, UserText
@@ -193,7 +194,7 @@ _KEY: Final = re.compile(rf"({'|'.join(KEYS)})\s*:\s*(.*)", re.IGNORECASE)
 def read_script(path: Path) -> Script:
     """The script in a file; raises `ScriptError`."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_file(path).decode("utf-8-sig")
     except FileNotFoundError:
         raise ScriptError(str(path), [ScriptMistake(0, "there is no such file", "name a script")]) from None
     except OSError as error:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from hark import hints
 from hark.errors import UserError
 from hark.intents.locale import LanguageFolder, MalformedResource, Role, Violation, read_lines, scan
+from hark.model.files import read_file
 
 _KINDS: Final = (".yaml", ".yml", ".json")
 
@@ -82,7 +83,9 @@ def merge(base: dict[str, Any], new: Mapping[str, Any], file: str) -> None:
 
 def _load(path: Path) -> Any:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_file(path).decode()
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not UTF-8: {error}") from error
     if path.suffix == ".json":
@@ -195,8 +198,8 @@ def read_sidecar(folder: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        content = json.loads(read_file(path))
+    except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}; without it the rest can still be exported") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise UserError(f"{path} is not of format {_FORMAT}; without it the rest can still be exported")

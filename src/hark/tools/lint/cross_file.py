@@ -27,7 +27,8 @@ class PythonSlots:
     @cached_property
     def names(self) -> frozenset[str]:
         """Everything there that looks like a slot."""
-        texts = [path.read_text("utf-8", "replace") for path in sorted(self._folder.parent.glob("*.py"))]
+        files = sorted(path for path in self._folder.parent.glob("*.py") if path.is_file())
+        texts = [path.read_text("utf-8", "replace") for path in files]
         return frozenset(slot for text in texts for slot in _CODE_SLOT.findall(text))
 
 

@@ -197,6 +197,11 @@ def as_json(report: LintReport) -> str:
     return msgspec.json.format(msgspec.json.encode(content)).decode()
 
 
+def _printable(text: str) -> str:
+    """`text` as a terminal may get it: names of files and sentences may have any character in them."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else " " for one in text)
+
+
 def _lines(report: LintReport, colours: bool) -> Iterator[str]:
     alike: Counter[tuple[Path, int, str]] = Counter()
     for finding in report.findings:
@@ -207,8 +212,8 @@ def _lines(report: LintReport, colours: bool) -> Iterator[str]:
         severity = finding.code.severity
         shown = f"\x1b[{_COLOURS[severity]}m{severity.value}\x1b[0m" if colours else severity.value
         place = ":".join([str(finding.path), *(str(number) for number in (finding.line, finding.column) if number)])
-        yield f"{place}: {shown} {finding.code.value}: {finding.message}"
-        yield f"    {finding.fix}"
+        yield f"{_printable(place)}: {shown} {finding.code.value}: {_printable(finding.message)}"
+        yield f"    {_printable(finding.fix)}"
     for (path, line, code), number in alike.items():
         if number > _MOST_ALIKE:
             yield f"{path}:{line}: {number - _MOST_ALIKE} more of {code}"

@@ -7,6 +7,7 @@ over the fields of `PackageNames` and `group`; others are copied. `__module__` i
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from string import Template
 from typing import Final, NamedTuple
@@ -43,7 +44,8 @@ class PackageNames(NamedTuple):
         if words[:1] == ["hark"]:
             words = words[1:]
         if not words or not typed.isascii() or not words[0][0].isalpha():
-            raise UserError(f"{typed!r} cannot be the name of a plugin; use a few letters, such as kitchen-timer")
+            allowed = "letters from a to z, digits and dashes, such as kitchen-timer"
+            raise UserError(f"{typed!r} cannot be the name of a plugin; use {allowed}")
         joined = "-".join(words)
         plugin_id = f"{joined}.skill" if kind == "skill" else joined
         return cls(f"hark-{joined}", f"hark_{'_'.join(words)}", "".join(map(str.title, words)), plugin_id)
@@ -62,7 +64,11 @@ def write(kind: str, names: PackageNames, into: Path) -> list[Path]:
             if source.suffix == ".tmpl":
                 name, text = name.removesuffix(".tmpl"), Template(text).substitute(values)
             files[into / name] = text
-    for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    try:
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    except OSError:
+        shutil.rmtree(into, ignore_errors=True)  # half a package would be in the way of the next attempt
+        raise
     return sorted(files, key=lambda path: (path.parent == into, path))
