@@ -165,10 +165,15 @@ class Hassil:
 
     def knows(self, drawn: Drawn) -> str | None:
         """The intent it finds."""
+        from hassil.intents import SlotList
         from hassil.recognize import recognize_best
 
         names = self._list.from_tuples((name, name, {"domain": drawn.domain}) for name in NAMES)
-        lists = {"name": names, "area": self._list.from_strings(AREAS), "floor": self._list.from_strings(FLOORS)}
+        lists: dict[str, SlotList] = {
+            "name": names,
+            "area": self._list.from_strings(AREAS),
+            "floor": self._list.from_strings(FLOORS),
+        }
         context = {"area": AREAS[0]}
         found = recognize_best(
             drawn.text, self._intents, slot_lists=lists, intent_context=context, best_slot_name="name"
@@ -220,8 +225,8 @@ class Hark:
     def shares(self, drawn: Drawn) -> bool:
         """Whether the intent a sentence was drawn from has it as written, even if another one gets it."""
         index = self._pool.scope(DEFAULT_SESSION_ID).roots[self._lang.lower()]
-        claims = index.exact.claims(words(drawn.text, self._lang))
-        return drawn.intent in {self._names[claim.intent.intent_name] for claim in claims}
+        matches = index.exact.matches(words(drawn.text, self._lang))
+        return drawn.intent in {self._names[match.intent.intent_name] for match in matches}
 
     def finds(self, drawn: Drawn) -> Found | None:
         """The intent with its slots."""

@@ -112,7 +112,10 @@ async def one_assistant(rng: random.Random, turns: int, together: int, count: Co
             while said < turns:
                 wave = min(rng.randint(1, together), turns - said)
                 for _ in range(wave):
-                    assistant.say(f"turn {said}", session=rng.choice((None, Session(f"s{said % 7}"))))
+                    session = rng.choice((None, Session(f"s{said % 7}")))
+                    assistant.bus.emit(
+                        Message(topics.UTTERANCE_HANDLE, {"utterances": [f"turn {said}"]}, session=session)
+                    )
                     said += 1
                     if rng.random() < 0.2:
                         await asyncio.sleep(0)
@@ -137,17 +140,20 @@ class CountingAssistant(Assistant):
         self.markers: Counter[str | None] = Counter()
         self._ended = asyncio.Event()
 
-    def _saw(self, message: Message) -> None:
+    async def __aenter__(self) -> CountingAssistant:
+        await super().__aenter__()
+        self.bus.tap(self._count)
+        return self
+
+    def _count(self, message: Message) -> None:
         if message.type == topics.UTTERANCE_HANDLE:
             self.entries += 1
         elif message.type == topics.UTTERANCE_HANDLED:
             self.markers[message.utterance_id] += 1
             self.ended += 1
             self._ended.set()
-        super()._saw(message)
         self.messages.clear()
         self.rendered.clear()
-        self._turns.clear()
 
     async def wait_for_room(self, turns: int) -> None:
         """Wait until no more than `turns` are open."""

@@ -9,6 +9,7 @@ Messages of it; its memory is read after the first block and at the end.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
@@ -18,7 +19,7 @@ import tempfile
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
@@ -117,7 +118,8 @@ async def measure(url: str, pid: int, turns: int) -> None:
     sizes: list[int] = []
     for number in range(max(1, turns // BLOCK)):
         for kind, (skill_id, word) in kinds.items():
-            transport, skill = await ws_connect(Skill, url)
+            transport, listener = await ws_connect(Skill, url)
+            skill = cast("Skill", listener)
             skill.transport = transport
             await skill.load(f"{skill_id}", word, is_ovos=kind == "OVOS")
             for _ in range(20):  # the first ones find caches empty
@@ -138,7 +140,9 @@ async def measure(url: str, pid: int, turns: int) -> None:
 
 
 def main() -> None:
-    turns = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("turns", type=int, nargs="?", default=1_000)
+    turns = parser.parse_args().turns
     with tempfile.TemporaryDirectory() as folder:
         settings = Path(folder) / "hark.toml"
         port = 18_790

@@ -194,7 +194,7 @@ class Arrivals:
                     pieces.append((time.perf_counter(), str(piece)))
                     yield piece
 
-        ChatClient.stream = watched  # type: ignore[method-assign]
+        ChatClient.stream = watched  # type: ignore[assignment, method-assign]
 
 
 def delay(pieces: list[tuple[float, str]], spoken: list[tuple[float, str]]) -> float:

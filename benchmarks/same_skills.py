@@ -1,6 +1,6 @@
 """Hark and ovos-core side by side with the same skills of OVOS: which skill answers, and how long a turn takes.
 
-    python scripts/interop && python benchmarks/same_skills.py [stable|prerelease] [ROUNDS]
+    python scripts/interop && python benchmarks/same_skills.py [--line stable] [--rounds 3]
 
 Three installations for each line, one after another, each in a home of its own: Hark on its own bus, Hark in the place
 of ovos-core on a stock ovos-messagebus, and ovos-core there. The skills are those of tests/interop, in one process of
@@ -10,6 +10,7 @@ for ovos-audio: it says that speech has ended as soon as it began. Processor tim
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
@@ -23,13 +24,14 @@ from importlib.metadata import distributions
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PEERS: Final = ROOT / ".interop"
 HOST: Final = ROOT / "tests" / "interop" / "programs" / "skill_host.py"
+LINES: Final = ("stable", "prerelease")
 SIDES: Final = ("Hark, own bus", "Hark, stock bus", "ovos-core")
 SENTENCES: Final = (
     *("hello world", "how are you", "what time is it", "what day is it", "start parrot", "i am a teapot"),
@@ -138,12 +140,11 @@ def running(home: Path, name: str, *command: str | Path) -> Iterator[subprocess.
 async def connected(port: int) -> Client:
     for _ in range(600):
         try:
-            transport, client = await ws_connect(Client, f"ws://127.0.0.1:{port}/core")
+            _, client = await ws_connect(Client, f"ws://127.0.0.1:{port}/core")
         except OSError:
             await asyncio.sleep(0.1)
         else:
-            client.transport = transport
-            return client
+            return cast("Client", client)
     raise SystemExit("there is no bus")
 
 
@@ -224,9 +225,12 @@ def answer_of(turns: list[Turn]) -> str:
 
 
 def main() -> None:
-    lines = [word for word in sys.argv[1:] if not word.isdigit()] or ["stable", "prerelease"]
-    rounds = next((int(word) for word in sys.argv[1:] if word.isdigit()), 5)
-    for line in lines:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--line", choices=LINES, help="one of the two; else both, one after the other")
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    rounds = options.rounds
+    for line in [options.line] if options.line else LINES:
         found = {side: asyncio.run(tried(line, side, rounds)) for side in SIDES}
         print(f"\n{line}, median of {rounds}\n")
         print("| said | " + " | ".join(SIDES) + " | ratio |\n|---|---|---|---|---:|")

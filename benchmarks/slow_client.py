@@ -39,7 +39,7 @@ class Work(Skill):
         return "Done at last."
 
     @intent("do the quick thing")
-    def quick(self, turn: Turn) -> str:
+    def at_once(self, turn: Turn) -> str:
         return "Done."
 
 

@@ -111,8 +111,6 @@ pipeline = ["stalling", "template"]
 files = ["{folder}/load.py"]
 [bus]
 port = {port}
-[trace]
-disk = false
 """
 
 
@@ -129,7 +127,7 @@ class Case(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         what = f"{self.fault} {self.process}".strip()
-        return what if self.client == "mixed" else f"{what}, {self.client}"
+        return what if self.talk == "mixed" else f"{what}, {self.talk}"
 
     def is_alone(self, workers: int) -> bool:
         """Whether nothing else can serve while the process is away."""

@@ -22,7 +22,7 @@ from array import array
 from collections.abc import Callable
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
@@ -122,7 +122,8 @@ async def services() -> None:
         settings = {"plugins": {"translate": {"url": translator.url}, "tone": {"url": f"{model.url}/v1"}}}
         async with Assistant(tone, translate, settings=settings):
             context = Message("x").context
-            asked, known = [], []
+            asked: list[float] = []
+            known: list[float] = []
             for number in range(200):
                 for times in (asked, known):
                     began = time.process_time()
@@ -215,7 +216,7 @@ async def denoise() -> None:
             for number, text in enumerate(sentences):
                 noisy = _with_noise(spoken(text), decibels, number)
                 words += len(text.split())
-                for name, sound in (("plain", noisy), ("denoised", plugin.transform(noisy, None))):
+                for name, sound in (("plain", noisy), ("denoised", plugin.transform(noisy, cast("Any", None)))):
                     heard = " ".join(engine.transcribe(sound, "en-US").utterances[:1]).lower()
                     heard_words = "".join(c if c.isalnum() else " " for c in heard).split()
                     right[name] += sum(word.lower() in heard_words for word in text.split())

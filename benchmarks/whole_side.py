@@ -52,7 +52,7 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
     await turns(bus, MATCHED, 1, 0)
     ready = time.clock_gettime(time.CLOCK_BOOTTIME) - process_start()
     await asyncio.sleep(2.0)  # what is compiled after the start
-    result = {"ready_seconds": ready, "rss_bytes": resident_bytes()}
+    result: dict[str, Any] = {"ready_seconds": ready, "rss_bytes": resident_bytes()}
     result["matched"] = await turns(bus, MATCHED, options.turns, 100)
     result["unmatched"] = await turns(bus, UNMATCHED, options.turns, 100)
     await runtime.stop()

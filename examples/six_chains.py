@@ -8,6 +8,7 @@ import sys
 from array import array
 from importlib.util import find_spec
 from pathlib import Path
+from typing import cast
 
 from hark.builtin.engines.hibari import Hibari
 from hark.builtin.engines.nanotts import NanoTTS
@@ -116,7 +117,7 @@ def spoken(text: str, engine: TTSEngine) -> Audio:
     """Somebody says something, far from the microphone."""
     engine.settings = type(engine).Settings()
     engine.load()
-    audio = engine.synthesize(text, "en-US")
+    audio = cast("Audio", engine.synthesize(text, "en-US"))
     samples = array("h", (sample // 6 for sample in array("h", audio.samples)))
     engine.unload()
     return Audio(samples.tobytes(), audio.sample_rate)

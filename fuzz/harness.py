@@ -12,7 +12,7 @@ REMEDY = "atheris, the coverage-guided fuzzer, is not installed here; this insta
 def fuzz(check: str) -> None:
     """Give inputs to the function `check` of `checks` until libFuzzer's options say stop. Does not return."""
     try:
-        import atheris
+        import atheris  # type: ignore[import-untyped,import-not-found,unused-ignore]
     except ImportError:
         raise SystemExit(REMEDY) from None
     with atheris.instrument_imports(include=["hark"]):

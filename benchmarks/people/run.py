@@ -2,8 +2,8 @@
 
 Every sentence is said in a session of its own to an assistant with everything that is loaded by default. `wrapped`
 counts sentences that ran the right intent with the right slots, `talk` sentences that are no commands and were claimed,
-`near` sentences that resemble a command and ran it, or its opposite. The exit status is 1 when a figure misses its
-target.
+`near` sentences that resemble a command and ran it, or its opposite, `unheard` those of sets that nothing was written
+for. The exit status is 1 when a figure misses its target.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ SMALL_TALK: Final = "smalltalk.skill:"
 """What answers thanks and goodbyes in kind, and does nothing else."""
 CANNOT: Final = "limits.skill:fallback"
 """What answers that the assistant cannot do something, and does nothing."""
+
+_LANG: Final = "# lang: "
 
 Claim = tuple[str, Mapping[str, str]]
 
@@ -144,8 +146,29 @@ def _lines(name: str) -> list[str]:
 
 async def talk(show: bool) -> list[Figure]:
     """Play what is no command; counts what is claimed."""
-    lines, claimed, polite = _lines("talk.txt"), 0, 0
-    async with listener("en-US", home()) as said:
+    figures = await _talk("no command", "en-US", _lines("talk.txt"), show)
+    for which in ("second", "third", "fourth"):
+        for lang, lines in _by_language(f"talk-{which}.txt").items():
+            figures += await _talk(f"no command, {which} set, {lang}", lang, lines, show)
+    return figures
+
+
+def _by_language(name: str) -> dict[str, list[str]]:
+    """The sentences of a file by the language that a line "# lang: en-US" above them names."""
+    found: dict[str, list[str]] = {}
+    lang = ""
+    for line in (HERE / name).read_text("utf-8").splitlines():
+        if line.startswith(_LANG):
+            lang = line.removeprefix(_LANG).strip()
+        elif line and not line.startswith("#"):
+            found.setdefault(lang, []).append(line)
+    return found
+
+
+async def _talk(name: str, lang: str, lines: list[str], show: bool) -> list[Figure]:
+    """The figures of sentences in one language; the small home is English."""
+    claimed = polite = 0
+    async with listener(lang, *([home()] if lang == "en-US" else [])) as said:
         for line in lines:
             claim = await said.claim(line)
             if claim is not None and claim[0] == CANNOT:
@@ -156,14 +179,20 @@ async def talk(show: bool) -> list[Figure]:
                 print(f"  {line}: {claim}")
     is_met = 100 * claimed / len(lines) <= TALK
     return [
-        Figure("no command: claimed", claimed, len(lines), f"at most {TALK:g} %", is_met),
-        Figure("no command: of these answered by small talk", polite, len(lines), "none set", is_met=True),
+        Figure(f"{name}: claimed", claimed, len(lines), f"at most {TALK:g} %", is_met),
+        Figure(f"{name}: of these answered by small talk", polite, len(lines), "none set", is_met=True),
     ]
 
 
 async def near(show: bool) -> list[Figure]:
-    """Play what resembles a command; counts what runs it, or its opposite."""
-    lines, obeyed, opposite = _lines("near.txt"), 0, 0
+    """Play what resembles a command; counts what runs it, its opposite, or anything."""
+    first = await _near("one word away", "near.txt", show)
+    return first + await _near("one word away, second set", "near-second.txt", show)
+
+
+async def _near(name: str, file: str, show: bool) -> list[Figure]:
+    """The figures of one file."""
+    lines, obeyed, opposite, claimed = _lines(file), 0, 0, 0
     async with listener("en-US", home()) as said:
         for line in lines:
             text, _, rest = line.partition(" -> ")
@@ -172,12 +201,14 @@ async def near(show: bool) -> list[Figure]:
             ran = claim[0] if claim is not None else ""
             obeyed += ran == command
             opposite += bool(other) and ran == other
-            if show and ran and ran in (command, other):
+            claimed += bool(ran) and ran != CANNOT
+            if show and ran and ran != CANNOT:
                 print(f"  {text}: {claim}")
     is_met = 100 * obeyed / len(lines) <= NEAR
     return [
-        Figure("one word away: obeyed", obeyed, len(lines), f"at most {NEAR:g} %", is_met),
-        Figure("one word away: the opposite obeyed", opposite, len(lines), "none", not opposite),
+        Figure(f"{name}: obeyed", obeyed, len(lines), f"at most {NEAR:g} %", is_met),
+        Figure(f"{name}: the opposite obeyed", opposite, len(lines), "none", not opposite),
+        Figure(f"{name}: anything ran", claimed, len(lines), "none set", is_met=True),
     ]
 
 
@@ -186,8 +217,11 @@ async def unheard(show: bool) -> list[Figure]:
 
     A fallback of the right skill is right, and an answer that the assistant cannot do it is none.
     """
-    first = await _unheard("unheard", show)
-    return first + await _unheard("unheard-second", show, home())
+    figures = await _unheard("unheard", show)
+    figures += await _unheard("unheard-second", show, home())
+    for which in ("third", "fourth"):
+        figures += await _unheard(f"unheard-{which}", show)
+    return figures
 
 
 async def _unheard(name: str, show: bool, *more: Plugin) -> list[Figure]:

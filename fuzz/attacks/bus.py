@@ -34,7 +34,7 @@ def _on_the_wire(name: str) -> Attack:
     return Attack("bus", name, run)
 
 
-async def _one_marker(target: Target, *entries: dict[str, object]) -> int:
+async def one_marker(target: Target, *entries: dict[str, object]) -> int:
     """Send entries; raise `Broken` unless each has one marker within 20 s. Returns the bytes of the largest marker."""
     mark = uuid4().hex  # replies keep the context, so it tells these markers from those of other clients
     line = await Line.open(target.url)
@@ -81,21 +81,21 @@ async def _read(line: Line, within: float) -> bytes:
 async def giant_session(target: Target) -> str:
     """Unknown keys of 3.9 MB in the session of the device, twice."""
     entries = [utterance("say hi", {"session_id": "default", f"x_{n}": "x" * 3_900_000}) for n in range(2)]
-    await _one_marker(target, *entries)
-    largest = await _one_marker(target, utterance("say hi", {"session_id": "default"}))
+    await one_marker(target, *entries)
+    largest = await one_marker(target, utterance("say hi", {"session_id": "default"}))
     promise(largest < 70_000, f"later markers have {largest} bytes")
     return f"later markers have {largest} bytes"
 
 
 async def long_utterance(target: Target) -> str:
     """An utterance of 3 MB."""
-    await _one_marker(target, utterance("x " * 1_500_000, {"session_id": "long"}))
+    await one_marker(target, utterance("x " * 1_500_000, {"session_id": "long"}))
     return "unmatched, one marker"
 
 
 async def many_candidates(target: Target) -> str:
     """An utterance with 10,000 candidates."""
-    await _one_marker(target, utterance(["say hi"] * 10_000, {"session_id": "many"}))
+    await one_marker(target, utterance(["say hi"] * 10_000, {"session_id": "many"}))
     return "unmatched, one marker"
 
 
@@ -103,7 +103,7 @@ async def odd_utterances(target: Target) -> str:
     """Utterances that are no list of texts."""
     odd: list[object] = [None, 7, {}, [None], [["say hi"]], "say hi", [""], ["\x00" * 50]]
     entries = [{**utterance("x", {"session_id": f"odd{n}"}), "data": {"utterances": one}} for n, one in enumerate(odd)]
-    await _one_marker(target, *entries)
+    await one_marker(target, *entries)
     return f"{len(odd)} kinds, one marker each"
 
 
@@ -115,7 +115,7 @@ async def deep_data(target: Target) -> str:
 
 async def poisoned_pipeline(target: Target) -> str:
     """A pipeline that leads nowhere, for the session of the device."""
-    await _one_marker(target, utterance("say hi", {"session_id": "default", "pipeline": ["nothing", "at-all"]}))
+    await one_marker(target, utterance("say hi", {"session_id": "default", "pipeline": ["nothing", "at-all"]}))
     await _is_answered_as_device(target)
     return "holds for its own utterance"
 
@@ -123,7 +123,7 @@ async def poisoned_pipeline(target: Target) -> str:
 async def poisoned_denials(target: Target) -> str:
     """Denylists that deny everything, for the session of the device."""
     denials = {"blacklisted_skills": ["parrot.skill", "clock.skill"], "blacklisted_pipelines": ["template", "keyword"]}
-    await _one_marker(target, utterance("say hi", {"session_id": "default", **denials}))
+    await one_marker(target, utterance("say hi", {"session_id": "default", **denials}))
     await _is_answered_as_device(target)
     return "hold for their own utterance"
 
@@ -132,9 +132,9 @@ async def poisoned_language(target: Target) -> str:
     """Languages that are none, for the session of the device."""
     for lang in ("x" * 10_000, "../../etc", "zz-ZZ", ""):
         entry = utterance("say hi", {"session_id": "default", "lang": lang})
-        await _one_marker(target, entry)
+        await one_marker(target, entry)
     # A language that is a tag may stay: it is what a device can be asked to speak.
-    await _one_marker(target, utterance("say hi", {"session_id": "default", "lang": "en-US"}))
+    await one_marker(target, utterance("say hi", {"session_id": "default", "lang": "en-US"}))
     await _is_answered_as_device(target)
     return "one marker each, then as before"
 
@@ -180,7 +180,7 @@ async def context_flood(target: Target) -> str:
         for n in range(5_000)
     ]
     await send(target, *flood, pause=1.0)
-    largest = await _one_marker(target, utterance("say hi", {"session_id": "default"}))
+    largest = await one_marker(target, utterance("say hi", {"session_id": "default"}))
     promise(largest < 140_000, f"a marker has {largest} bytes")
     return f"markers have {largest} bytes"
 

@@ -96,7 +96,7 @@ async def long_saying(target: Target) -> str:
             last = await reader.readline()
             promise(last, "no end")
     writer.close()
-    return json.loads(last).get("outcome", "refused")
+    return str(json.loads(last).get("outcome", "refused"))
 
 
 async def modes(target: Target) -> str:

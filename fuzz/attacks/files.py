@@ -199,7 +199,22 @@ def fifos(home: Path) -> str:
         promise(status == 2 and f"{name} is no file" in text, f"{name}: status {status}: {text[-200:]}")
         status, text = _hark(home, "why", "--state", str(state))
         promise(status in (0, 1, 2), f"hark why: status {status}: {text[-200:]}")
-    return "5 places, each refused by name"
+    folder = home / "skill" / "locale" / "en-US"
+    folder.mkdir(parents=True)
+    places = (
+        (folder / "hi.intent", ("lint", str(home / "skill"))),
+        (home / "talk.hark", ("test", str(home / "talk.hark"))),
+        (home / "house.yaml", ("convert", "from-hassil", str(home / "house.yaml"), str(home / "out"))),
+        (home / "tokens.json", ("token", "list", "--state", str(home))),
+    )
+    for path, words in places:
+        for kind in ("a FIFO", "a device"):
+            os.mkfifo(path, 0o600) if kind == "a FIFO" else path.symlink_to("/dev/zero")
+            status, text = _hark(home, *words)
+            is_named = path.name in text and ("no file" in text or "other users can read" in text)
+            promise(status in (1, 2) and is_named, f"hark {words[0]}, {kind}: status {status}: {text[-200:]}")
+            path.unlink()
+    return "9 places, each refused by name"
 
 
 def open_directory(home: Path) -> str:

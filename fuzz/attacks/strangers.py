@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from attacks.target import Attack, HonestClient, Target, promise, send, utterance
 from attacks.wire import Line, frame
@@ -271,7 +273,42 @@ async def ping_flood(target: Target) -> str:
     return f"an honest turn meanwhile {seconds * 1000:.0f} ms"
 
 
+_HOARDER = """
+import asyncio, sys
+sys.path.insert(0, sys.argv[2])
+from attacks.wire import Line
+async def main():
+    lines = []
+    for _ in range(300):
+        line = await Line.open(sys.argv[1])
+        if await line.ask(sys.argv[1]):
+            lines.append(line)
+    print(len(lines), flush=True)
+    await asyncio.sleep(120)
+asyncio.run(main())
+"""
+
+
+async def every_connection(target: Target) -> str:
+    """A local program that takes every connection it gets, and keeps them."""
+    hoarder = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _HOARDER, target.url, str(Path(__file__).parents[1]), stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        assert hoarder.stdout is not None
+        await asyncio.wait_for(hoarder.stdout.readline(), 60)
+        for _ in range(10):
+            line = await Line.open(target.url)
+            promise(await line.ask(target.url) and await line.is_welcome(), "another local program is kept out")
+            await line.end()
+    finally:
+        hoarder.kill()
+        await hoarder.wait()
+    return "10 clients of another program were accepted"
+
+
 ATTACKS = [
+    Attack("bus", "one program with every connection", every_connection),
     Attack("bus", "handshakes that drip", dripping_handshakes),
     Attack("bus", "frames that never end", half_frames),
     Attack("bus", "compressed frames", compressed_bombs),

@@ -117,8 +117,9 @@ class Target:
             )
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and self._process.poll() is None:
-            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 0.2):
-                return
+            if b"hark: ready" in self.log.read_bytes():
+                with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 0.2):
+                    return
             time.sleep(0.05)
         raise Broken(f"the assistant does not start: {self.log.read_text()[-500:]}")
 

@@ -67,6 +67,10 @@ class Line:
         """Whether the server has ended it. A byte that was on its way then makes it a reset in place of an end."""
         return self.reader.at_eof() or self.reader.exception() is not None
 
+    async def is_welcome(self) -> bool:
+        """Whether the first frame of the server is a Message, and no goodbye; once it was accepted as a websocket."""
+        return await asyncio.wait_for(self.reader.read(1), _PATIENCE) == b"\x81"
+
     async def end(self) -> None:
         self.writer.transport.abort()
         with suppress(OSError, TimeoutError):
@@ -223,21 +227,19 @@ async def wrong_tokens(url: str, dice: random.Random, count: int) -> int:
 
 
 async def crowds(url: str, _dice: random.Random, count: int) -> int:
-    """Many clients at once, which connect, stay for a moment, and disconnect."""
+    """Many clients at once, which connect, stay for a moment, and disconnect; how many could stay."""
     lines: list[Line] = []
-    inside = 0
 
-    async def come() -> int:
+    async def come() -> bool:
         line = await Line.open(url)
         lines.append(line)
-        return int(await line.ask(url))
+        return await line.ask(url) and await line.is_welcome()
 
+    inside = 0
     try:
         for begun in range(0, count, _AT_ONCE):
             coming = (come() for _ in range(min(_AT_ONCE, count - begun)))
-            inside += sum(
-                found for found in await asyncio.gather(*coming, return_exceptions=True) if found is True or found == 1
-            )
+            inside += sum(found is True for found in await asyncio.gather(*coming, return_exceptions=True))
     finally:
         await asyncio.gather(*(line.end() for line in lines))
     return inside
