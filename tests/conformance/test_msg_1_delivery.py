@@ -133,7 +133,7 @@ def test_nobody_but_the_derivations_looks_at_the_pair() -> None:
         f"builtin/transformers/{name}.py" for name in ("conditions", "metadata/rate_limit")
     }
     # A word of a payload: where an answer is from, or what is translated.
-    payloads = {"act/polls.py", "builtin/common_query/plugin.py", "builtin/persona/toolset.py"}
+    payloads = {"act/polls.py", "builtin/common_query/plugin.py", "builtin/persona/look_up.py"}
     payloads.add("builtin/transformers/translation.py")
     assert users == {"spec/names.py", "model/message.py", *listens, *accepts, *repeats, *policies, *payloads}
 

@@ -58,7 +58,9 @@ async def test_without_a_persona_the_main_entry_declines_all_but_commands(person
             assert await assistant.hears("tell me about whales", session=session) == []
             assert _dispatches(assistant) == []
             assert model.requests == []
-            assert await assistant.hears("which personas are there", session=session) == ["There is hark and alice."]
+            assert await assistant.hears("which personas are there", session=session) == [
+                "You can talk to hark and alice."
+            ]
 
 
 class Whisper(DialogTransformer):
@@ -192,7 +194,10 @@ async def test_a_single_question_leaves_the_field_alone(active: str | None) -> N
 @spec("PERSONA-1/7.1.b")
 @pytest.mark.parametrize(
     ("said", "answer"),
-    [("which personas are there", "There is hark and alice."), ("who am i talking to", "You are talking to hark.")],
+    [
+        ("which personas are there", "You can talk to hark and alice."),
+        ("who am i talking to", "You are talking to hark."),
+    ],
 )
 async def test_list_and_check_change_nothing(said: str, answer: str) -> None:
     async with talking() as (assistant, _):
@@ -561,10 +566,10 @@ async def test_personas_come_and_go_at_runtime() -> None:
     async with talking() as (assistant, _):
         for _ in range(2):
             assistant.bus.emit(Message(topics.PERSONA_REGISTER, {"persona_id": "bob"}, {}))
-        assert await assistant.hears("which personas are there") == ["There is hark, alice and bob."]
+        assert await assistant.hears("which personas are there") == ["You can talk to hark, alice and bob."]
         assert await assistant.hears("talk to bob", session="x") == ["This is bob. What would you like to talk about?"]
         assistant.bus.emit(Message(topics.PERSONA_DEREGISTER, {"persona_id": "bob"}, {}))
-        assert await assistant.hears("which personas are there") == ["There is hark and alice."]
+        assert await assistant.hears("which personas are there") == ["You can talk to hark and alice."]
         (listed,) = await _ask(assistant, topics.PERSONA_LIST, {}, topics.response_topic(topics.PERSONA_LIST))
         assert [one["persona_id"] for one in listed.data["personas"]] == ["hark", "alice"]
         assert await assistant.hears("how are you my friend", session=Session("new", persona_id="bob")) == []

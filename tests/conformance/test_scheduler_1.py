@@ -155,6 +155,16 @@ async def test_a_record_that_is_wrong_is_refused_with_its_code(record: dict[str,
         assert await desk.list() == []
 
 
+@pytest.mark.parametrize(
+    ("skill_id", "event"),
+    [("hark", "hark.ready"), ("hark.handler", "hark.handler.done"), ("ovos.utterance", "ovos.utterance.handled")],
+)
+async def test_the_scheduler_does_not_emit_topics_of_the_assistant(skill_id: str, event: str) -> None:
+    async with Desk() as desk:
+        answer = await desk.schedule(event=event, **EVERY_TEN, context={"skill_id": skill_id})
+        assert (answer["ok"], answer["error"]) == (False, "bad_event")
+
+
 @pytest.mark.spec("SCHEDULER-1/3.1.f")
 async def test_data_has_at_most_16384_bytes() -> None:
     def sized(octets: int) -> dict[str, str]:

@@ -29,7 +29,7 @@ SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     "tts.tempo": {"tempo": 1.25, "semitones": 2},
 }
 _ELSEWHERE: Final = (
-    "audio_tap.sound-data",
+    "audio_tap.sound-data",  # tests/contracts/test_sound_models.py, with the next
     "audio.spoken-language",
     "dialog.tone",
     "utterance.translate",

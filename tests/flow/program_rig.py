@@ -83,7 +83,9 @@ class Outside:
         self.bridge = OvosBridge(bus, SystemClock(), "en-US") if ovos else None
         translators = self.bridge.translator if self.bridge is not None else None
         endpoints = [Endpoint(port=0)]
-        self.server = WebSocketServer(bus, endpoints, ServerLimits(), SystemClock(), translators=translators)
+        self.server = WebSocketServer(
+            bus, endpoints, ServerLimits(), SystemClock(), has_assistant=True, translators=translators
+        )
         self.url = ""
 
     async def program(self) -> Program:

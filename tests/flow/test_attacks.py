@@ -24,6 +24,13 @@ QUICK = {
         "speech with control characters",
         "2,000 queries",
     },
+    "identity": {
+        "calls of handlers without a turn",
+        "markers with the context of others",
+        "a question in the turn of another",
+        "signals by way of the scheduler",
+        "language tags of megabytes",
+    },
     "control": {"lines that are no requests", "300 reports that are not read", "files that others can open"},
     "files": {"links in the state directory", "a disk that fills up meanwhile", "a trace with control characters"},
     "command_line": {"words that control the terminal", "names that lead elsewhere"},

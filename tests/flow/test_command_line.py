@@ -39,6 +39,12 @@ class Reminder(Skill):
     async def work(self, turn):
         await turn.speak("working")
         await self.host.clock.sleep(3600)
+
+    @intent("spin around")
+    async def spin(self, turn):
+        print("spinning", flush=True)
+        while True:
+            pass
 """
 SLEEPER = """
 import asyncio
@@ -169,10 +175,10 @@ def test_without_any_turn_on_record_why_says_so(world: World) -> None:
     done = world.hark("why")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        f"hark: there is no turn on record: no assistant is running, and there is none on disk in {world.state}\n"
+        f"hark: there is no turn on record. No assistant is running, and none is on disk in {world.state}\n"
     )
     world.hark("say", "help")
-    assert "no turn whose id begins with zz on record" in world.hark("why", "zz").stderr
+    assert 'no turn with an id that begins with "zz" on record' in world.hark("why", "zz").stderr
 
 
 def test_traces_stay_off_the_disk_when_told_to(world: World) -> None:
@@ -199,6 +205,19 @@ def test_an_assistant_that_stays_is_stopped_by_a_signal_in_good_order(world: Wor
             assert hark.end() == (0, "")
             assert hark.errors == "hark: ready; a signal stops it\n"
             assert not (world.state / "control.sock").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_an_assistant_that_a_plugin_blocks(world: World, number: signal.Signals) -> None:
+    world.install("probe", PROBE, "skill: Reminder")
+    with world.running("run") as hark:
+        assert hark.say("spin around") == "spinning"
+
+        def has_ended() -> bool:
+            hark.signal(number)
+            return not Path(f"/proc/{hark.pid}").exists()
+
+        eventually(has_ended)
 
 
 def test_an_assistant_can_be_stopped_while_it_starts(world: World) -> None:
@@ -267,7 +286,7 @@ def test_a_disk_that_is_full_is_said_in_one_line(world: World) -> None:
     command = [sys.executable, "-m", "hark", "say", "say hello"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=world.environment, timeout=30)
-    assert (done.returncode, complaints(done.stderr)) == (2, "hark: [Errno 28] No space left on device\n")
+    assert (done.returncode, complaints(done.stderr)) == (2, "hark: No space left on device\n")
 
 
 def test_streams_that_are_not_there_do_no_harm(world: World) -> None:

@@ -60,3 +60,27 @@ async def test_a_client_has_its_part_of_the_open_turns(
         assert len(hark.of(topics.INTENT_UNMATCHED)) == 44
         for program in (greedy, second, third):
             await program.kill()
+
+
+@pytest.mark.one_worker  # the limit is for each of them
+async def test_the_open_turns_of_a_client_are_bounded_in_bytes(assistant: MakeAssistant) -> None:
+    go_on = asyncio.Event()
+
+    async def handler(turn: Turn) -> str:
+        if turn.utterance == "slow":
+            await go_on.wait()
+        return "Done."
+
+    async with assistant(claims(handler=handler)) as hark, outside(hark.bus) as served:
+        greedy, other = await served.program(), await served.program()
+        for number in range(8):
+            session = {"session_id": f"g{number}"}
+            greedy.send(topics.UTTERANCE_HANDLE, {"utterances": ["slow"], "x": "x" * 3_000_000}, {"session": session})
+        await until(hark, topics.INTENT_UNMATCHED, 3)
+        say(other, "quick", "o")
+        assert (await other.next(topics.UTTERANCE_SPEAK))["data"]["utterance"] == "Done."
+        go_on.set()
+        await until(hark, topics.UTTERANCE_HANDLED, 9)
+        assert len(hark.of(topics.INTENT_UNMATCHED)) == 3, "16 MB are open at once"
+        for program in (greedy, other):
+            await program.kill()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from flow.chain_rig import link
 from flow.stage import (
     MATCHED,
     MakeAssistant,
@@ -54,6 +55,21 @@ async def test_values_as_deep_as_they_may_be_pass_through_the_whole_turn(assista
         assert await hark.hears("hello") == ["hello"]
         assert public(turn_of(hark)) == ["test.note", *MATCHED]
         assert "bury.it" in turn_of(hark)[-1].context
+
+
+@pytest.mark.parametrize("kind", ["utterance", "metadata", "intent", "dialog"])
+async def test_who_removes_every_context_key_loses_nobody_an_answer(assistant: MakeAssistant, kind: Any) -> None:
+    def clear(artifact: Any, ctx: Ctx) -> Any:
+        for key in list(ctx):
+            try:
+                ctx.unset(key)
+            except PermissionError:
+                continue
+        return artifact
+
+    async with assistant(link(kind, "clear", clear), claims()) as hark:
+        assert await hark.hears("hello") == ["hello"]
+        assert public(turn_of(hark)) == [*MATCHED]
 
 
 @pytest.mark.parametrize("size", [1_000_000])

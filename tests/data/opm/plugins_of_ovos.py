@@ -145,6 +145,10 @@ class Matcher:
     """Knows sentences by the legacy registration, once it was told to train; also claims for a listener of its own."""
 
     def __init__(self, bus=None, config=None):
+        from ovos_bus_client import MessageBusClient
+
+        if not isinstance(bus, MessageBusClient):  # as ovos-workshop checks it
+            raise TypeError(f"Expected a MessageBusClient, got: {type(bus)}")
         self.bus, self.config = bus, config or {}
         self.heard, self.sentences, self.words = {}, {}, {}
         bus.on("padatious:register_intent", self.register)
@@ -179,6 +183,7 @@ class Matcher:
     def match_high(self, utterances, lang, message):
         for text in utterances:
             if text in self.sentences:
+                assert message.context["utterance_id"], "it belongs to a turn"
                 return Found(self.sentences[text], {"conf": 1.0, "lang_of_message": message.context["lang"]}, text)
         return None
 

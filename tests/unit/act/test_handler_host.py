@@ -282,6 +282,20 @@ async def test_a_handler_that_was_cancelled_by_its_own_doing_has_failed(acting: 
     assert "CancelledError" in messages[-1].data["exception"]
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_handler_that_raises_is_logged_once(
+    is_async: bool, acting: Acting, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(turn: Turn) -> None:
+        raise ValueError("on purpose")
+
+    async def fails_too(turn: Turn) -> None:
+        raise ValueError("on purpose")
+
+    await acting.run(skill("some.skill", go=fails_too if is_async else fails))
+    assert sum("on purpose" in record.getMessage() for record in caplog.records) == 1
+
+
 async def test_the_trace_of_the_turn_says_how_the_handler_ended(acting: Acting) -> None:
     trace = acting.traces.begin("u1", "x", ("hello",))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,18 @@ async def test_the_settings_of_both_sides_fit(tmp_path: Path) -> None:
 async def test_settings_that_lead_nowhere_are_reported(table: BusTable, text: str) -> None:
     with pytest.raises(UserError, match=text):
         await BusAddress(table).connect(SystemClock())
+
+
+async def test_a_web_server_is_not_taken_for_a_bus() -> None:
+    def refuse(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.0 404 File not found\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(UserError, match=rf"what listens at ws://127\.0\.0\.1:{port}/core is no bus"):
+            await BusAddress(BusTable(port=port)).connect(SystemClock())
 
 
 async def test_a_bus_that_is_not_there_is_reported() -> None:

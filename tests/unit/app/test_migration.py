@@ -25,7 +25,8 @@ CONF = {
     "stt": {"module": "own-stt", "own-stt": {"url": "http://x"}},
     "tts": {"module": "ovos-tts-plugin-piper"},
     "skills": {"blacklisted_skills": ["unwanted.someone"]},
-    "hotwords": {"hey_you": {"module": "gone-ww"}},
+    "listener": {"wake_word": "hey_you"},
+    "hotwords": {"hey_you": {"module": "gone-ww", "stt_lang": "de-de"}, "wake_up": {"wakeup": True}},
 }
 POINTS = """
 [opm.transformer.text]
@@ -112,15 +113,38 @@ def test_the_settings_file_that_is_written_can_be_read(
     assert (settings.assistant.lang, settings.assistant.langs) == ("en-US", ("de-DE",))
     assert (settings.home.place, settings.home.units, settings.home.clock) == ("Lisbon", "metric", 24)
     assert settings.limits.match == 3.0
-    assert settings.wake["hey_you"].phrase == "hey you"
+    assert {name: (word.phrase, word.lang) for name, word in settings.wake.items()} == {"hey_you": ("hey you", "de-DE")}
     assert tomllib.loads(file.read_text())["voice"]["tts"] == ["piper"]
+
+
+def test_what_is_wrong_in_a_configuration_is_named_and_the_rest_is_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = {
+        "lang": "de_at",
+        "secondary_langs": 7,
+        "location": {"city": [], "coordinate": {"latitude": 480, "longitude": True}, "timezone": {"code": "Mars/X"}},
+        "websocket": [],
+        "time_format": {"full": 1},
+        "gui": {},
+    }
+    file = tmp_path / "wrong.conf"
+    file.write_text(json.dumps(wrong))
+    assert main(["migrate", "ovos", "--config", str(file)]) == 0
+    printed = capsys.readouterr().out
+    assert 'lang = "de-AT"' in printed
+    assert "Not read: gui" in printed
+    for key in ("secondary_langs", "location.city", "location.coordinate.latitude", "location.coordinate.longitude",
+                "location.timezone.code", "websocket", "time_format"):  # fmt: skip
+        assert f"  {key}: " in printed, key
 
 
 def test_a_pipeline_entry_of_a_plugin_has_a_table_with_its_level(site: Path) -> None:
     settings = found(site).settings
     assert settings["pipeline", "own-high", "plugin"] == "ovos-own-pipeline-plugin"
     assert settings["pipeline", "own-high", "level"] == "high"
-    assert settings["assistant", "pipeline"] == ["stop", "interrupt", "own-high", "fallback"]
+    own = ["stop", "interrupt", "converse", "several", "correction"]
+    assert settings["assistant", "pipeline"] == [*own, "own-high", "fallback"]
 
 
 def test_a_python_that_is_none_is_named(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ class WithSettings(UtteranceTransformer):
 async def advised(*plugins: Plugin | Refusal, **tables: Any) -> list[str]:
     made = runtime(*plugins, **tables)
     await made.start()
-    found = list(advice(made))
+    found = list(map(str, advice(made)))
     await made.stop()
     await made.bus.close()
     return found

@@ -39,7 +39,7 @@ def test_a_stored_session_that_cannot_be_used_is_reported(tmp_path: Path, stored
 
 def test_a_pipeline_that_leads_to_no_plugin_is_told() -> None:
     loaded = Inventory(["stop", "template"], {}, ["stop", "template"], ())
-    lines = list(advise(Settings(assistant=AssistantTable(pipeline=("ghost", "ocp_high"))), loaded))
+    lines = list(map(str, advise(Settings(assistant=AssistantTable(pipeline=("ghost", "ocp_high"))), loaded)))
     [told] = [line for line in lines if "leads to no loaded plugin" in line]
     assert "remove that line for the usual pipeline" in told
     assert "stop, template" in told

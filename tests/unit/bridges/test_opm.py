@@ -65,12 +65,17 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(str(info.parent))
     monkeypatch.syspath_prepend(str(DATA))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr(mycroft_conf, "SYSTEM", tmp_path / "no.conf")
+    for name in ("MYCROFT_SYSTEM_CONFIG", "OVOS_DISTRIBUTION_CONFIG", "XDG_CONFIG_DIRS"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
     return info.parent
 
 
+def user_file(home: Path) -> Path:
+    return home / "config" / "mycroft" / "mycroft.conf"
+
+
 def conf(home: Path, **tree: Any) -> None:
-    file = home / "config" / "mycroft" / "mycroft.conf"
+    file = user_file(home)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"// a comment\n{json.dumps(tree)}\n")
 
@@ -367,24 +372,57 @@ def test_a_malformed_mycroft_conf_is_named(tmp_path: Path) -> None:
         ('{\n// a comment\n"lang": nonsense}', "is no JSON: .*line 3 column 9"),
         ('["lang"]', "is no JSON object"),
     ):
-        mycroft_conf.user_file().write_text(text)
+        user_file(tmp_path).write_text(text)
         with pytest.raises(mycroft_conf.MalformedConfig, match=complaint):
             mycroft_conf.read()
 
 
-def test_parts_of_the_wrong_shape_count_as_missing(tmp_path: Path) -> None:
-    conf(tmp_path, intents={"pipeline": "adapt"}, skills={"blacklisted_skills": "x"}, hotwords=[], stt=None)
+def test_parts_of_the_wrong_shape_count_as_missing_and_are_named(tmp_path: Path) -> None:
+    conf(tmp_path, intents={"pipeline": "adapt"}, skills={"blacklisted_skills": "x"}, hotwords=[], stt=None, tts=3)
     read = mycroft_conf.read()
-    assert (read.pipeline, read.denied_skills, read.hotwords(), read.module("stt")) == ((), (), {}, "")
-    mycroft_conf.user_file().write_text("// nothing but a comment\n")
+    assert (read.pipeline, read.denied_skills, read.wake_words(), read.modules("stt")) == ((), (), {}, [])
+    assert read.modules("tts") == []
+    assert set(read.ignored) == {"intents.pipeline", "skills.blacklisted_skills", "hotwords", "tts"}
+    user_file(tmp_path).write_text("// nothing but a comment\n")
     assert mycroft_conf.read().tree == {}
 
 
 def test_layers_of_mycroft_conf_are_merged(tmp_path: Path) -> None:
     below, above = tmp_path / "below.conf", tmp_path / "above.conf"
-    below.write_text('{"stt": {"module": "a", "a": {"x": 1}}, "hotwords": {"hey": {"active": false}}}')
-    above.write_text('# mine\n{"stt": {"a": {"y": 2}}}')
+    below.write_text('{"stt": {"module": "a", "a": {"x": 1}}, "intents": {"pipeline": ["one", "two"]}}')
+    above.write_text('\ufeff# mine\n{"stt": {"a": {"y": 2}, "fallback_module": "b"}, "intents": {"pipeline": ["two"]}}')
     read = mycroft_conf.read([below, above, tmp_path / "absent.conf"])
-    assert read.module("stt") == "a"
+    assert read.modules("stt") == ["a", "b"]
     assert read.config(SimpleNamespace(kind="stt", name="a")) == {"x": 1, "y": 2}  # type: ignore[arg-type]
-    assert read.hotwords() == {}
+    assert read.pipeline == ("two",)
+
+
+def test_the_layers_are_those_of_ovos_the_users_last(tmp_path: Path) -> None:
+    conf(tmp_path, lang="pt-PT")
+    layers = {
+        "ovos_distribution_config": {"lang": "en-US", "one": 1, "two": 1, "three": 1, "four": 1},
+        "mycroft_system_config": {"lang": "de-DE", "two": 2, "three": 2, "four": 2},
+        "config/mycroft/runtime.conf": {"lang": "fr-FR", "three": 3, "four": 3},
+        "xdg_config_dirs/mycroft/mycroft.conf": {"lang": "es-ES", "four": 4},
+    }
+    for place, tree in layers.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(json.dumps(tree))
+    assert mycroft_conf.read().tree == {"lang": "pt-PT", "one": 1, "two": 2, "three": 3, "four": 4}
+
+
+@pytest.mark.parametrize(
+    ("listener", "words", "on"),
+    [
+        ({}, {"hey_mycroft": {}, "hey_you": {}}, ["hey_mycroft"]),
+        ({"wake_word": "hey you"}, {"hey_mycroft": {"listen": True}, "hey_you": {}}, ["hey_you"]),
+        ({"wake_word": "computer"}, {}, ["computer"]),
+        ({"wake_word": "a"}, {"a": {}, "b": {"active": True, "listen": True}, "c": {"active": True}}, ["a", "b"]),
+        ({"wake_word": "a"}, {"a": {"active": False}, "wake_up": {"active": True, "wakeup": True}}, []),
+    ],
+)
+def test_wake_words_are_those_that_begin_to_listen(
+    listener: dict[str, Any], words: dict[str, Any], on: list[str], tmp_path: Path
+) -> None:
+    conf(tmp_path, listener=listener, hotwords=words)
+    assert list(mycroft_conf.read().wake_words()) == on

@@ -292,3 +292,13 @@ async def test_skills_are_listed() -> None:
     rig.up("skillmanager.list")
     assert rig.link.sent[-1].type == "mycroft.skills.list"
     assert HELLO in rig.link.sent[-1].data
+
+
+@pytest.mark.parametrize(("line", "sent"), [("stable", None), (None, None), (None, "mycroft.skills.is_ready")])
+async def test_a_client_that_comes_back_is_told_to_load_its_skills_again(line: str | None, sent: str | None) -> None:
+    rig = Rig(line)  # the stable line asks for the session each time that it is connected
+    if sent is not None:  # a launcher that was just started
+        rig.up(sent)
+    before = len(rig.link.sent)
+    await rig.clock.advance(5.0)
+    assert topics_of(rig.link.sent[before:]) == ([] if sent is not None else ["mycroft.ready"])

@@ -15,14 +15,11 @@ from hark.builtin.skills.calculator.arithmetic import UNITS, Different, TooBig, 
 from hark.builtin.skills.calculator.calculator import SIGNS, Quantity, Reader
 from hark.builtin.skills.spoken_numbers import number, number_in, spoken
 from hark.builtin.skills.tables import groups, read_table
-from hark.builtin.values.language import available
 from hark.intents.locale import Role
 from hark.testing import Assistant
 
 LANGS = ("de-DE", "en-US", "es-ES", "fr-FR", "it-IT", "pt-PT")
 NAMES = Path(CalculatorSkill.locale_dir or "").parent / "names"
-
-needs_words = pytest.mark.skipif(not available(), reason="number words need the extra hark-voice[values]")
 
 
 def reader(lang: str = "en-US") -> Reader:
@@ -112,7 +109,6 @@ def test_any_text_is_a_question_for_it_or_not(text: str, lang: str) -> None:
         assert skill.dialogs.render(said.dialog, lang, said.values).text
 
 
-@needs_words
 @pytest.mark.parametrize(
     ("text", "lang", "value"),
     [

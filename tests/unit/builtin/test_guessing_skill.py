@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from hark.builtin import GuessingSkill
-from hark.builtin.values.language import available
 from hark.testing import Assistant
 
 BEGIN = "I am thinking of a number from {} to {}. What is your guess?"
@@ -77,7 +76,6 @@ async def test_a_stop_ends_the_game() -> None:
         assert await hark.hears("7") == []
 
 
-@pytest.mark.skipif(not available(), reason="number words need the extra hark-voice[values]")
 async def test_a_guess_may_be_in_words() -> None:
     async with game(27, 27) as hark:
         await hark.hears("play guess the number")

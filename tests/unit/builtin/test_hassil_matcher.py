@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("hassil")
-
-
 from hark.builtin.hassil import HassilMatcher
 from hark.model import ContextEntry, Message, Session
 from hark.plugins import Turn, handles
@@ -124,7 +121,6 @@ async def test_a_broken_file_keeps_it_from_starting_and_is_named(tmp_path: Path,
 
 
 async def test_the_package_is_taken_by_language_and_files_come_on_top(tmp_path: Path) -> None:
-    pytest.importorskip("home_assistant_intents")
     (tmp_path / "house.yaml").write_text(
         "language: en\nlists: {area: {values: [attic]}, name: {values: []}, floor: {values: []}}\n"
     )

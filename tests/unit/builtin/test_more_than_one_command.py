@@ -81,6 +81,17 @@ async def test_each_of_several_commands_has_its_own_marker_and_they_run_in_order
         ]
 
 
+async def test_a_comma_divides_commands_too() -> None:
+    house, hark = assistant()
+    async with hark:
+        assert await hark.hears("turn off the lights, lock the door and open the kitchen window") == [
+            "lights off",
+            "locked",
+            "open in the kitchen",
+        ]
+    assert house.done == ["lights", "lock", "kitchen"]
+
+
 async def test_the_second_command_is_said_in_the_session_of_the_first() -> None:
     _, hark = assistant()
     async with hark:
@@ -194,6 +205,14 @@ async def test_the_nearest_sentence_is_named_where_there_is_one() -> None:
     async with hark:
         (answer,) = await hark.hears("are all the lights dimmed")
         assert "turn off the lights" in answer
+
+
+async def test_no_sentence_is_named_that_would_not_be_matched() -> None:
+    _, hark = assistant(deny={"skills": ["house.skill"]})
+    async with hark:
+        (answer,) = await hark.hears("are all the lights dimmed")
+        assert "sorry" in answer.lower()
+        assert "lights" not in answer
 
 
 async def test_it_is_said_in_turns_with_other_words() -> None:

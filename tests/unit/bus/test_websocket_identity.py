@@ -189,6 +189,89 @@ async def test_no_other_client_speaks_in_the_name_of_a_skill(frame: bytes, owner
     await bus.close()
 
 
+OF_AN_ASSISTANT = [
+    topics.UTTERANCE_HANDLED,
+    topics.INTENT_MATCHED,
+    topics.INTENT_UNMATCHED,
+    topics.HANDLER_START,
+    topics.HANDLER_COMPLETE,
+    topics.HANDLER_ERROR,
+    topics.INTENTS_READY,
+]
+
+
+@pytest.mark.parametrize("how", ["its own", "of its services"])
+async def test_only_an_assistant_says_how_turns_go_and_calls_handlers(how: str) -> None:
+    bus = LocalBus()
+    options: dict[str, Any] = {"credentials": Tokens(service=SERVICE), "has_assistant": how == "its own"}
+    async with serving(bus=bus, reserved=["clock"], **options) as (_, url):
+        rig = Rig(bus, url)
+        program, other = await raw(url), await raw(url)
+        await rig.said(program, template("cook"))
+        forged = [*(wire(topic) for topic in OF_AN_ASSISTANT), wire("cook:go"), wire("clock:time")]
+        if how == "of its services":
+            allowed = await rig.said(other, *forged)
+            assert len(allowed) == len(forged), "a bus without an assistant is for whatever is there"
+            service = await raw(f"{url}/service")
+        assert await rig.said(other, *forged, wire("tea:go")) == ["tea:go"]
+        assert await rig.said(program, wire("cook:go")) == ["cook:go"]
+        if how == "of its services":
+            assert len(await rig.said(service, *forged)) == len(forged)
+            await service.end()
+        await program.end()
+        await other.end()
+    await bus.close()
+
+
+async def test_what_a_client_says_in_the_name_of_a_skill_of_another_counts_as_no_skills() -> None:
+    bus = LocalBus()
+    async with serving(bus=bus, reserved=["clock"]) as (_, url):
+        rig = Rig(bus, url)
+        program, other = await raw(url), await raw(url)
+        await rig.said(program, template("cook"))
+        for speaker, name, left in ((program, "cook", "cook"), (other, "cook", None), (other, "clock", None)):
+            frame = wire(topics.UTTERANCE_SPEAK, {"utterance": "x"}, skill_id=name, utterance_id="u1")
+            await rig.said(speaker, frame)
+            [spoken] = [one for one in rig.messages if one.type == topics.UTTERANCE_SPEAK]
+            assert spoken.context.get("skill_id") == left
+            heard = await other.until(lambda frames: any(b"ovos.utterance.speak" in one for one in frames))
+            [passed] = [json.loads(one) for one in heard if b"ovos.utterance.speak" in one]
+            assert passed["context"].get("skill_id") == left, "also for other processes"
+            other.frames.clear()
+            remember = wire(topics.CONTEXT_SET, {"key": "k", "value": "v"}, skill_id=name, utterance_id="u1")
+            assert (topics.CONTEXT_SET in await rig.said(speaker, remember)) is bool(left)
+        await program.end()
+        await other.end()
+    await bus.close()
+
+
+@pytest.mark.parametrize("topic", [topics.SKILL_ASK, topics.READY])
+async def test_a_service_that_asks_which_programs_are_connected_is_told(topic: str) -> None:
+    async with serving(credentials=Tokens(service=SERVICE)) as (_, url):
+        program, service = await raw(url), await raw(f"{url}/service")
+        program.send(wire(topics.SKILL_LOADED, {"skill_id": "cook", "completes": True}))
+        await service.until(lambda frames: any(b"hark.skill.attached" in one for one in frames))
+        service.frames.clear()
+        service.send(wire(topic))
+        heard = await service.until(lambda frames: any(b"hark.skill.attached" in one for one in frames))
+        [told] = [json.loads(one)["data"] for one in heard if b"hark.skill.attached" in one]
+        assert (told["skill_ids"], told["completes"]) == (["cook"], ["cook"])
+        await program.end()
+        await service.end()
+
+
+async def test_services_are_told_which_client_an_utterance_comes_from() -> None:
+    async with serving(credentials=Tokens(service=SERVICE)) as (_, url):
+        service, *clients = [await raw(f"{url}/service"), await raw(url), await raw(url)]
+        for client in clients:
+            client.send(wire(topics.UTTERANCE_HANDLE, {"utterances": ["x"]}, hark_client="forged"))
+        heard = await service.until(lambda frames: sum(b"ovos.utterance.handle" in one for one in frames) == 2)
+        told = [json.loads(one)["context"]["hark_client"] for one in heard if b"ovos.utterance.handle" in one]
+        assert len({*told, "forged"}) == 3
+        for client in (service, *clients):
+            await client.end()
+
+
 @pytest.mark.parametrize("owner", ["a client", "the assistant", "before the server"])
 async def test_only_the_scheduler_fires_the_events_of_a_skill(owner: str) -> None:
     bus = LocalBus()

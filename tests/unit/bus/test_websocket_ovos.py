@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ import pytest
 from picows import WSMsgType
 from websocket_fixtures import connected, eventually, raw, serving
 
+from hark.bus.websocket.translation import ClientLink
 from hark.model import Message, decode
 
 
@@ -83,6 +85,37 @@ async def test_every_client_gets_every_message_unchanged_in_one_order() -> None:
         assert frames[0] == frames[1] == frames[2]
         assert frames[0].count(odd) == 3
         for client in clients:
+            await client.end()
+
+
+class Answering:
+    """A translator that answers a question for its client, in the moment in which the client gets it."""
+
+    def __init__(self, link: ClientLink) -> None:
+        self._link = link
+
+    def from_client(self, message: Message) -> Iterable[Message]:
+        return (message,)
+
+    def to_client(self, message: Message) -> Iterable[Message] | None:
+        if message.type != "test.question":
+            return None
+        self._link.emit(message.reply("test.answer"))
+        return (message.with_data({"translated": True}),)
+
+    def close(self) -> None: ...
+
+
+async def test_what_a_translator_emits_follows_the_message_that_each_client_gets_translated() -> None:
+    async with serving(translators=Answering) as (_, url):
+        clients = [await raw(url) for _ in range(3)]
+        for client in clients:
+            await client.until(lambda frames: len(frames) == 1)
+        clients[0].send(b'{"type":"test.question","data":{}}')
+        for client in clients:
+            frames = [decode(frame) for frame in (await client.until(lambda frames: len(frames) == 5))[1:]]
+            assert [one.type for one in frames] == ["test.question", *["test.answer"] * 3]
+            assert frames[0].data == {"translated": True}
             await client.end()
 
 

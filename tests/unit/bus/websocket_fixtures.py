@@ -11,6 +11,7 @@ from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
 from hark.bus import Bus, LocalBus, RemoteBus
 from hark.bus.websocket import Endpoint, ServerLimits, WebSocketCarrier, WebSocketServer
+from hark.bus.websocket.translation import TranslatorFactory
 from hark.model import Clock, SystemClock
 
 
@@ -20,12 +21,22 @@ async def serving(
     limits: ServerLimits | None = None,
     bus: Bus | None = None,
     reserved: Iterable[str] = (),
+    translators: TranslatorFactory | None = None,
+    has_assistant: bool = False,
     **endpoint: Any,
 ) -> AsyncIterator[tuple[WebSocketServer, str]]:
     """A server on a free port, with a bus of its own unless one is given, and its address."""
     own = LocalBus()
     endpoints = [Endpoint(**{"port": 0, **endpoint})]
-    server = WebSocketServer(bus or own, endpoints, limits or ServerLimits(), clock or SystemClock(), reserved=reserved)
+    server = WebSocketServer(
+        bus or own,
+        endpoints,
+        limits or ServerLimits(),
+        clock or SystemClock(),
+        reserved=reserved,
+        translators=translators,
+        has_assistant=has_assistant,
+    )
     try:
         [url] = await server.start()
         yield server, url

@@ -36,7 +36,7 @@ class Lines:
         return None
 
 
-def shown(*lines: str | Exception) -> list[str]:
+def shown(*lines: str | Exception, patient: bool = True) -> list[str]:
     """What is shown for these lines."""
 
     async def talk() -> None:
@@ -44,7 +44,7 @@ def shown(*lines: str | Exception) -> list[str]:
         async with LocalAssistant(settings, plugins(installed=False), SystemClock(), screen.show) as assistant:
             conversation = TerminalConversation(assistant.client, SystemClock(), Lines(*lines), screen, "here")  # type: ignore[arg-type]
             async with asyncio.timeout(20):
-                await conversation.run(asyncio.Event(), patient=True)
+                await conversation.run(asyncio.Event(), patient=patient)
 
     out = io.StringIO()
     screen = Screen(out, lambda: None)
@@ -54,6 +54,12 @@ def shown(*lines: str | Exception) -> list[str]:
 
 def test_each_line_is_answered_before_the_next_is_taken() -> None:
     assert shown("say one", "say two", "say three") == ["one", "two", "three"]
+
+
+def test_the_way_out_is_named_to_a_user_who_types_exit() -> None:
+    hint = "(Ctrl-D leaves the conversation.)"
+    assert shown("exit", patient=False)[-1] == hint
+    assert hint not in shown("exit", "say exit", patient=True)
 
 
 def test_blank_lines_say_nothing() -> None:

@@ -31,3 +31,10 @@ def test_explain_says_so_when_a_sentence_fits_as_written(capsys: pytest.CaptureF
 def test_explain_takes_a_language(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--lang", "de-DE", "wie spät ist es"]) == 0
     assert "clock.skill:time_here, as written" in capsys.readouterr().out
+
+
+def test_explain_leaves_out_what_is_put_around_a_request(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "hey jarvis could you please tell me the time"]) == 0
+    told = capsys.readouterr().out
+    assert "taken as: tell me the time" in told
+    assert "clock.skill:time_here, as written" in told

@@ -25,6 +25,34 @@ def test_a_misspelt_command_or_option_gets_a_suggestion(capsys: pytest.CaptureFi
     assert "there are: text, json" in refused(capsys, "why", "--format", "yaml")
 
 
+def test_a_missing_word_is_listed_with_what_it_may_be(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "ACTION is one of: add, list, revoke" in refused(capsys, "token")
+    assert "KIND is one of: skill, transformer, pipeline" in refused(capsys, "new")
+    assert "is one of" not in refused(capsys, "new", "skill")
+    assert "expected one argument, such as understand, act" in refused(capsys, "run", "--service")
+    assert "expected one argument, such as de-DE" in refused(capsys, "say", "--lang")
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [(["token", "list"], "--settings"), (["session", "show"], "--state"), (["skills", "list"], "--state")],
+)
+def test_settings_and_state_may_stand_behind_the_action(words: list[str], option: str, tmp_path: Path) -> None:
+    place = tmp_path / "hark.toml"
+    place.write_text("")
+    assert main([*words, option, str(place if option == "--settings" else tmp_path)]) == 0
+
+
+def test_every_command_has_its_description_beside_its_name(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    commands = capsys.readouterr().out.partition("commands:\n  COMMAND\n")[2].partition("\n\n")[0]
+    assert all(len(line.split()) > 1 for line in commands.splitlines()), commands
+
+
 def test_help_is_a_command_as_well(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["help", "token", "add"], ["token", "add", "--help"]):
         with pytest.raises(SystemExit) as ended:
@@ -65,7 +93,48 @@ def test_settings_are_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["settings", "check", "--no-plugins", "--settings", str(file)]) == 1
     assert "did you mean 'clock.skill'?" in capsys.readouterr().out
     file.write_text('[deny]\nskills = ["a-skill-of-another-machine"]\n')
-    assert main(["settings", "check", "--no-plugins", "--settings", str(file)]) == 0
+    assert main(["settings", "check", "--no-plugins", str(file)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[deny]\n# those\nskills = ["clok.skill"]\n', ":3: [deny] skills names 'clok.skill'"),
+        ('[voice]\nstt = ["faster-whisper", "wisper"]\n', ":2: [voice] stt: there is no stt engine 'wisper'"),
+        ('[assistant]\nfiles = ["gone.py"]\n', ":2: plugin file gone.py is not loaded: there is no such file"),
+        ('[plugins."timers.skill"]\nnope = 1\n', 'remove [plugins."timers.skill"] nope'),
+        (
+            '[bus]\nport = 0\nremote_host = "0.0.0.0"\n',
+            ":3: 0.0.0.0 can be reached from other machines, so it needs TLS",
+        ),
+        ('[bus]\nurl = "http://hub"\n', ':2: [bus] url: "http://hub" is not the address of a bus'),
+        ("[assistant]\nlang = de-DE\n", ":2:8: this is not TOML: this is no value; text is in quotes"),
+        ('[pipeline.x]\nplugin = "stop"\n', ":1: [pipeline.x] has no effect"),
+    ],
+)
+def test_a_mistake_in_the_settings_is_found_with_its_line(
+    text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "hark.toml"
+    file.write_text(text)
+    assert main(["settings", "check", "--no-plugins", str(file)]) == 1
+    assert told in capsys.readouterr().out
+
+
+def test_a_language_without_skills_is_noted_by_the_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "hark.toml"
+    file.write_text('[assistant]\nlang = "nl-NL"\n')
+    assert main(["settings", "check", "--no-plugins", str(file)]) == 0
+    assert "the skills of Hark do not speak nl-NL" in capsys.readouterr().err
+
+
+def test_settings_in_effect_are_shown_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings", "show", "--settings", str(tmp_path / "hark.toml")]) == 2
+    capsys.readouterr()
+    (tmp_path / "hark.toml").write_text("")
+    assert main(["settings", "show", str(tmp_path / "hark.toml")]) == 0
+    [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("pipeline = ")]
+    assert '"fallback"]' in line
 
 
 def test_settings_of_engines_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hark.app import systemd
-from hark.app.systemd import Systemd, UnitOptions, quoted, unit_text
+from hark.app.systemd import Systemd, UnitOptions, closed_folder, quoted, unit_text
 from hark.cli.main import main
 from hark.errors import UserError
 
@@ -102,6 +103,18 @@ def test_systemd_accepts_every_unit_and_it_is_hardened(
         done = subprocess.run([verifier, "verify", "--man=no", str(unit)], capture_output=True, text=True, check=False)
         ours = [line for line in done.stderr.splitlines() if "hark-test" in line]
         assert (done.returncode, ours) == (0, [])
+
+
+def test_a_program_that_the_user_of_the_service_cannot_reach_is_found(tmp_path: Path) -> None:
+    program = tmp_path / "home" / "venv" / "bin" / "hark"
+    program.parent.mkdir(parents=True)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == os.getuid():
+            folder.chmod(folder.stat().st_mode | 0o001)
+    assert closed_folder(program, uid=os.getuid() + 1) is None
+    (tmp_path / "home").chmod(0o700)
+    assert closed_folder(program, uid=os.getuid() + 1) == tmp_path / "home"
+    assert closed_folder(program, uid=os.getuid()) is None
 
 
 def test_words_of_a_command_mean_the_same_to_systemd() -> None:

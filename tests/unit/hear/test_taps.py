@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Iterable
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -154,6 +155,36 @@ async def test_a_tap_that_never_returns_delays_nothing_and_misses_sound_with_a_c
             assert ear.resets == 0
     finally:
         opened.set()
+
+
+async def test_a_slow_tap_does_not_delay_live_sound(bus: LocalBus) -> None:
+    """In real time: while a tap is busy with one chunk, every other block is taken from the microphone at once."""
+    busy, released = threading.Event(), threading.Event()
+
+    class Slow(Ear):
+        quick = False
+
+        def hear(self, audio: Audio, ctx: SoundContext) -> None:
+            super().hear(audio, ctx)
+            busy.set()
+            released.wait(20)
+
+    slow, ear = Slow(), Ear()
+    slow.id = "slow"  # type: ignore[misc]
+    scene = Scene().says("hey jarvis").silence(0.3).says("go").silence(1)
+    try:
+        async with Listening(bus, taps=loaded(slow, ear, seconds=3600.0)) as stage:
+            await stage.hears(Scene().silence(0.1))
+            assert await asyncio.to_thread(busy.wait, 20)
+            heard, began = len(ear.sound), monotonic()
+            await stage.hears(scene)
+            took = monotonic() - began
+            assert stage.said() == ["go"]
+            assert len(slow.calls) == 1, "it is still busy with its first chunk"
+            assert len(ear.sound) - heard >= len(sound_of(scene)) - 2_048, "the other tap has heard all of it"
+            assert took < 5, "a listener that waited for the tap would have taken 20 s"
+    finally:
+        released.set()
 
 
 async def test_a_tap_that_raises_is_called_again(bus: LocalBus) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hark.intents.speech import SPOKEN_LANGUAGES, plain_text, speakable
 from hark.intents.speech.words import spoken_words
+
+READINGS = Path(__file__).parents[2] / "data" / "speakable.tsv"
 
 GOLDEN = [
     ("en-US", "It is 17:30 and -3 °C.", "It is seventeen thirty and minus three degrees Celsius."),
@@ -82,6 +87,22 @@ def test_figures_are_written_out_in_the_words_of_the_language(lang: str, written
     assert speakable(written, lang) == said
 
 
+def readings() -> Iterator[tuple[str, str, tuple[str, ...], bool]]:
+    """Language, text, what may be said for it, and whether it is said, of each line of the list."""
+    for line in READINGS.read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            lang, written, said = line.removeprefix("!").split("\t")
+            yield lang, written.replace("\\n", "\n"), tuple(said.split(" | ")), not line.startswith("!")
+
+
+@pytest.mark.parametrize(("lang", "written", "said", "is_right"), tuple(readings()))
+def test_answers_are_read_as_a_native_speaker_reads_them(
+    lang: str, written: str, said: tuple[str, ...], is_right: bool
+) -> None:
+    """A line marked with "!" loses its mark when it is read well."""
+    assert (speakable(written, lang) in said) is is_right
+
+
 @pytest.mark.parametrize("text", ["A4", "USB3", "x2y", "2026-13-45", "99/99/2026"])
 def test_what_is_no_quantity_stays_as_it_is(text: str) -> None:
     assert speakable(text, "en-US") == text
@@ -118,7 +139,7 @@ def test_an_unknown_language_loses_its_markup_and_keeps_its_figures() -> None:
 def test_the_files_of_words_are_complete(code: str) -> None:
     words = spoken_words(code)
     assert len(words.months) == 12
-    assert set(words.units) >= set(spoken_words("nl").units)
+    assert set(words.units) >= set(spoken_words("ca").units)
     assert {"$", "€", "£"} <= set(words.currencies)
     assert {"{h}", "{m}"} <= set(words.time.split()) | {"{h}", "{m}"}
     assert "{h}" in words.time

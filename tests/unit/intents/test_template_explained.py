@@ -23,6 +23,24 @@ def values(pool: TemplatePool, skill_id: str, entity: str, *samples: str) -> Non
     pool.apply(topics.ENTITY_REGISTER, data, DEFAULT_SESSION_ID)
 
 
+ARTICLES = {
+    "de-DE": ("schalte {thing} ein", "Deckenlampe", "schalte die deckenlampe ein", "deckenlampe"),
+    "fr-FR": ("éteins {thing}", "écran", "éteins l'écran", "écran"),
+    "it-IT": ("spegni {thing}", "interruttore", "spegni l'interruttore", "interruttore"),
+    "pt-PT": ("desliga {thing}", "televisão", "desliga a televisão", "televisão"),
+}
+
+
+@pytest.mark.parametrize("lang", list(ARTICLES))
+def test_an_article_before_a_known_value_is_no_part_of_it(lang: str) -> None:
+    sample, value, said, slot = ARTICLES[lang]
+    pool = TemplatePool()
+    of_skill = {"skill_id": "a.skill", "lang": lang}
+    pool.apply(topics.ENTITY_REGISTER, {**of_skill, "entity_name": "thing", "samples": [value]}, DEFAULT_SESSION_ID)
+    pool.apply(topics.REGISTER_TEMPLATE, {**of_skill, "intent_name": "it", "samples": [sample]}, DEFAULT_SESSION_ID)
+    assert meant(lookup(pool, said, lang, HERE, lambda: 0.0)) == ("it", {"thing": slot})
+
+
 def ask(pool: TemplatePool, said: str, floor: float = 0.5) -> Found | str:
     return lookup(pool, said, "en-US", HERE, lambda: 0.0, floor)
 
@@ -48,6 +66,15 @@ def test_a_slot_with_values_takes_no_others_unless_the_sentence_says_more(pool: 
     assert meant(ask(pool, "lock the car")) is None
     assert "'car' is none of its values" in str(ask(pool, "lock the car"))
     assert meant(ask(pool, "switch on the lights in the attic")) == ("light_on", {"room": "attic"})
+
+
+def test_an_unknown_thing_has_no_word_that_turns_the_meaning_round(pool: TemplatePool) -> None:
+    register(
+        pool, "home.skill:on", "turn {room} on", "switch {room} on", "activate {room}", "power up {room}", "{room} on"
+    )
+    assert meant(ask(pool, "turn the attic on")) == ("on", {"room": "the attic"})
+    assert meant(ask(pool, "turn the attic off")) is None
+    assert meant(ask(pool, "switch on the lights in not the attic")) is None
 
 
 def test_strict_accepts_nothing_unexplained(pool: TemplatePool) -> None:

@@ -82,7 +82,7 @@ def test_a_value_may_be_as_deep_as_a_message_can_carry_and_no_deeper() -> None:
         made.set("a", nested(deepest + 1))
 
 
-@pytest.mark.parametrize("key", sorted(RUNTIME_KEYS))
+@pytest.mark.parametrize("key", sorted({*RUNTIME_KEYS, "hark_turn", "hark_capture"}))
 def test_keys_of_the_frame_are_refused(key: str) -> None:
     made = ctx(**({} if key == "session" else {key: "as it was"}))
     for write in (lambda: made.set(key, "forged"), lambda: made.unset(key)):

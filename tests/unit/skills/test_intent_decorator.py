@@ -60,6 +60,7 @@ def test_a_name_holds_for_all_marks_of_a_method() -> None:
         (("go",), {"requires": ["a"], "excludes": ["b", "a"]}, "'a' is in requires and in excludes"),
         (("go",), {"requires": ["a"], "excludes": [{"key": "a", "scope": "private"}]}, "requires and in excludes"),
         (("go",), {"file": "go"}, "not both"),
+        (("go.intent",), {}, r"names a file; write @intent\(file='go'\)"),
         ((), {"file": "go"}, "there is no go.intent; looked in no folder"),
         ((), {"file": "go", "name": "went"}, "has the name of its file"),
         (("go <there>",), {}, "<there> is not known here"),

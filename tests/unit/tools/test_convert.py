@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import home_assistant_intents
 import pytest
+import yaml
 
 from hark.cli.main import main
 from hark.intents.locale import LanguageFolder, Locale, Role
@@ -15,8 +17,6 @@ from hark.tools.convert.files import LanguageSource, write
 from hark.tools.convert.hassil_export import to_hassil
 from hark.tools.convert.hassil_import import from_hassil
 from hark.tools.convert.report import ConversionReport, Verdict
-
-yaml = pytest.importorskip("yaml")
 
 COMMON = """\
 language: en
@@ -305,7 +305,6 @@ def test_strict_tells_by_its_exit_status_that_something_could_not_be_said(source
 def test_mistakes_are_told_and_nothing_is_written(
     files: dict[str, str], arguments: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("home_assistant_intents")
     source, dest = tmp_path / "source", tmp_path / "dest"
     source.mkdir()
     for name, text in files.items():
@@ -346,10 +345,9 @@ def test_data_of_a_wrong_kind_are_told_and_never_raise(data: dict[str, Any], tmp
 
 
 def test_the_english_sentences_of_home_assistant_come_back_as_they_were(tmp_path: Path) -> None:
-    package = pytest.importorskip("home_assistant_intents")
     assert main(["convert", "from-hassil", "--package", "--lang", "en", str(tmp_path)]) == 0
     Locale(tmp_path).language("en").check()
-    assert to_hassil(source_of(tmp_path / "en"), ConversionReport("en")) == package.get_intents("en")
+    assert to_hassil(source_of(tmp_path / "en"), ConversionReport("en")) == home_assistant_intents.get_intents("en")
 
 
 # Which folders and files are read: as by the loader and by lint.

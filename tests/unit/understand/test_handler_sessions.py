@@ -41,9 +41,12 @@ class Overhearing:
             life.called(Message(f"{skill_id}:go", {}, {"utterance_id": utterance_id}, session), session)
         return life
 
-    async def speaks(self, life: TurnState, session: Session | None) -> None:
-        said = Message(topics.UTTERANCE_SPEAK, {"utterance": "hm"}, {"utterance_id": life.utterance_id}, session)
-        self.bus.emit(said)
+    async def speaks(self, life: TurnState, session: Session | None, skill_id: str | None = "") -> None:
+        """The handler speaks, or a program that says it is another skill, or names none."""
+        handler = life.dispatch.type.partition(":")[0] if life.dispatch is not None else None
+        context = {"utterance_id": life.utterance_id, "skill_id": skill_id if skill_id != "" else handler}
+        context = {name: value for name, value in context.items() if value is not None}
+        self.bus.emit(Message(topics.UTTERANCE_SPEAK, {"utterance": "hm"}, context, session))
         await settle()
 
 
@@ -133,3 +136,16 @@ async def test_after_closing_nothing_is_overheard(overhearing: Overhearing) -> N
     overhearing.listener.close()
     await overhearing.speaks(life, remembering(life.session, city="Rome"))
     assert overhearing.store.current == Session()
+
+
+@pytest.mark.parametrize("skill_id", [None, "another.skill"])
+async def test_only_the_handler_of_a_turn_opens_a_question_in_it(
+    overhearing: Overhearing, skill_id: str | None
+) -> None:
+    life = overhearing.turn("u1", Session())
+    asked = life.session.replace(response_mode=ResponseMode("another.skill", NOON + 30))
+    await overhearing.speaks(life, asked, skill_id)
+    assert life.session.response_mode is None
+    assert overhearing.store.current.response_mode is None
+    await overhearing.speaks(life, life.session.replace(response_mode=ASKS))
+    assert overhearing.store.current.response_mode == ASKS

@@ -63,6 +63,15 @@ def test_a_named_session_leaves_the_store_alone() -> None:
     assert store.current == Session(persona_id="butler")
 
 
+def test_of_data_and_context_as_much_is_used_as_a_session_may_have(caplog: pytest.LogCaptureFixture) -> None:
+    large = {"first": "x" * 600, "larger": "x" * 2_000, "last": "x" * 300}
+    message = Message(topics.UTTERANCE_HANDLE, {"utterances": ["x" * 1_500], "lang": "en-US", **large}, large)
+    life = taken(message, max_session=1_000)
+    assert [*life.message.data] == ["utterances", "lang", "first", "last"], "the words have a bound of their own"
+    assert [*life.message.context] == ["first", "last", "utterance_id"]
+    assert "not all of it is used" in caplog.text
+
+
 def test_a_malformed_carrier_opens_a_lifecycle_and_leaves_the_store_alone() -> None:
     store = DefaultSession(Session(persona_id="butler", stt_lang="de-DE"))
     before = store.current

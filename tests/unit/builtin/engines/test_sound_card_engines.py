@@ -168,7 +168,9 @@ async def test_cancelling_ends_it_at_once(cards: FakeCards) -> None:
         cards.hold.set()
     assert cards.aborted == 1
     assert len(cards.written) == 1
-    assert not [one for one in threading.enumerate() if one.name == "sounddevice player"]
+    for thread in [one for one in threading.enumerate() if one.name == "sounddevice player"]:
+        thread.join(30.0)  # the card lets go of it now
+        assert not thread.is_alive()
 
 
 async def test_a_card_that_fails_is_a_failure(cards: FakeCards) -> None:

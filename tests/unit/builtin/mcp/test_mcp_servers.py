@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -174,12 +175,77 @@ async def test_a_server_that_was_started_again_is_reached_again(transport: str, 
 
 async def test_a_server_may_write_to_where_its_messages_go(tmp_path: Path) -> None:
     noisy = tmp_path / "noisy.py"
-    lines = ["import runpy", "print('Starting ...', flush=True)", 'print(\'{"not": "a message"}\', flush=True)']
+    lines = ["import os, runpy", "print('Starting ...', flush=True)", 'print(\'{"not": "a message"}\', flush=True)']
+    lines.append(r"os.write(1, b'\xff\xfe no text\n')")
     noisy.write_text("\n".join([*lines, f"runpy.run_path({str(SERVER)!r}, run_name='__main__')"]))
     async with connected(args=[str(noisy)]) as assistant:
         assert (await invoke(assistant, "add", a=2, b=3))["result"] == {"result": 5}
         (entry,) = assistant.runtime.plugin_set.toolboxes  # type: ignore[union-attr]
         assert entry.plugin.problem() == ""
+
+
+RAW = """
+import json, sys
+tools, result = json.loads(sys.argv[1])
+answers = {"tools/list": {"tools": tools}, "tools/call": result}
+for line in sys.stdin:
+    asked = json.loads(line)
+    info = {"capabilities": {"tools": {}}, "serverInfo": {"name": "raw", "version": "1"}}
+    start = {"protocolVersion": asked.get("params", {}).get("protocolVersion"), **info}
+    known = {"initialize": start, **answers}.get(asked["method"])
+    outcome = {"error": {"code": -32601, "message": "no such method"}} if known is None else {"result": known}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **outcome}), flush=True)
+"""
+
+
+def raw(tools: list[dict[str, Any]], result: dict[str, Any]) -> dict[str, Any]:
+    """A server that lists these tools, and answers every call with this result."""
+    return {"command": sys.executable, "args": ["-c", RAW, json.dumps([tools, result])]}
+
+
+def named(name: str) -> dict[str, Any]:
+    return {"name": name, "description": "", "inputSchema": {"type": "object"}}
+
+
+async def test_what_is_no_text_in_a_result_is_named() -> None:
+    content = [
+        {"type": "text", "text": "Here they are:"},
+        {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+        {"type": "resource", "resource": {"uri": "file:///a.txt", "text": "inside"}},
+        {"type": "resource", "resource": {"uri": "file:///a.bin", "blob": "aGk="}},
+        {"type": "resource_link", "uri": "demo://bill", "name": "bill", "description": "of May"},
+    ]
+    async with connected(**raw([named("show")], {"content": content})) as assistant:
+        lines = ["Here they are:", "(image, image/png)", "inside", "(resource, file:///a.bin)"]
+        lines.append("(resource link, bill, of May, demo://bill)")
+        assert (await invoke(assistant, "show"))["result"].splitlines() == lines
+
+
+async def test_what_mcp_does_not_allow_is_said_in_one_line() -> None:
+    async with connected(**raw([named("show")], {"content": "text"})) as assistant:
+        error = (await invoke(assistant, "show"))["error"]
+        assert error == "McpError: it sent what MCP does not allow: content: Input should be a valid list"
+    async with connected(**raw([named("show"), {"name": "odd"}], {})) as assistant:
+        (entry,) = assistant.runtime.plugin_set.toolboxes  # type: ignore[union-attr]
+        failure = "small: it sent what MCP does not allow: tools.1.inputSchema: Field required"
+        assert entry.plugin.problem() == failure
+
+
+async def test_a_server_that_reports_changes_without_end_is_listed_now_and_then() -> None:
+    told = '{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}'
+    flood = RAW.replace("for line in sys.stdin:", f"for line in sys.stdin:\n    print(({told!r} + chr(10)) * 500)")
+    server = {"command": sys.executable, "args": ["-c", flood, json.dumps([[named("show")], {"content": []}])]}
+    async with connected(**server) as assistant:
+        for _ in range(3):
+            assert (await invoke(assistant, "show")) == {"name": "show", "result": ""}
+        assert len(assistant.of(topics.TOOLS_CHANGED)) < 5
+
+
+async def test_a_server_with_more_tools_than_are_used_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    async with connected(**raw([named(f"tool_{number}") for number in range(600)], {})) as assistant:
+        assert len(await names(assistant)) == 500
+        assert "small lists more tools than the first 500" in caplog.text
 
 
 async def test_a_server_that_ends_or_never_answers_is_named_with_its_last_words(tmp_path: Path) -> None:
@@ -207,6 +273,14 @@ async def test_a_server_that_cannot_be_reached_is_named() -> None:
         (entry,) = assistant.runtime.plugin_set.toolboxes  # type: ignore[union-attr]
         assert "small: " in entry.plugin.problem()
         assert "/nowhere/server" in entry.plugin.problem()
+
+
+async def test_a_server_that_may_speak_sse_is_told_apart() -> None:
+    async with connected(command="", args=[], url="http://127.0.0.1:9/sse", connect_timeout=5.0) as assistant:
+        (entry,) = assistant.runtime.plugin_set.toolboxes  # type: ignore[union-attr]
+        assert 'transport = "sse"' in entry.plugin.problem()
+        call = await ask(assistant, topics.PERSONA_TOOLS_CALL, toolbox_id="small", name="add")
+        assert call["error"] == "unknown tool 'add'; small has no tools at the moment"
 
 
 async def test_nothing_secret_is_in_what_went_wrong(monkeypatch: pytest.MonkeyPatch) -> None:

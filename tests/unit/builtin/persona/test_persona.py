@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import logging
 import random
+import tomllib
 import tracemalloc
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from hark.builtin.normalize import Normalize
 from hark.builtin.persona import Persona
 from hark.builtin.persona.settings import running_presets
 from hark.builtin.remarks import Remarks
+from hark.builtin.skills.smalltalk import SmallTalkSkill
 from hark.plugins import Message, Session, Turn, fallback
 from hark.skills import Skill, intent
 from hark.spec import topics
@@ -393,6 +396,34 @@ async def test_a_server_without_a_model_name_is_asked_for_its_first_model() -> N
         assert await _problem(assistant) == ""
 
 
+@pytest.mark.parametrize("end", ["/v1", "/v1/", "/v1/chat/completions", "", "/", "/v1 "])
+async def test_an_endpoint_is_found_however_its_url_ends(end: str) -> None:
+    async with ModelServer() as model:
+        persona = Persona()
+        table = settings(model, endpoint=model.url.removesuffix("/v1") + end)
+        async with Assistant(persona, settings=table) as assistant:
+            assert await assistant.hears("hello there") == ["You said: hello there"]
+            assert persona.problem() == ""
+
+
+async def test_a_long_list_of_models_is_read() -> None:
+    names = [f"vendor/a-model-with-a-long-name-{number}" for number in range(2_000)]
+    body = json.dumps({"data": [{"id": name} for name in names]}).encode()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n" + body)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        persona = Persona()
+        table = {"assistant": {"pipeline": PIPELINE}, "plugins": {"persona": {"endpoint": url, "model": names[-1]}}}
+        async with Assistant(persona, settings=table):
+            assert persona.problem() == ""
+
+
 async def test_doctor_says_which_models_there_are_and_that_a_server_does_not_answer() -> None:
     async with talking(model="large") as (assistant, _):
         assert "has no model 'large'; it has: test-model" in await _problem(assistant)
@@ -412,38 +443,32 @@ def test_local_servers_that_run_are_found(monkeypatch: pytest.MonkeyPatch) -> No
     assert asyncio.run(look()) == {"ollama": ["test-model"]}
 
 
-@pytest.mark.parametrize(
-    ("lang", "said", "topic"),
-    [
-        ("en-US", "can i speak to alice", "persona:summon"),
-        ("en-US", "bye alice", "persona:release"),
-        ("de-DE", "tschüss alice", "persona:release"),
-        ("es-ES", "hasta luego alice", "persona:release"),
-        ("fr-FR", "au revoir alice", "persona:release"),
-        ("it-IT", "arrivederci alice", "persona:release"),
-        ("pt-PT", "até logo alice", "persona:release"),
-        ("de-DE", "ich möchte mit alice sprechen", "persona:summon"),
-        ("de-DE", "frag alice was liebe ist", "persona:ask"),
-        ("es-ES", "quiero hablar con alice", "persona:summon"),
-        ("es-ES", "pregunta a alice qué es el amor", "persona:ask"),
-        ("fr-FR", "je veux parler à alice", "persona:summon"),
-        ("fr-FR", "demande à alice pourquoi le ciel est bleu", "persona:ask"),
-        ("it-IT", "voglio parlare con alice", "persona:summon"),
-        ("it-IT", "chiedi a alice perché il cielo è blu", "persona:ask"),
-        ("pt-PT", "quero falar com alice", "persona:summon"),
-        ("pt-PT", "pergunta à alice como se faz pão", "persona:ask"),
-    ],
-)
-async def test_commands_work_in_six_languages(lang: str, said: str, topic: str) -> None:
+COMMANDS = tomllib.loads((Path(__file__).parents[3] / "data" / "persona_commands.toml").read_text())
+
+
+@pytest.mark.parametrize("lang", COMMANDS)
+async def test_commands_are_understood(lang: str) -> None:
     async with ModelServer() as model:
         table = settings(model)
         table["assistant"] = {"pipeline": PIPELINE, "lang": lang}
-        async with Assistant(Persona(), settings=table) as assistant:
-            summoned = Session("x").replace(persona_id="alice" if topic == "persona:release" else "")
-            assert len(await assistant.hears(said, session=summoned)) == 1
-            assert len(assistant.of(topic)) == 1
-            if topic == "persona:summon":
-                assert len(assistant.of(topics.PERSONA_ACTIVATED)) == 1
+        async with Assistant(Persona(), Normalize(), settings=table) as assistant:
+            for number, (text, command) in enumerate(COMMANDS[lang].items()):
+                said = text.removeprefix("* ")
+                session = Session(f"s{number}").replace(persona_id="" if said == text else "alice")
+                await assistant.hears(said, session=session)
+                done = [message.type for message in assistant.messages if message.type.startswith("persona:")]
+                assert (text, done[number:]) == (text, [f"persona:{command}"])
+            announced = {command: list(COMMANDS[lang].values()).count(command) for command in ("summon", "release")}
+            assert len(assistant.of(topics.PERSONA_ACTIVATED)) == announced["summon"]
+            assert len(assistant.of(topics.PERSONA_DISMISSED)) == announced["release"]
+
+
+async def test_who_is_talking_is_the_persona_that_was_summoned() -> None:
+    async with talking(SmallTalkSkill()) as (assistant, _model):
+        await assistant.hears("talk to alice")
+        assert "alice" in (await assistant.hears("who am I talking to"))[0]
+        await assistant.hears("goodbye alice")
+        assert "alice" not in (await assistant.hears("who am I talking to"))[0]
 
 
 async def test_the_model_reads_what_was_said_with_its_courtesy() -> None:

@@ -229,6 +229,16 @@ async def test_a_model_that_takes_no_tools_is_asked_without_them(status: int, me
         assert persona.problem() == ""
 
 
+async def test_a_model_that_refuses_for_another_reason_is_offered_tools_again() -> None:
+    persona, _ = _persona()
+    async with talking(persona=persona) as (assistant, model):
+        model.fails(402)
+        model.fails(402)
+        assert await assistant.hears("which colour is the sky") == ["My language model refused that."]
+        await assistant.hears("and at night")
+        assert ["tools" in request for request in model.requests] == [True, False, True]
+
+
 async def test_why_says_how_much_of_the_tools_is_sent() -> None:
     persona, _ = _persona()
     async with talking(persona=persona) as (assistant, model):

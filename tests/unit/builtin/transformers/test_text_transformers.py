@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hark.builtin import ParrotSkill
 from hark.builtin.transformers import SHIPPED, named
+from hark.builtin.transformers.dialog.length import LengthCap
 from hark.builtin.transformers.dialog.speakable import Speakable
 from hark.builtin.transformers.guards import ContentGuard, PolicyGuard
 from hark.builtin.transformers.intent.defaults import SessionDefaults
@@ -45,6 +47,17 @@ async def test_a_line_that_is_no_correction_is_named_for_the_doctor(tmp_path: Pa
     plugin = Corrections()
     async with Assistant(plugin, data_root=tmp_path):
         assert "line 2: 'no sign here' is not: heard = meant" in plugin.problem()
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("TERN ON IT", "TURN ON IT"), ("um hark", "hark"), ("um", "um"), ("nai\u0308ve", "simple"),
+        ("Tern on", "Turn on"),
+    ],
+)  # fmt: skip
+def test_a_correction_keeps_capitals_and_leaves_no_empty_text(said: str, meant: str) -> None:
+    assert CorrectionsFile("tern on = turn on\num =\nna\xefve = simple").corrected(said, "en-US") == meant
 
 
 def test_the_longest_correction_wins_and_punctuation_stays() -> None:
@@ -213,6 +226,8 @@ async def test_personal_data_is_hidden_from_handlers_that_are_not_trusted() -> N
         ("ping fe80::1ff:fe23:4567:890a or 192.168.0.1", "ping [address] or [address]"),
         ("meet on 2026-11-18 or 18/11/2026 at 10:30:15", "meet on 2026-11-18 or 18/11/2026 at 10:30:15"),
         ("how much is 3.14159265 by 2", "how much is 3.14159265 by 2"),
+        ("10 000 000 people and 1000000 more", "10 000 000 people and 1000000 more"),
+        ("from 2024 2025 at a polka dot dress", "from 2024 2025 at a polka dot dress"),
     ],
 )
 async def test_what_is_personal_data(said: str, left: str) -> None:
@@ -221,14 +236,66 @@ async def test_what_is_personal_data(said: str, left: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["unl\u200bock the door", "UNLOCK the door", "\uff55nlock the door", "un\u00adlock it"]
-)
+    "said", ["unl\u200bock the door", "UNLOCK the door", "\uff55nlock the door", "un\u00adlock it", "unl\ufe0fock it",
+             "un\u034flock it", "unl\x00ock it"]
+)  # fmt: skip
 async def test_a_guard_sees_through_characters_that_print_nothing(said: str) -> None:
     rules = {"rules": [{"phrases": ["unlock"]}]}
     seen = await transformed(PolicyGuard(), [said], settings=rules)
     assert seen.outcome == "cancelled"
     masked = await transformed(ContentGuard(), said, settings=rules)
     assert "lock" not in masked.artifact.casefold()
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "left"),
+    [
+        ("iPhone 今天天气很好我们去公园玩吧然后再去吃饭最后回家睡觉", "zh-CN", "iPhone 今天天气很好我们去公园玩吧…"),
+        ("今天天气很好，我们去公园玩吧，然后再去吃饭，最后回家", "zh-CN", "今天天气很好，我们去公园玩吧…"),  # noqa: RUF001
+        ("x" + "e\u0301" * 15, "fr-FR", "x" + "e\u0301" * 9 + "…"),
+        ("One two three four five six.", "en-US", "One two three four…"),
+    ],
+)
+async def test_an_answer_of_one_sentence_is_cut_where_it_can_be(text: str, lang: str, left: str) -> None:
+    seen = await transformed(LengthCap(), text, lang=lang, settings={"characters": 20})
+    assert seen.artifact == left
+
+
+class Door(Skill):
+    """What a guard is for."""
+
+    id = "door.skill"
+
+    @intent("open the door")
+    def open(self, turn: Turn) -> str:
+        return "Open."
+
+
+@pytest.mark.parametrize(
+    "said", ["open the door", "open, the door", "Open-the-door", "open 'the' door", "open (the) door!",
+             "\xf6pen the door", "op-en the door"],
+)  # fmt: skip
+async def test_a_guard_reads_a_text_as_matchers_do(said: str) -> None:
+    rules = {"rules": [{"phrases": ["open the door"]}]}
+    async with Assistant(PolicyGuard(), Door(), settings={"plugins": {"policy": rules}}) as assistant:
+        assert await assistant.hears(said) == []
+        assert assistant.of("ovos.utterance.cancelled")
+
+
+@pytest.mark.parametrize("phrase", ["c++", "$100", "100%"])
+async def test_a_phrase_with_signs_is_taken_as_it_is(phrase: str) -> None:
+    rules = {"rules": [{"phrases": [phrase]}]}
+    assert (await transformed(PolicyGuard(), [f"learn {phrase} now"], settings=rules)).outcome == "cancelled"
+    plain = "".join(one for one in phrase if one.isalnum())
+    assert (await transformed(PolicyGuard(), [f"learn {plain} now"], settings=rules)).outcome == "unchanged"
+
+
+async def test_a_route_denies_an_intent_in_whatever_words() -> None:
+    routes = [{"devices": ["guest"], "deny_intents": ["door.skill:open"]}]
+    async with Assistant(Router(), Door(), settings={"plugins": {"router": {"routes": routes}}}) as assistant:
+        for said in ("open the door", "open that door", "opn the door"):
+            assert await assistant.hears(said, session="guest") == []
+        assert await assistant.hears("open the door") == ["Open."]
 
 
 class Probe(PipelinePlugin):
@@ -242,6 +309,15 @@ class Probe(PipelinePlugin):
     def match(self, utterances: Sequence[str], lang: str, session: Session) -> Match | None:
         self.personas.append(session.persona_id)
         return None
+
+
+async def test_a_route_knows_the_language_that_an_utterance_states() -> None:
+    routes = [{"langs": ["de"], "deny_skills": ["parrot.skill"]}]
+    settings = {"plugins": {"router": {"routes": routes}}, "assistant": {"langs": ["de-DE"]}}
+    async with Assistant(Router(), ParrotSkill(), settings=settings) as assistant:
+        assert await assistant.hears("say boo", lang="de-AT") == []
+        assert await assistant.hears("say boo", lang="en-US") == ["boo"]
+        assert await assistant.hears("say boo") == ["boo"]
 
 
 async def test_a_route_holds_for_one_turn() -> None:
@@ -262,3 +338,24 @@ def test_every_shipped_transformer_is_what_the_catalogue_says() -> None:
     places = [(one.kind, getattr(one.load(), "priority", 0)) for one in SHIPPED]
     assert places == sorted(places, key=lambda place: ([kind for kind, _ in places].index(place[0]), place[1]))
     assert {one.kind for one in named("translate")} == {"utterance", "dialog"}
+
+
+@pytest.mark.parametrize(
+    ("plugin", "settings", "why"),
+    [
+        (PolicyGuard, {"rules": [{"phrase": ["unlock"]}]}, "it has no setting 'rules 1.phrase'"),
+        (PolicyGuard, {"rules": [{"phrases": [""]}]}, "a phrase has no letters and no figures"),
+        (PolicyGuard, {"rules": [{"phrases": ["x"], "reason": ""}]}, "its settings are wrong"),
+        (ContentGuard, {"rules": [{"phrases": ["ok", " "]}]}, "a phrase is empty"),
+        (Router, {"routes": [{"persona": "x"}, {"device": ["kids"]}]}, "it has no setting 'routes 2.device'"),
+        (Router, {"routes": [{"lang": "german!"}]}, "'german!' is not a language tag"),
+        (Router, {"routes": [{"langs": ["en-US", "?"]}]}, "'?' is not a language tag"),
+    ],
+)
+async def test_a_rule_that_would_mean_something_else_is_refused(
+    plugin: Any, settings: dict[str, Any], why: str
+) -> None:
+    """A misspelt condition is no condition: such a rule would hold for every turn."""
+    with pytest.raises(ValueError, match="is not loaded") as refused:
+        await transformed(plugin(), ["hello"] if plugin is PolicyGuard else "hello", settings=settings)
+    assert why in str(refused.value)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from hark.builtin.values import Values, plugin
+from hark.builtin.values import Values
 from hark.model import Location
 from hark.plugins import Session, Turn
 from hark.skills import Skill, intent
@@ -73,13 +72,3 @@ async def test_in_an_unknown_zone_no_time_is_sure_but_durations_are(caplog: pyte
     assert await heard("cook rice at noon", session) == {}
     assert "Mars/Olympus" in caplog.text
     assert (await heard("timer ten minutes", session))["time.value"] == "600"
-
-
-async def test_without_the_extra_nothing_changes_and_one_line_says_so(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(plugin, "available", lambda: False)
-    with caplog.at_level(logging.INFO):
-        assert await heard("timer 10 minutes") == {}
-    assert [record.msg for record in caplog.records].count(plugin.MISSING) == 1
-    assert "pip install 'hark-voice[values]'" in caplog.text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from pathlib import Path
@@ -13,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hark.builtin.values import read
-from hark.builtin.values.language import LANGUAGES, available, library
-from hark.builtin.values.numbers import number_of
+from hark.builtin.values.language import LANGUAGES
 from hark.plugins.values import KINDS, Kind, Value, canonical, parse
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -195,22 +193,3 @@ def test_zones_need_not_come_from_the_database() -> None:
     value = said("when", "tomorrow at noon", zone=zone)
     assert value is not None
     assert canonical(value) == "2026-11-19T12:00:00+05:30"
-
-
-def test_without_the_library_figures_and_tables_are_still_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = (library, number_of)
-    monkeypatch.setitem(sys.modules, "text_to_num", None)
-    for one in kept:
-        one.cache_clear()
-    try:
-        assert not available()
-        assert said("number", "five") is None
-        assert said("ordinal", "third") is None
-        assert said("number", "5") == 5
-        assert said("duration", "10 minutes") == timedelta(minutes=10)
-        assert said("yes_no", "yes") is True
-        assert said("colour", "red") == "#ff0000"
-    finally:
-        monkeypatch.undo()
-        for one in kept:
-            one.cache_clear()
