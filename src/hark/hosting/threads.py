@@ -99,6 +99,8 @@ class WorkerThreads:
         self._waiting = 0
         self._detached = 0
         self._closed = False
+        self.submitted = 0
+        """How many jobs there have been."""
 
     @property
     def count(self) -> int:
@@ -116,6 +118,7 @@ class WorkerThreads:
         job = Job(work, asyncio.get_running_loop().create_future(), unlimited)
         with self._lock:
             self._waiting += 1
+            self.submitted += 1
         self._queue.put(job)
         self._grow()
         return job

@@ -180,10 +180,20 @@ class ScriptAssistant:
         """Wait until the event loop and the worker threads have nothing left to do, and every speech is rendered."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self.patience
-        await settle()
-        while (self.runtime.runner.threads.busy or self._has_unspoken()) and loop.time() < end:
+        while not await self._stayed_idle():
+            if loop.time() > end:
+                return
             await asyncio.sleep(0.001)
-            await settle()
+
+    async def _stayed_idle(self) -> bool:
+        """Whether the worker threads were idle while the event loop settled.
+
+        A job that ends shortly before the loop has settled would leave its consequences for later.
+        """
+        threads = self.runtime.runner.threads
+        was_busy, submitted = threads.busy, threads.submitted
+        await settle()
+        return not (was_busy or threads.busy or self._has_unspoken()) and threads.submitted == submitted
 
     def _has_unspoken(self) -> bool:
         """Whether speeches are waiting to be rendered, which takes no time."""
