@@ -235,6 +235,24 @@ def test_a_process_that_cannot_be_started_ends_the_whole_with_its_reason(split: 
     assert "edge cannot be started; see above" in done.stderr
 
 
+async def test_who_gets_in_is_answered_however_early_it_tries(split: Split) -> None:
+    """The port opens when the services are ready, however long a skill takes to load."""
+    split.world.install("probe", "import time\n\ntime.sleep(1.5)\n" + KEEPING, "skill: Keeping")
+    with split.world.running(*split.command("--stay")) as running:
+        await asyncio.to_thread(eventually, lambda: _is_open(split.port))
+        async with split.client() as bus, asyncio.timeout(PATIENCE):
+            spoken: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+            bus.on(topics.UTTERANCE_SPEAK, spoken.set_result)
+            bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": ["remember apples"]}, {}, Session("visitor")))
+            assert (await spoken).data["utterance"] == "yes"
+        await asyncio.to_thread(end, running)
+
+
+def _is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 async def test_what_was_remembered_by_the_marker_is_there_when_understand_was_killed_with_it(split: Split) -> None:
     """Twice: something is remembered, `understand` is killed in the moment of the marker, and asked when it is back."""
     split.world.install("probe", KEEPING, "skill: Keeping")

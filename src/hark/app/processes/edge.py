@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
-from hark.app.processes.claims import PingResponder, ProcessInfo, this_process
+from hark.app.processes.claims import Members, PingResponder, ProcessInfo, this_process, until_ready
 from hark.app.processes.connection import ProcessConnection
 from hark.app.settings.tables import BusTable
 from hark.errors import UserError
 from hark.model import Clock
+
+log = logging.getLogger("hark.processes")
+
+NEEDED: Final = ("understand", "act")
+"""The services without which a sentence ends as not understood."""
+_PATIENCE: Final = 20.0
+"""Seconds for which the port stays shut while they start."""
 
 
 async def serve_edge(
@@ -35,6 +44,7 @@ async def serve_edge(
     try:
         await claim.take()
         pings = PingResponder(connection.bus, claim)
+        await _assistant_ready(connection.members, clock)
         server, _ = await start_server(connection.bus, table, state, clock, has_assistant=True, lang=lang)
         asyncio.get_running_loop().set_exception_handler(server.handle_loop_error)
         try:
@@ -47,3 +57,12 @@ async def serve_edge(
             await claim.leave()
     finally:
         await connection.close()
+
+
+async def _assistant_ready(members: Members, clock: Clock) -> None:
+    """Wait for the services that answer: a client that can connect may speak at once, and clients try again."""
+    try:
+        async with clock.timeout(_PATIENCE):
+            await until_ready(members, NEEDED, clock)
+    except TimeoutError:
+        log.warning("clients can connect, but not all of %s are ready yet", " and ".join(NEEDED))
