@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 _LARGEST: Final = 2_000_000
 """Bytes of a response that are read at most."""
-_AGENT: Final = "Hark voice assistant (https://pypi.org/project/hark)"
+_AGENT: Final = "hark-voice (voice assistant)"
 
 
 class Unreachable(Exception):
