@@ -51,6 +51,8 @@ def makes_remarks(runtime: Runtime) -> bool:
 
 _REMARKS: Final = "remarks"
 """The id of the plugin that does."""
+_PREPARATION: Final = 30.0
+"""Seconds that utterances wait for a matcher to do what it put off during the start."""
 
 
 class StoppableClock(Clock):
@@ -311,6 +313,11 @@ class Runtime:
         if to_matchers:
             await self._prepare()
 
+    async def prepared(self) -> None:
+        """Wait until matchers have done what they put off during the start; utterances wait for that as well."""
+        if self._preparing is not None and not self._preparing.done():
+            await asyncio.wait((self._preparing,))
+
     async def _prepare(self) -> None:
         """Let matchers do what they put off during the start: what takes longer, in a task while turns wait."""
         unprepared = [entry for entry in self.pipeline if await self._is_unprepared(entry)]
@@ -321,7 +328,13 @@ class Runtime:
         async with self._gate.closed():
             with without_collection():
                 for entry in unprepared:
-                    while await self._is_unprepared(entry):  # noqa: ASYNC110 - it works, and turns of others go on
+                    until = self.clock.monotonic() + _PREPARATION
+                    while await self._is_unprepared(entry):
+                        if self.clock.monotonic() > until:
+                            log.error(
+                                "%s still prepares after %g s; utterances do not wait for it", entry.id, _PREPARATION
+                            )
+                            break
                         await asyncio.sleep(0)
 
     async def _is_unprepared(self, entry: Loaded[PipelinePlugin]) -> bool:

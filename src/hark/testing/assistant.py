@@ -99,6 +99,7 @@ class Assistant:
                 storage=Storage(data_root=self._data_root, schedules=self._schedules()),
             )
         await self.runtime.start()
+        await self.runtime.prepared()  # which takes real time, whatever the clock says
         return self
 
     def _schedules(self) -> FileStore | None:

@@ -19,7 +19,7 @@ from hark.hosting import Refusal
 from hark.model import Message, SystemClock
 from hark.plugins import Match, PipelinePlugin, Plugin, Turn, UtteranceTransformer, handles
 from hark.spec import topics
-from hark.testing import FakeClock, settle
+from hark.testing import Assistant, FakeClock, settle
 
 
 def runtime(*plugins: Plugin | Refusal, **tables: Any) -> Runtime:
@@ -173,6 +173,34 @@ async def test_a_listener_that_hangs_does_not_keep_a_runtime_from_starting(
     slow.may_go_on.set()
     await made.stop()
     await made.bus.close()
+
+
+class Unfinished(PipelinePlugin):
+    """Is never done with what it put off during the start: each piece takes a second."""
+
+    id = "unfinished"
+    quick = True
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def prepare(self) -> bool:
+        self._clock.pass_by(1.0)
+        return True
+
+    def match(self, utterances: Any, lang: str, session: Any) -> None:
+        return None
+
+
+async def test_a_matcher_that_prepares_for_ever_does_not_keep_utterances_waiting(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = FakeClock()
+    async with Assistant(Unfinished(clock), clock=clock) as assistant:
+        await assistant.hears("hello")
+        assert assistant.topics()[-2:] == [topics.INTENT_UNMATCHED, topics.UTTERANCE_HANDLED]
+    assert "unfinished still prepares after 30 s; utterances do not wait for it" in caplog.text
 
 
 class WithSettings(UtteranceTransformer):

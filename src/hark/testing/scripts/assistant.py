@@ -151,7 +151,10 @@ class ScriptAssistant:
                 return
             if await self.has_activity(_HUSH):
                 continue
+            await self._idle()  # what took longer than that on a busy machine is not left to a later time
             due = self.clock.due
+            if self._activity.is_set():
+                continue
             if not undecided or due is None or self.clock.monotonic() > end:
                 return
             await self.clock.advance(due + _TICK, self._idle)
@@ -191,6 +194,7 @@ class ScriptAssistant:
         A job that ends shortly before the loop has settled would leave its consequences for later.
         """
         threads = self.runtime.runner.threads
+        await self.runtime.prepared()
         was_busy, submitted = threads.busy, threads.submitted
         await settle()
         return not (was_busy or threads.busy or self._has_unspoken()) and threads.submitted == submitted
