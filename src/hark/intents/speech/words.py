@@ -178,6 +178,18 @@ class SpokenWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slavic: bool = False
 
 
+@lru_cache(maxsize=1)
+def signs_in_addresses() -> Mapping[str, frozenset[str]]:
+    """What is said in any language for the signs of an address: dot, at, underscore and hyphen."""
+    languages = [spoken_words(code) for code in SPOKEN_LANGUAGES]
+    return {
+        ".": frozenset(words.dot for words in languages),
+        "@": frozenset(words.symbols["@"] for words in languages),
+        "_": frozenset(words.underscore for words in languages),
+        "-": frozenset(words.hyphen for words in languages),
+    }
+
+
 GENDERS: Final = ("masculine", "feminine", "neuter", "reale")
 
 
