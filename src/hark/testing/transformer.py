@@ -58,7 +58,7 @@ async def transformed(
         origin = Message("test.origin", {}, {"utterance_id": "test", **(context or {})}, carried)
         given = tuple(artifact) if plugin.type == "utterance" else artifact
         part = ArtifactPart("test", position, is_last)
-        flow = Flow(given, lang if chain.kind.has_lang else None, origin, carried, Denials.of(carried), part)
+        flow = Flow(given, lang if plugin.type != "intent" else None, origin, carried, Denials.of(carried), part)
         trace = TurnTrace("test", carried.session_id, (), 0.0, assistant.clock.monotonic)
         before = len(assistant.messages)
         await chain.run(flow, trace)

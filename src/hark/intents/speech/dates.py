@@ -7,7 +7,7 @@ from datetime import date
 from typing import Final
 
 from hark.intents.speech.numbers import NARROW, SpokenNumbers, elided, ends_sentence, is_year
-from hark.intents.speech.rules import Rule, any_of, filled, rules_of, says
+from hark.intents.speech.rules import SpokenRule, any_of, filled, rules_of, says
 from hark.intents.speech.words import SpokenWords, spelled_by
 
 _SHORTEST_MONTH: Final = 3
@@ -58,7 +58,7 @@ class SpokenDays:
         self._dates = dates
         self._numbers = dates.numbers
         self._words = dates.numbers.words
-        self.rules: tuple[Rule, ...] = rules_of(self, parts)
+        self.rules: tuple[SpokenRule, ...] = rules_of(self, parts)
 
     @says(r"(?<!\w)(?P<first><<weekdays>>)\.?(?:<<through>>)(?P<last><<weekdays>>)(?!\w)\.?",
           hint=r"[^\W\d_]\.?(?:<<through>>)[^\W\d_]")  # fmt: skip
@@ -102,7 +102,7 @@ class SpokenDates:
         self.numbers = numbers
         self._months = _month_names(words.months)
         self._carried = re.compile(rf"(?<!\w)(?P<word>{parts['ordinal_words']}) \d{{1,2}}\. ?$", re.IGNORECASE)
-        self.rules: tuple[Rule, ...] = rules_of(self, parts)
+        self.rules: tuple[SpokenRule, ...] = rules_of(self, parts)
 
     @says(r"<<start>>(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?Z?)?<<end>>", hint=_JOINED)
     def _moment(self, found: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from hark.intents.speech.numbers import SpokenNumbers
-from hark.intents.speech.rules import Rule, any_of, rules_of, says
+from hark.intents.speech.rules import SpokenRule, any_of, rules_of, says
 from hark.intents.speech.words import SpokenWords
 
 _ROMAN: Final = {"I": 1, "V": 5, "X": 10, "L": 50}
@@ -35,7 +35,7 @@ class SpokenNames:
         self._in_addresses = {".": words.dot, "@": words.symbols.get("@", "@"), "_": words.underscore,
                               "-": words.hyphen}  # fmt: skip
         self._roman_after = frozenset(map(str.lower, words.roman_after))
-        self.rules: tuple[Rule, ...] = rules_of(self, parts)
+        self.rules: tuple[SpokenRule, ...] = rules_of(self, parts)
 
     @says(r"(?<![\w#])(<<numbered>>) ?(?=\d)")
     def _number_of(self, found: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from hark.intents.speech.numbers import NARROW, SpokenNumbers, elided, is_year
-from hark.intents.speech.rules import Rule, any_of, filled, rules_of, says
+from hark.intents.speech.rules import SpokenRule, any_of, filled, rules_of, says
 from hark.intents.speech.words import SpokenWords, forms_and_gender
 
 _CODES: Final = {"USD": "$", "US$": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "BRL": "R$", "PLN": "zł", "SEK": "kr"}
@@ -63,7 +63,7 @@ class JoinedNumbers:
     def __init__(self, numbers: SpokenNumbers, parts: dict[str, str]) -> None:
         self._words = numbers.words
         self._numbers = numbers
-        self.rules: tuple[Rule, ...] = rules_of(self, parts)
+        self.rules: tuple[SpokenRule, ...] = rules_of(self, parts)
 
     @says(r"(?<=\d) [-\u2212] (?=\d[^=]{0,40}=)", hint="=")
     def _difference(self, _found: re.Match[str]) -> str:
@@ -126,7 +126,7 @@ class SpokenQuantities:
         words = self._words = numbers.words
         self._numbers = numbers
         self._coins = {code: sign for code, sign in _CODES.items() if sign in words.currencies}
-        self.rules: tuple[Rule, ...] = rules_of(self, parts)
+        self.rules: tuple[SpokenRule, ...] = rules_of(self, parts)
 
     @says(r"(?<![\w.,:/-])(?:\+\d{1,3}(?:[ ./-]{0,2}\(?\d{1,4}\)?){2,6}"
           r"|(?:1-)?\(?\d{3}\)?[ -]\d{3}-\d{4}|\(?\d{2}\)? \d{4,5}-\d{4}|\d{3}-\d{4}|0\d(?:\.\d\d){4}"
@@ -268,7 +268,7 @@ class SpokenSymbols:
 
     def __init__(self, words: SpokenWords, parts: dict[str, str]) -> None:
         self._words = words
-        self.rules: tuple[Rule, ...] = rules_of(self, parts)
+        self.rules: tuple[SpokenRule, ...] = rules_of(self, parts)
 
     @says(r"(?<=\s)(<<symbols>>)(?=\s)")
     def _symbol(self, found: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ NEVER: Final = "(?!)"
 _MARK: Final = "_says"
 
 
-class Rule(NamedTuple):
+class SpokenRule(NamedTuple):
     """What is found, what is said for it, and a quicker pattern without which the text has nothing of it."""
 
     pattern: re.Pattern[str]
@@ -42,12 +42,12 @@ def says(pattern: str, *, hint: str = "", only: str = "", flags: int = 0) -> Cal
     return mark
 
 
-def rules_of(owner: object, parts: Mapping[str, str]) -> tuple[Rule, ...]:
+def rules_of(owner: object, parts: Mapping[str, str]) -> tuple[SpokenRule, ...]:
     """The rules among the methods of `owner`, in the order in which they are written."""
     return tuple(_rules(owner, parts))
 
 
-def _rules(owner: object, parts: Mapping[str, str]) -> Iterable[Rule]:
+def _rules(owner: object, parts: Mapping[str, str]) -> Iterable[SpokenRule]:
     for name, method in vars(type(owner)).items():
         marked: Any = getattr(method, _MARK, None)
         if marked is None:
@@ -55,7 +55,7 @@ def _rules(owner: object, parts: Mapping[str, str]) -> Iterable[Rule]:
         template, hint, only, flags = marked
         if all(parts[part] != NEVER for part in only):
             pattern = re.compile(filled(template, parts), flags)
-            yield Rule(pattern, getattr(owner, name), re.compile(filled(hint, parts)) if hint else None)
+            yield SpokenRule(pattern, getattr(owner, name), re.compile(filled(hint, parts)) if hint else None)
 
 
 def filled(template: str, parts: Mapping[str, str]) -> str:

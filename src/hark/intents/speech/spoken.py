@@ -11,7 +11,7 @@ from hark.intents.speech.markup import plain_text
 from hark.intents.speech.names import SpokenNames, name_parts
 from hark.intents.speech.numbers import SpokenNumbers
 from hark.intents.speech.quantities import GLYPHS, JoinedNumbers, SpokenQuantities, SpokenSymbols, quantity_parts
-from hark.intents.speech.rules import Rule, filled
+from hark.intents.speech.rules import SpokenRule, filled
 from hark.intents.speech.words import SPOKEN_LANGUAGES, spoken_words
 
 _LONGEST: Final = 20_000
@@ -54,9 +54,13 @@ class _SpokenForm:
                 parts,
             )
         )
-        self._of_words: tuple[Rule, ...] = (*SpokenDays(dates, parts).rules, *SpokenNames(numbers, parts).rules)
-        self._of_figures: tuple[Rule, ...] = (*JoinedNumbers(numbers, parts).rules, *dates.rules, *quantities.rules)
-        self._of_symbols: tuple[Rule, ...] = SpokenSymbols(words, parts).rules
+        self._of_words: tuple[SpokenRule, ...] = (*SpokenDays(dates, parts).rules, *SpokenNames(numbers, parts).rules)
+        self._of_figures: tuple[SpokenRule, ...] = (
+            *JoinedNumbers(numbers, parts).rules,
+            *dates.rules,
+            *quantities.rules,
+        )
+        self._of_symbols: tuple[SpokenRule, ...] = SpokenSymbols(words, parts).rules
 
     def write(self, text: str) -> str:
         if self._worth.search(text) is None:
@@ -67,7 +71,7 @@ class _SpokenForm:
         return _by(self._of_symbols, text)
 
 
-def _by(rules: tuple[Rule, ...], text: str) -> str:
+def _by(rules: tuple[SpokenRule, ...], text: str) -> str:
     for rule in rules:
         text = rule.on(text)
     return text
