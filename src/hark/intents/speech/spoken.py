@@ -54,13 +54,13 @@ class _SpokenForm:
                 parts,
             )
         )
-        self._of_words: tuple[SpokenRule, ...] = (*SpokenDays(dates, parts).rules, *SpokenNames(numbers, parts).rules)
-        self._of_figures: tuple[SpokenRule, ...] = (
+        self._of_words = (*SpokenDays(dates, parts).rules, *SpokenNames(numbers, parts).rules)
+        self._of_figures = (
             *JoinedNumbers(numbers, parts).rules,
             *dates.rules,
             *quantities.rules,
         )
-        self._of_symbols: tuple[SpokenRule, ...] = SpokenSymbols(words, parts).rules
+        self._of_symbols = SpokenSymbols(words, parts).rules
 
     def write(self, text: str) -> str:
         if self._worth.search(text) is None:
