@@ -82,6 +82,7 @@ class Questions:
             return None
         except QuestionCancelled:
             withdrawn = mode
+            turn.is_withdrawn = True
             return None
         finally:
             self._speech().forget(speech)

@@ -211,8 +211,8 @@ class Chain:
         return flow.cancelled or (self._stops_on_empty and not flow.artifact)
 
     def _ctx(self, flow: Flow, entry: Loaded[Transformer]) -> Ctx:
-        wall = self._runner.clock.wall
-        return Ctx(flow.context, flow.session, flow.lang, self.kind.has_lang, entry.id, flow.part, wall)
+        kind, wall = self.kind, self._runner.clock.wall
+        return Ctx(flow.context, flow.session, flow.lang, kind.has_lang, entry.id, flow.part, wall, kind.ticked)
 
     def _skip(self, entry: Loaded[Transformer], flow: Flow, trace: TurnTrace) -> bool:
         why = entry.suspended(self._runner.clock.monotonic())

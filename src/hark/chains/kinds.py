@@ -30,6 +30,8 @@ class ChainKind(msgspec.Struct, frozen=True):
     has_lang: bool
     arguments: Arguments
     accept: Accept
+    ticked: bool = False
+    """Whether it runs after the turn was counted off what the intent context keeps."""
 
 
 def _artifact(artifact: Any, ctx: Ctx) -> tuple[Any, ...]:
@@ -107,7 +109,7 @@ KINDS: Final[dict[TransformerType, ChainKind]] = {
     # Each transformer gets its own list, so that changing it in place and then raising has no effect.
     "utterance": ChainKind("utterance", True, lambda utterances, ctx: (list(utterances), ctx), _accept_utterances),
     "metadata": ChainKind("metadata", False, lambda _nothing, ctx: (ctx,), _accept_nothing),
-    "intent": ChainKind("intent", False, _artifact, _accept_match),
-    "dialog": ChainKind("dialog", True, _artifact, _accept_text),
-    "tts": ChainKind("tts", True, _artifact, _accept_audio),
+    "intent": ChainKind("intent", False, _artifact, _accept_match, ticked=True),
+    "dialog": ChainKind("dialog", True, _artifact, _accept_text, ticked=True),
+    "tts": ChainKind("tts", True, _artifact, _accept_audio, ticked=True),
 }

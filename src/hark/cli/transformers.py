@@ -42,6 +42,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
                          help="for try: a setting of the transformer, its value as in TOML")  # fmt: skip
     command.add_argument("--slot", action="append", default=[], metavar="NAME=TEXT", dest="slot",
                          help="for try intent: a slot of the match")  # fmt: skip
+    command.add_argument("--context", action="append", default=[], metavar="KEY=VALUE", dest="context",
+                         help="for try: a context key of the Message, such as source=phone")  # fmt: skip
     command.add_argument("--session", metavar="ID", help="for try: the session; else the device's own")
     command.add_argument("--out", metavar="FILE", help="for try audio and tts: where to write the sound")
     add_settings(command)
@@ -53,7 +55,7 @@ def transformers(options: argparse.Namespace) -> int:
     if options.action == "try":
         check_applies(options, "transformers list", "chain")
         return _try(options)
-    check_applies(options, "transformers try", "set", "slot", "session", "out")
+    check_applies(options, "transformers try", "set", "slot", "context", "session", "out")
     return _list(options)
 
 
@@ -102,7 +104,8 @@ def _try(options: argparse.Namespace) -> int:
         options.lang,
         options.session or "default",
         _pairs(options.set),
-        {name: str(text) for name, text in _pairs(options.slot, plain=True).items()},
+        {name: str(text) for name, text in _pairs(options.slot, "NAME=TEXT").items()},
+        _pairs(options.context),
     )
     result = asyncio.run(
         try_transformer(trial, settings, path, state_path(options) / "plugins", installed=options.plugins)
@@ -144,17 +147,20 @@ def _artifact(options: argparse.Namespace) -> Any:
         raise UserError(f"{text} is no WAV file: {error}") from None
 
 
-def _pairs(given: Iterable[str], *, plain: bool = False) -> dict[str, Any]:
+def _pairs(given: Iterable[str], form: str = "KEY=VALUE") -> dict[str, Any]:
+    """What options of this form name; a VALUE is read as TOML where it is that, else as text."""
     import tomllib
 
     pairs: dict[str, Any] = {}
     for one in given:
         key, sign, value = one.partition("=")
         if not sign or not key:
-            raise UserError(f"{one!r} is not KEY=VALUE")
+            raise UserError(f"{one!r} is not {form}")
         try:
-            pairs[key] = value if plain else tomllib.loads(f"it = {value}")["it"]
-        except tomllib.TOMLDecodeError:
+            pairs[key] = tomllib.loads(f"it = {value}")["it"] if form == "KEY=VALUE" else value
+        except tomllib.TOMLDecodeError as error:
+            if value.startswith(("[", "{", '"')):
+                raise UserError(f"the value of {key} is no TOML: {error}") from None
             pairs[key] = value
     return pairs
 

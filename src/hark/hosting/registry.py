@@ -43,6 +43,7 @@ _ENGINE_METHODS: Final = {
     "microphone": ("blocks", ()),
     "player": ("play", ("audio",)),
 }
+_REMOVED: Final = "it was removed"
 _DOTTED: Final = "letters, digits, '_' and '-', with '.' between words"
 
 
@@ -138,6 +139,8 @@ class Registry(Generic[P]):
 
     def register(self, entry: Loaded[P]) -> None:
         """Register a plugin that passed `check`."""
+        if entry.unloaded == _REMOVED:
+            entry.unloaded = ""
         self._loaded[entry.id] = entry
         self.version += 1
 
@@ -159,8 +162,10 @@ class Registry(Generic[P]):
         log.warning("%s", refusal)
 
     def remove(self, plugin_id: str) -> None:
-        """Remove a plugin, if it is loaded."""
-        if self._loaded.pop(plugin_id, None) is not None:
+        """Remove a plugin, if it is loaded. A turn that has already chosen it does not call it any more."""
+        entry = self._loaded.pop(plugin_id, None)
+        if entry is not None:
+            entry.unloaded = entry.unloaded or _REMOVED
             self.version += 1
 
     def get(self, plugin_id: str) -> Loaded[P] | None:

@@ -6,6 +6,7 @@ Everything that compares, converts, checks or reads text builds on these functio
 # ruff: noqa: RUF001 - the signs that look like others are meant
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +18,10 @@ from hark.model.text_cache import cached_by_text
 EDGES: Final = ".,;:!?\"'`()[]{}<>|" + "…¿¡“”„‟‘‚«»‹›–—·、。，！？；：「」『』（）【】؟،؛।"
 """What is stripped from both ends of a word. Signs that carry meaning (`-5`, `20%`, `c#`) are not among it."""
 
+UNSPACED: Final = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
+"""The characters of Thai, Lao, Japanese and Chinese, which are written without spaces, for a class of a pattern."""
+
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _FOLDER: Final = Path(__file__).parent / "contractions"
 
 _APOSTROPHES: Final = str.maketrans("’ʼ＇", "'''")
@@ -41,6 +46,11 @@ def short_forms(lang: str) -> Mapping[str, str]:
 def contractions(lang: str) -> Mapping[str, str]:
     """The short forms with an apostrophe inside: they are the same as their long forms wherever text is compared."""
     return {short: long for short, long in short_forms(lang).items() if "'" in short[1:-1]}
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether a character is of a script without spaces between words."""
+    return not character.isascii() and _UNSPACED.match(character) is not None
 
 
 def straight(text: str) -> str:

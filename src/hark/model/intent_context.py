@@ -18,11 +18,14 @@ MAX_ENTRIES: Final = 1024
 """How many entries a session keeps by default."""
 
 
-def is_live(entry: ContextEntry | None, now: float) -> bool:
-    """Whether an entry still counts: neither its turns nor its time are used up."""
+def is_live(entry: ContextEntry | None, now: float, *, ticked: bool = False) -> bool:
+    """Whether an entry still counts: neither its turns nor its time are used up.
+
+    `ticked`: the present turn was counted already, and an entry whose last turn it is has none left.
+    """
     return (
         entry is not None
-        and (entry.turns_remaining is None or entry.turns_remaining > 0)
+        and (entry.turns_remaining is None or entry.turns_remaining >= (0 if ticked else 1))
         and (entry.expires_at is None or entry.expires_at > now)
     )
 

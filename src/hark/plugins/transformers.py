@@ -11,7 +11,7 @@ import msgspec
 
 from hark.model import Audio, ContextEntry, Frozen, MalformedMessage, Match, Session
 from hark.model.frozen import EMPTY, check_text, freeze, freeze_object, thaw
-from hark.model.intent_context import private_key
+from hark.model.intent_context import is_live, private_key
 from hark.model.lang import is_tag
 from hark.plugins.plugin import Plugin
 from hark.spec.names import RUNTIME_KEYS, TRACE_KEEP, TransformerType
@@ -133,6 +133,7 @@ class Ctx:
         "_owner",
         "_part",
         "_session",
+        "_ticked",
         "_wall",
     )
 
@@ -145,6 +146,7 @@ class Ctx:
         owner: str = "",
         part: ArtifactPart = WHOLE,
         wall: Callable[[], float] = time.time,
+        ticked: bool = False,
     ) -> None:
         self._context = context
         self._session = session
@@ -153,6 +155,7 @@ class Ctx:
         self._owner = owner
         self._part = part
         self._wall = wall
+        self._ticked = ticked
         self._changes: dict[str, Any] | None = None
         self._emitted: list[tuple[str, Frozen, bool]] | None = None
         self._for_turn: tuple[str, ...] = ()
@@ -229,8 +232,9 @@ class Ctx:
         self._session = self._session.trusted(intent_context=Frozen(entries))
 
     def recall(self, key: str, *, shared: bool = False, skill_id: str | None = None) -> ContextEntry | None:
-        """What is remembered under `key`, or None."""
-        return self._session.intent_context.get(self._stored_key(key, shared, skill_id))
+        """What is remembered under `key`, or None; what has expired is no longer remembered."""
+        entry = self._session.intent_context.get(self._stored_key(key, shared, skill_id))
+        return entry if is_live(entry, self._wall(), ticked=self._ticked) else None
 
     @property
     def response_id(self) -> str | None:

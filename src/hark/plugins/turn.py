@@ -32,7 +32,8 @@ class Turn:
         """The dispatch."""
         self.skill_id, self.intent_name = split_dispatch(message.type)
         self.is_withdrawn = False
-        """Whether the user withdrew the last question: by "never mind", or by a command instead of an answer."""
+        """Whether the last question was withdrawn: by the user, with "never mind" or a command instead of an answer, or
+        by a transformer that kept it from being asked."""
         self._session = message.session or Session()
         self._stage = stage
         self._plugin = plugin

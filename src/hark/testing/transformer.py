@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from hark.chains import Flow
@@ -40,15 +41,16 @@ async def transformed(
     settings: Mapping[str, Any] | None = None,
     position: int = 0,
     is_last: bool = True,
+    data_root: Path | None = None,
 ) -> Transformed:
     """Start a transformer of any kind, run it on `artifact` as its chain would, and stop it.
 
     The artifact of an utterance transformer is a list of texts, of an audio or tts transformer an `Audio`, of an intent
     transformer a `Match`; a metadata transformer has none. `settings` are those of the plugin; `position` and `is_last`
-    are those of a sentence or chunk.
+    are those of a sentence or chunk; the plugin keeps its files under `data_root`.
     """
     tables = {"plugins": {plugin.id: dict(settings)}} if settings else {}
-    async with Assistant(plugin, settings=tables) as assistant:
+    async with Assistant(plugin, settings=tables, data_root=data_root) as assistant:
         chain = assistant.runtime.chains[plugin.type]
         if len(chain.deployed()) != 1:
             raise ValueError("; ".join(map(str, assistant.runtime.refusals)) or f"{plugin.id} is not loaded")
@@ -56,7 +58,7 @@ async def transformed(
         origin = Message("test.origin", {}, {"utterance_id": "test", **(context or {})}, carried)
         given = tuple(artifact) if plugin.type == "utterance" else artifact
         part = ArtifactPart("test", position, is_last)
-        flow = Flow(given, lang if chain.kind.has_lang else None, origin, carried, Denials.of(carried), part)
+        flow = Flow(given, lang if plugin.type != "intent" else None, origin, carried, Denials.of(carried), part)
         trace = TurnTrace("test", carried.session_id, (), 0.0, assistant.clock.monotonic)
         before = len(assistant.messages)
         await chain.run(flow, trace)

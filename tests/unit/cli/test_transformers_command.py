@@ -80,6 +80,31 @@ def test_try_names_what_is_wrong_with_a_settings_value(capsys: pytest.CaptureFix
     assert "its settings are wrong" in capsys.readouterr().err
 
 
+def test_try_takes_the_language_and_the_context_a_rule_goes_by(capsys: pytest.CaptureFixture[str]) -> None:
+    rule = 'routes=[{wake_words=["hey mycroft"],langs=["de"],persona="clown"}]'
+    heard = ("--context", "wake_word=hey_mycroft")
+    status, text = said(capsys, "try", "metadata", "router", *heard, "--lang", "de-DE", "--set", rule)
+    assert status == 0
+    assert "persona_id = clown" in text
+    assert "wake_word" not in text, "only what it set"
+    assert "clown" not in said(capsys, "try", "metadata", "router", *heard, "--lang", "en-US", "--set", rule)[1]
+
+
+@pytest.mark.parametrize(
+    ("option", "reason"),
+    [
+        (("--set", 'rules=[{phrases=["x"]'), "the value of rules is no TOML"),
+        (("--set", "rules"), "'rules' is not KEY=VALUE"),
+        (("--slot", "who"), "'who' is not NAME=TEXT"),
+    ],
+)
+def test_an_option_that_is_malformed_is_named(
+    capsys: pytest.CaptureFixture[str], option: tuple[str, str], reason: str
+) -> None:
+    assert main(["transformers", "try", "utterance", "policy", "x", *option]) != 0
+    assert reason in capsys.readouterr().err
+
+
 def test_an_unknown_transformer_is_answered_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["transformers", "try", "dialog", "speakabel", "text"]) != 0
     assert "there are: content, length, speakable, tone, translate" in capsys.readouterr().err

@@ -17,7 +17,7 @@ READINGS = Path(__file__).parents[2] / "data" / "speakable.tsv"
 GOLDEN = [
     ("en-US", "It is 17:30 and -3 °C.", "It is seventeen thirty and minus three degrees Celsius."),
     ("en-US", "3/4/2026 at 9:05", "March fourth, twenty twenty-six at nine oh five"),
-    ("en-GB", "3/4/2026", "April third, twenty twenty-six"),
+    ("en-GB", "3/4/2026", "the third of April twenty twenty-six"),
     ("en-US", "$12.50, £1 & 0.5%", "twelve dollars and fifty cents, one pound and zero point five percent"),
     ("en-US", "the 22nd, Dr. Lee, e.g. 5-10 km", "the twenty-second, Doctor Lee, for example five to ten kilometers"),
     ("en-US", "1,234.5 or 007", "one thousand two hundred thirty-four point five or zero zero seven"),
@@ -31,7 +31,7 @@ GOLDEN = [
     ("fr-BE", "70 %", "septante pour cent"),
     ("it-IT", "2 kg, 1 € e il 3º", "due chilogrammi, un euro e il terzo"),
     ("pt-PT", "17 km", "dezassete quilómetros"),
-    ("pt-BR", "17 km", "dezessete quilómetros"),
+    ("pt-BR", "17 km", "dezessete quilômetros"),
     ("nl-NL", "3,5 km om 17:00", "drie komma vijf kilometer om zeventien uur"),
     ("pl-PL", "1 km, 2 km, 5 km, 22 km", "jeden kilometr, dwa kilometry, pięć kilometrów, dwadzieścia dwa kilometry"),
     ("pl-PL", "18.11.2026", "osiemnastego listopada dwa tysiące dwadzieścia sześć"),
@@ -79,6 +79,16 @@ GOLDEN = [
     ("it-IT", "nel XXI secolo", "nel ventunesimo secolo"),
     ("en-US", "bob@example.org", "bob at example dot org"),
     ("en-US", "No. 5? No. Milk etc. Then", "number five? No. Milk et cetera. Then"),
+    # Units with any prefix, and in other spellings; a letter alone is a door, not a unit.
+    ("de-DE", "3 hl, 20 µg, 5 GW, 100 Mb/s, 2 kB", "drei Hektoliter, zwanzig Mikrogramm, fünf Gigawatt, einhundert "
+     "Megabit pro Sekunde, zwei Kilobyte"),
+    ("fr-FR", "4 Go, 1 To, 3 kPa", "quatre gigaoctets, un téraoctet, trois kilopascals"),
+    ("en-US", "door 4b, 2 mL, 3 lbs", "door 4b, two milliliters, three pounds"),
+    # What is said otherwise in one country.
+    ("es-MX", "$5.50", "cinco pesos con cincuenta centavos"),
+    ("es-EC", "$5,50", "cinco dólares con cincuenta centavos"),
+    ("es-AR", "$5,50", "cinco pesos con cincuenta centavos"),
+    ("en-AU", "on 5 May and the 6 June", "on the fifth of May and the sixth of June"),
 ]  # fmt: skip
 
 
@@ -116,6 +126,7 @@ def test_what_is_no_quantity_stays_as_it_is(text: str) -> None:
         ("see [the page](https://example.org/x)", "see the page"),
         ("https://www.example.org/a?b=1", "example.org"),
         ("| a | b |\n|---|---|\n| 1 | 2 |", "a, b. 1, 2."),
+        ("| a | b |\n|:--|--:|\n| 1 | 2 |\n|:-:|-|", "a, b. 1, 2."),
         ("> quoted\n```py\nx = 1\n```", "quoted. x = 1"),
         ("fine 👍🏽, 👩\u200d👩\u200d👧 done.", "fine, done."),
         ("snake_case and 2 * 3 * 4", "snake_case and 2 * 3 * 4"),

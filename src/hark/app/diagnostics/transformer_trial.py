@@ -37,6 +37,8 @@ class Trial(NamedTuple):
     """Settings of the transformer, besides those of the settings file."""
     slots: Mapping[str, str] = {}
     """Slots of the match, in the intent chain."""
+    context: Mapping[str, Any] = {}
+    """Context keys of the Message."""
 
 
 class TrialResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,16 +99,16 @@ def _found(trial: Trial, settings: Settings, settings_file: Path, installed: boo
 
 async def _run(trial: Trial, runtime: Runtime, emitted: list[Message]) -> TrialResult:
     session = Session(trial.session_id)
-    origin = Message(topics.UTTERANCE_HANDLE, {}, {"utterance_id": "trial"}, session)
+    origin = Message(topics.UTTERANCE_HANDLE, {}, {**trial.context, "utterance_id": "trial"}, session)
     artifact = _artifact(trial, runtime.settings.assistant.lang)
-    has_lang = trial.kind not in ("metadata", "intent")
+    has_lang = trial.kind != "intent"
     flow = Flow(artifact, trial.lang if has_lang else None, origin, session, Denials())
     trace = TurnTrace("trial", session.session_id, (), 0.0, runtime.clock.monotonic)
     await runtime.chains[trial.kind].run(flow, trace)
     await runtime.bus.settled()
     step = trace.steps[-1]
     stamps = f"{trial.kind}_transformer_ids"
-    context = {key: value for key, value in flow.context.items() if key not in origin.context and key != stamps}
+    context = {key: value for key, value in flow.context.items() if key != stamps and origin.context.get(key) != value}
     changed = {name for name in {*session, *flow.session} if session.get(name) != flow.session.get(name)}
     before, after = _shown(artifact), _shown(flow.artifact)
     return TrialResult(

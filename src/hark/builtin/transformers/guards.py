@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 from msgspec import Meta
 
 from hark.builtin.transformers.conditions import Conditions
-from hark.intents.text import without_accents
+from hark.intents.text import UNSPACED, is_unspaced, without_accents
 from hark.plugins import Ctx, DialogTransformer, UtteranceTransformer
 from hark.plugins.engines import Unavailable
 from hark.spec import topics
@@ -112,9 +112,12 @@ class ContentGuard(DialogTransformer):
             if rule.action == "replace":
                 return rule.say
             text = " ".join(found.sub(rule.say.replace("\\", "\\\\"), seen).split())
+            text = text if rule.say else _without_gaps(text)
         return text
 
 
+_STRAY: Final = re.compile(r"[,;:]?\s*(?:[,;:]\s*)*([,;:.!?\u2026]+)(?=\s|$)")
+_LED: Final = re.compile(r"^[\s,;:.!?]+")
 _SIGNS: Final = re.compile(r"[^\w\s'\u2019.,;:!?()\"-]")
 """Signs without which a phrase would be another one, such as those of "c++" and "$100"."""
 _SPACES: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
@@ -174,11 +177,25 @@ def _is_unseen(character: str) -> bool:
     )
 
 
+def _whole(phrase: str) -> str:
+    """A pattern for whole words; in scripts without spaces a phrase begins and ends anywhere."""
+    begin, end = (
+        "" if is_unspaced(edge) else f"{ahead}[^\\W{UNSPACED}])"
+        for edge, ahead in ((phrase.strip()[0], "(?<!"), (phrase.strip()[-1], "(?!"))
+    )
+    return begin + "(?:" + r"\s+".join(map(re.escape, phrase.split())) + ")" + end
+
+
+def _without_gaps(text: str) -> str:
+    """`text` without the punctuation that the words between it have left alone."""
+    return _STRAY.sub(r"\1", _LED.sub("", text)).strip()
+
+
 def _compiled(phrases: Sequence[str], pattern: str) -> re.Pattern[str] | None:
     """What finds any of these; None for a rule about everything. Raises `Unavailable` for a wrong pattern."""
     if not all(map(str.strip, phrases)):
         raise Unavailable("a phrase is empty", "correct phrases")
-    parts = [r"(?<!\w)(?:" + r"\s+".join(map(re.escape, phrase.split())) + r")(?!\w)" for phrase in phrases]
+    parts = [_whole(phrase) for phrase in phrases]
     if pattern:
         parts.append(f"(?:{pattern})")
     if not parts:

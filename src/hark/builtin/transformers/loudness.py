@@ -32,6 +32,12 @@ def audio_of(samples: Any, like: Audio) -> Audio:
     return Audio(whole.tobytes(), like.sample_rate, 2, like.channels)
 
 
+def below_full_scale(samples: Any) -> Any:
+    """The samples, quieter where they would be clipped."""
+    peak = float(abs(samples).max(initial=0.0))
+    return samples / peak if peak > 1.0 else samples
+
+
 def loudness(samples: Any, rate: int) -> float:
     """Integrated loudness in LUFS; `SILENT` where there is nothing to hear. Shorter sounds count as one block."""
     numpy = need("numpy", "sound")

@@ -6,6 +6,6 @@ The words of a language are in `languages/<code>.toml`, which a translator can e
 
 from hark.intents.speech.markup import plain_text
 from hark.intents.speech.spoken import speakable
-from hark.intents.speech.words import SPOKEN_LANGUAGES, can_spell_numbers
+from hark.intents.speech.words import SPOKEN_LANGUAGES, can_spell_numbers, signs_in_addresses
 
-__all__ = ["SPOKEN_LANGUAGES", "can_spell_numbers", "plain_text", "speakable"]
+__all__ = ["SPOKEN_LANGUAGES", "can_spell_numbers", "plain_text", "signs_in_addresses", "speakable"]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from hark.intents.speech.words import SpokenWords, spelled, spelled_by
+from hark.intents.speech.words import SpokenWords, forms_and_gender, spelled, spelled_by
 
 NARROW: Final = "\u202f\u00a0"
-GENDERS: Final = ("masculine", "feminine", "neuter", "reale")
 _LONGEST_NUMBER: Final = 15
 _FIRST_YEAR: Final = 1100
 _LAST_YEAR: Final = 2099
@@ -18,10 +17,8 @@ _LAST_YEAR: Final = 2099
 class SpokenNumbers:
     """How numbers in figures are written and said in one language."""
 
-    def __init__(self, code: str, words: SpokenWords, rules: str) -> None:
+    def __init__(self, words: SpokenWords) -> None:
         self.words = words
-        self.rules = rules
-        self._zero_is_one = code in ("fr", "pt")
         dots = "." if words.decimal == "," else ""
         group = f"[{re.escape(words.group + dots)}{NARROW}]"
         point = re.escape(words.decimal)
@@ -39,12 +36,18 @@ class SpokenNumbers:
         whole, _, decimals = self._group.sub("", figures).partition(self.words.decimal)
         return whole, decimals
 
+    def spelled(self, number: int, gender: str = "") -> str:
+        """A whole number in words."""
+        words = self.words
+        said = _respelled(spelled(number, words.rules, gender), words.respelled)
+        return _respelled(said, words.respelled_feminine) if gender == "feminine" else said
+
     def said(self, figures: str, sign: str | None = None, gender: str = "") -> str:
         """A number in words; digit by digit if it begins with zero or is too long to be a quantity."""
         whole, decimals = self.parts(figures)
         if (len(whole) > 1 and whole.startswith("0")) or len(whole) > _LONGEST_NUMBER:
             return self.digits(whole)
-        said = spelled(int(whole), self.rules, "" if decimals else gender)
+        said = self.spelled(int(whole), "" if decimals else gender)
         if decimals:
             if said.isdigit():  # without the extra, figures stay figures
                 said = f"{whole}{self.words.decimal}{decimals}"
@@ -57,19 +60,25 @@ class SpokenNumbers:
         forms, gender = forms_and_gender(self.words.magnitudes[size])
         return f"{self.said(figures, sign, gender)} {self.form(forms, figures)}"
 
+    def of(self, unit: str, figures: str, sign: str | None = None) -> str:
+        """A number of a unit."""
+        forms, gender = forms_and_gender(self.words.units[unit])
+        return f"{self.said(figures, sign, gender)} {self.form(forms, figures)}"
+
     def digits(self, figures: str) -> str:
         """Figures one by one."""
-        return " ".join(spelled(int(digit), self.rules) for digit in figures)
+        return " ".join(self.spelled(int(digit)) for digit in figures)
 
     def year(self, number: int) -> str:
         """A year in words."""
-        return spelled_by(number, self.rules, "spellout-numbering-year") or spelled(number, self.rules)
+        said = spelled_by(number, self.words.rules, "spellout-numbering-year")
+        return self.spelled(number) if said is None else _respelled(said, self.words.respelled)
 
     def ordinal(self, number: int, rule_set: str = "") -> str | None:
         """An ordinal in words; None where the language has no rules for it."""
         usual = ("spellout-ordinal", "spellout-ordinal-masculine", "spellout-ordinal-neuter")
         return next((said for name in ([rule_set] if rule_set else usual)
-                     if (said := spelled_by(number, self.rules, name))), None)  # fmt: skip
+                     if (said := spelled_by(number, self.words.rules, name))), None)  # fmt: skip
 
     def form(self, forms: Sequence[str], figures: str) -> str:
         """The form of a noun after this number."""
@@ -80,7 +89,7 @@ class SpokenNumbers:
                 return forms[3] if len(forms) > 3 else forms[1]
             few = number % 10 in (2, 3, 4) and number % 100 not in (12, 13, 14)
             return forms[0] if number == 1 else forms[1] if few else forms[2]
-        one = number == 1 or (number == 0 and self._zero_is_one)
+        one = number == 1 or (number == 0 and self.words.zero_is_one)
         return forms[0] if one and not decimals else forms[-1]
 
     def gender_before(self, noun: str) -> str:
@@ -90,17 +99,27 @@ class SpokenNumbers:
             return ""
         return next((genders[noun[at:]] for at in range(len(noun)) if noun[at:] in genders), genders["*"])
 
+    def is_read_as_year(self, figures: str) -> bool:
+        """Whether a number of four figures is read as a year wherever it stands."""
+        return is_year(figures) and figures <= self.words.years_to
+
 
 def is_year(figures: str) -> bool:
     """Whether four figures may be a year."""
     return len(figures) == 4 and figures.isdigit() and _FIRST_YEAR <= int(figures) <= _LAST_YEAR
 
 
-def any_of(names: Iterable[str]) -> str:
-    """A pattern for any of these, the longest first; for none of them, one that never matches."""
-    return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or "(?!)"
+def elided(text: str) -> str:
+    """`text` with "de" before a vowel shortened."""
+    return re.sub(r"\bde (?=[aeiouàâéèêëíïòóôúAEIOU])", "d'", text)
 
 
-def forms_and_gender(forms: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """The forms of a noun, and its gender if its file says it."""
-    return (forms[:-1], forms[-1]) if forms[-1] in GENDERS else (forms, "")
+def ends_sentence(found: re.Match[str]) -> bool:
+    """Whether nothing of the sentence follows what was found."""
+    return re.match(r"\s*(?:$|\s[A-ZÀ-Þ])", found.string[found.end() :]) is not None
+
+
+def _respelled(said: str, corrections: Mapping[str, str]) -> str:
+    for wrong, right in corrections.items():
+        said = said.replace(wrong, right)
+    return said

@@ -27,6 +27,7 @@ from hark.model.audio import int16_bytes, int16_samples, level
 from hark.model.resample import resample_mono
 from hark.model.wav import read_wav, write_wav
 from hark.plugins import Ctx, Message, Plugin, Session
+from hark.plugins.transformers import WHOLE, ArtifactPart
 from hark.testing.nats_server import NatsServer
 from hark.testing.voice.assistant import VoiceAssistant
 from voice_samples import spoken
@@ -37,8 +38,8 @@ def tone(hertz: float, seconds: float, volume: float = 0.5, rate: int = 16_000) 
     return Audio(int16_bytes(array("h", samples)), rate)
 
 
-def ctx() -> Ctx:
-    return Ctx(Message("x").context, Session("x"), None, True)
+def ctx(part: ArtifactPart = WHOLE) -> Ctx:
+    return Ctx(Message("x").context, Session("x"), None, True, "", part)
 
 
 async def ready(plugin: Any, **settings: Any) -> Any:
@@ -94,6 +95,32 @@ async def test_steady_noise_becomes_quieter_and_speech_stays() -> None:
     assert level(cleaned.samples[32_000:]).rms < 0.4 * level(hiss.samples[32_000:]).rms
     speech = spoken("turn on the light")
     assert level(plugin.transform(speech, ctx()).samples).rms > 0.5 * level(speech.samples).rms
+
+
+async def test_noise_is_removed_chunk_by_chunk_as_it_is_from_the_whole() -> None:
+    plugin = await ready(NoiseSuppression())
+    speech, other = spoken("turn on the light"), spoken("what time is it")
+    whole = plugin.transform(speech, ctx()).samples
+    sizes = (2, 318, 0, 640, 5_000, 1_022)
+    chunks, at = [], 0
+    while at < len(speech.samples):
+        size = sizes[len(chunks) % len(sizes)]
+        chunks.append(speech.samples[at : at + size])
+        at += size
+    cleaned = []
+    for number, chunk in enumerate((*chunks, b"")):
+        part = ArtifactPart("one", number, number == len(chunks))
+        cleaned.append(plugin.transform(Audio(chunk, 16_000), ctx(part)).samples)
+        if number == 5:  # another recording begins meanwhile, and is never ended
+            plugin.transform(Audio(other.samples[:5_000], 16_000), ctx(ArtifactPart("two", 0, False)))
+    assert b"".join(cleaned) == whole
+
+
+async def test_a_tempo_makes_loud_speech_quieter_rather_than_clipping_it() -> None:
+    faster = await ready(TempoAndPitch(), tempo=1.5)
+    square = Audio(int16_bytes(array("h", [32_767 if n // 40 % 2 else -32_768 for n in range(32_000)])), 16_000)
+    changed = int16_samples(faster.transform(square, ctx()).samples)
+    assert sum(abs(sample) >= 32_766 for sample in changed) <= 2
 
 
 async def test_tempo_changes_the_length_and_pitch_the_height() -> None:

@@ -60,6 +60,11 @@ def test_a_correction_keeps_capitals_and_leaves_no_empty_text(said: str, meant: 
     assert CorrectionsFile("tern on = turn on\num =\nna\xefve = simple").corrected(said, "en-US") == meant
 
 
+def test_a_correction_is_found_where_no_spaces_are_between_words() -> None:
+    file = CorrectionsFile("打开等 = 打开灯\nlied = light")
+    assert file.corrected("请打开等,lied", "zh-CN") == "请打开灯,light"
+
+
 def test_the_longest_correction_wins_and_punctuation_stays() -> None:
     file = CorrectionsFile("new york = New York\nnew york times = the Times\n[en]\nhi = hello")
     assert file.corrected("read (new york times), hi", "en-US") == "read (the Times), hello"
@@ -227,6 +232,11 @@ async def test_personal_data_is_hidden_from_handlers_that_are_not_trusted() -> N
         ("meet on 2026-11-18 or 18/11/2026 at 10:30:15", "meet on 2026-11-18 or 18/11/2026 at 10:30:15"),
         ("how much is 3.14159265 by 2", "how much is 3.14159265 by 2"),
         ("10 000 000 people and 1000000 more", "10 000 000 people and 1000000 more"),
+        ("to IBAN DE89 3704 0044 0532 0130 00 please", "to IBAN [iban] please"),
+        ("pay gb82 west 1234 5698 7654 32 the rent", "pay [iban] the rent"),
+        ("pay DE89 3704 0044 0532 0130 01 now", "pay [iban] now"),
+        ("schreib an max unterstrich m \xe4t web punkt de", "schreib an [email]"),
+        ("mejla anna bindestreck berg snabel-a exempel punkt se", "mejla [email]"),
         ("from 2024 2025 at a polka dot dress", "from 2024 2025 at a polka dot dress"),
     ],
 )
@@ -288,6 +298,42 @@ async def test_a_phrase_with_signs_is_taken_as_it_is(phrase: str) -> None:
     assert (await transformed(PolicyGuard(), [f"learn {phrase} now"], settings=rules)).outcome == "cancelled"
     plain = "".join(one for one in phrase if one.isalnum())
     assert (await transformed(PolicyGuard(), [f"learn {plain} now"], settings=rules)).outcome == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("said", "phrase", "is_refused"),
+    [
+        ("请打开门吧", "打开门", True),
+        ("ドアを開けてください", "ドアを開け", True),
+        ("ปลดล็อกประตูหน้า", "ปลดล็อก", True),
+        ("请unlock一下", "unlock", True),
+        ("请unlocked一下", "unlock", False),
+        ("打开窗", "打开门", False),
+    ],
+)
+async def test_a_guard_finds_phrases_where_no_spaces_are_between_words(
+    said: str, phrase: str, is_refused: bool
+) -> None:
+    rules = {"rules": [{"phrases": [phrase]}]}
+    assert (await transformed(PolicyGuard(), [said], settings=rules)).outcome == (
+        "cancelled" if is_refused else "unchanged"
+    )
+    masked = (await transformed(ContentGuard(), said, settings=rules)).artifact
+    assert (masked == said) is not is_refused
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("Well, darn, it works.", "Well, it works."),
+        ("Darn it, DARN!", "it!"),
+        ("Darn! It rains, darn.", "It rains."),
+        ("Is it 3.50, darn?", "Is it 3.50?"),
+    ],
+)
+async def test_a_masked_word_leaves_no_punctuation_alone(said: str, left: str) -> None:
+    seen = await transformed(ContentGuard(), said, settings={"rules": [{"phrases": ["darn"]}]})
+    assert seen.artifact == left
 
 
 async def test_a_route_denies_an_intent_in_whatever_words() -> None:

@@ -13,6 +13,7 @@ from msgspec import Meta
 from hark.builtin.engines.extras import need
 from hark.builtin.transformers.conditions import plugin_path
 from hark.builtin.transformers.intent.exclusions import SlotExclusions
+from hark.intents.text import is_unspaced
 from hark.plugins import Ctx, IntentTransformer, Match
 from hark.plugins.engines import Unavailable
 
@@ -78,11 +79,7 @@ def _is_whole(text: str, begin: int, end: int) -> bool:
 
 def _is_joined(one: str, other: str) -> bool:
     """Whether two characters are of one word; Chinese, Japanese and Thai have no spaces between words."""
-    return one.isalnum() and other.isalnum() and not (_is_unspaced(one) or _is_unspaced(other))
-
-
-def _is_unspaced(character: str) -> bool:
-    return "\u0e00" <= character <= "\u0eff" or "\u3040" <= character <= "\u9fff" or character >= "\U00020000"
+    return one.isalnum() and other.isalnum() and not (is_unspaced(one) or is_unspaced(other))
 
 
 def read_names(text: str) -> list[tuple[str, str]]:

@@ -9,16 +9,19 @@ from functools import partial
 from ipaddress import ip_address
 from typing import Final, Literal
 
+from hark.intents.speech import signs_in_addresses
 from hark.plugins import Ctx, IntentTransformer, Match
 from hark.plugins.engines import Unavailable
 
-_DOT: Final = "dot|punkt|punto|point|ponto|punt|kropka"
-_AT: Final = "at|ät|arroba|arobase|chiocciola|apenstaartje|małpa|arrova"
+_DOT, _AT, _JOINT = (
+    "|".join(sorted({*more, *(word.casefold() for sign in signs for word in signs_in_addresses()[sign])}))
+    for signs, more in ((".", ()), ("@", ("at",)), ("_-", ("dash", "hyphen", "minus", "underscore")))
+)
 _PATTERNS: Final[Mapping[str, str]] = {
     "email": (
         r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
         # as recognisers write it: "bob dot smith at example dot org"
-        rf"|(?i:\b\w{{1,64}}(?: (?:{_DOT}|underscore|dash) \w{{1,64}}){{0,4}}"
+        rf"|(?i:\b\w{{1,64}}(?: (?:{_DOT}|{_JOINT}) \w{{1,64}}){{0,4}}"
         rf" (?:{_AT}) \w{{1,63}}(?: (?:{_DOT}) \w{{2,63}}){{0,3}}"
         rf" (?:{_DOT}) (?:[a-z]{{2,4}}|cloud|email|online|world)\b)"
     ),
@@ -32,6 +35,9 @@ _MAIL: Final = re.compile(rf"@|(?i:\b(?:{_AT})\b)")
 _DATE: Final = re.compile(r"\b(?:\d{4}-\d\d-\d\d|\d{1,2}([./-])\d{1,2}\1\d{4})\b")
 _QUANTITY: Final = re.compile(r"[1-9]\d{0,2}(?: \d{3})* 000|[1-9]\d*0{5}|(?:19|20)\d\d[ -](?:19|20)\d\d")
 """A round number or two years, which are no phone number."""
+_SPACE: Final = re.compile(" ")
+_CAPITALS: Final = re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]+\b)*")
+_SHORTEST_ACCOUNT: Final = 14
 Personal = Literal["email", "iban", "card", "phone", "address"]
 
 
@@ -97,6 +103,9 @@ class SlotRedaction(IntentTransformer):
 
 
 def _hidden(kind: str, found: re.Match[str]) -> str:
+    if kind == "iban":
+        account = _account(found[0])
+        return f"[{kind}]{found[0][len(account) :]}" if account else found[0]
     return f"[{kind}]" if _is(kind, found[0]) else found[0]
 
 
@@ -106,11 +115,20 @@ def _is(kind: str, text: str) -> bool:
         digits = [int(digit) for digit in text if digit.isdigit()]
         doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
         return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
-    if kind == "iban":
-        return text[:2].isupper() or _has_check_digits(text)
     if kind == "phone":
         return _DATE.search(text) is None and _QUANTITY.fullmatch(text) is None
     return kind != "address" or _is_address(text)
+
+
+def _account(text: str) -> str:
+    """The account number that a text begins with, without the words after it that look like more; empty for none."""
+    ends = [found.start() for found in _SPACE.finditer(text)]
+    for end in (len(text), *reversed(ends)):
+        if _has_check_digits(text[:end]):
+            return text[:end]
+    # Misheard or mistyped, it has no check digits: what is in capitals and figures from its beginning on.
+    capitals = _CAPITALS.match(text)
+    return capitals[0] if capitals and len(capitals[0].replace(" ", "")) >= _SHORTEST_ACCOUNT else ""
 
 
 def _has_check_digits(iban: str) -> bool:

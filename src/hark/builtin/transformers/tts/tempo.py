@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from hark.builtin.engines.extras import need
-from hark.builtin.transformers.loudness import audio_of, numbers
+from hark.builtin.transformers.loudness import audio_of, below_full_scale, numbers
 from hark.plugins import Audio, Ctx, TTSTransformer
 
 _LONGEST: Final = 60.0
@@ -44,4 +44,4 @@ class TempoAndPitch(TTSTransformer):
         stretch.setTimeFactor(settings.tempo)
         if settings.semitones:
             stretch.setTransposeSemitones(settings.semitones)
-        return audio_of(stretch.process(numbers(audio)), audio)
+        return audio_of(below_full_scale(stretch.process(numbers(audio))), audio)

@@ -11,10 +11,10 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from hark.builtin.transformers.conditions import heard_lang, plugin_path
-from hark.intents.text import straight
+from hark.intents.text import UNSPACED, straight
 from hark.plugins import Ctx, UtteranceTransformer
 
-_WORD: Final = re.compile(r"\w+(?:['\u2019]\w+)*")
+_WORD: Final = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+(?:['\u2019]\w+)*")
 _SECTION: Final = re.compile(r"\[([A-Za-z0-9-]+)\]")
 _ANY: Final = ""
 
