@@ -183,9 +183,11 @@ def _choices(conf: MycroftConf) -> Iterator[tuple[KeyPath, Any]]:
     """Units and clock."""
     for key, own, values in _CHOICES:
         written = conf.value(str, key)
+        if not written:
+            continue
         if written in values:
             yield ("home", own), values[written]
-        elif written:
+        else:
             conf.ignored[key] = f"{written} is neither {' nor '.join(values)}"
 
 
