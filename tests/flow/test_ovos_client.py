@@ -128,20 +128,37 @@ async def test_a_skill_that_is_gone_is_not_called_and_its_turn_ends(assistant: M
         assert ends(hark) == [topics.HANDLER_ERROR, topics.INTENT_UNMATCHED]
 
 
+async def called_as_fallback(hark: Assistant, program: Program) -> dict[str, Any]:
+    """The request that the skill gets for what nothing else understood; it says of everything that it can answer."""
+    await loaded(hark, program)
+    program.send("ovos.skills.fallback.register", {"skill_id": SKILL, "priority": 100}, {"skill_id": SKILL})
+    await program.through()
+    await hark.bus.settled()
+    hark.say("blah bleh")
+    ping = await program.next("ovos.skills.fallback.ping")
+    program.send("ovos.skills.fallback.pong", {"skill_id": SKILL, "can_handle": True}, ping["context"])
+    return await program.next(f"ovos.skills.fallback.{SKILL}.request")
+
+
 async def test_a_stable_fallback_is_asked_called_and_ends(assistant: MakeAssistant) -> None:
-    async with assistant(Fallback(), Converse()) as hark, outside(hark.bus, ovos=True) as served:
+    async with assistant(Fallback(), Converse(), Remarks()) as hark, outside(hark.bus, ovos=True) as served:
         program = await served.program()
-        await loaded(hark, program)
-        program.send("ovos.skills.fallback.register", {"skill_id": SKILL, "priority": 100}, {"skill_id": SKILL})
-        await program.through()
-        await hark.bus.settled()
-        hark.say("blah bleh")
-        ping = await program.next("ovos.skills.fallback.ping")
-        program.send("ovos.skills.fallback.pong", {"skill_id": SKILL, "can_handle": True}, ping["context"])
-        request = await program.next(f"ovos.skills.fallback.{SKILL}.request")
+        request = await called_as_fallback(hark, program)
         assert request["data"]["utterances"] == ["blah bleh"]
         program.send("speak", {"utterance": "I do not know."}, request["context"])
         program.send(f"ovos.skills.fallback.{SKILL}.response", {"result": True}, request["context"])
         await seen(hark, topics.UTTERANCE_HANDLED)
+        await settle()
         assert ends(hark) == [topics.HANDLER_COMPLETE]
         assert [one.data["utterance"] for one in hark.of(topics.UTTERANCE_SPEAK)] == ["I do not know."]
+
+
+async def test_a_fallback_that_finds_no_answer_does_not_end_in_silence(assistant: MakeAssistant) -> None:
+    async with assistant(Fallback(), Remarks()) as hark, outside(hark.bus, ovos=True) as served:
+        program = await served.program()
+        request = await called_as_fallback(hark, program)
+        program.send(f"ovos.skills.fallback.{SKILL}.response", {"result": False}, request["context"])
+        await seen(hark, topics.UTTERANCE_SPEAK)
+        assert ends(hark) == [topics.HANDLER_COMPLETE]
+        [said] = hark.of(topics.UTTERANCE_SPEAK)
+        assert said.context["skill_id"] == "remarks"

@@ -86,8 +86,11 @@ _PIPELINE: Final[tuple[tuple[str, str], ...]] = (
 )
 """What the name of a pipeline entry contains, and the matcher of Hark for it."""
 
-_UNITS: Final = ("metric", "imperial")
-_CLOCKS: Final = {"full": 24, "half": 12}
+_CHOICES: Final[tuple[tuple[str, str, Mapping[str, object]], ...]] = (
+    ("system_unit", "units", {"metric": "metric", "imperial": "imperial"}),
+    ("time_format", "clock", {"full": 24, "half": 12}),
+)
+"""A key of `mycroft.conf`, that of `[home]` for it, and the values that both have."""
 _USUAL_PORT: Final = 8181
 
 
@@ -132,7 +135,7 @@ def migrate(conf: MycroftConf, path: Iterable[str] | None, *, keep_plugins: bool
     place = None if path is None else list(path)
     plugins = list(found(path=place))
     by_name: dict[tuple[str, str], FoundPlugin] = {(one.kind, one.name): one for one in plugins}
-    settings: dict[KeyPath, Any] = dict(_places(conf))
+    settings: dict[KeyPath, Any] = {**dict(_places(conf)), **dict(_choices(conf))}
     if conf.denied_skills:
         settings["deny", "skills"] = list(conf.denied_skills)
     findings = [*_skill_findings(place, conf.denied_skills)]
@@ -153,7 +156,7 @@ def migrate(conf: MycroftConf, path: Iterable[str] | None, *, keep_plugins: bool
 
 
 def _places(conf: MycroftConf) -> Iterator[tuple[KeyPath, Any]]:
-    """Language, place and units."""
+    """Language and place."""
     if langs := _tags(conf, "lang", conf.value(str, "lang") or ""):
         yield ("assistant", "lang"), langs[0]
     if langs := _tags(conf, "secondary_langs", *conf.texts("secondary_langs")):
@@ -171,14 +174,21 @@ def _places(conf: MycroftConf) -> Iterator[tuple[KeyPath, Any]]:
         yield ("home", "time_zone"), zone
     elif zone:
         conf.ignored["location.timezone.code"] = f"{zone} is no time zone"
-    units, clock = conf.value(str, "system_unit"), conf.value(str, "time_format")
-    if units in _UNITS:
-        yield ("home", "units"), units
-    if clock in _CLOCKS:
-        yield ("home", "clock"), _CLOCKS[clock]
     port = conf.value(int, "websocket", "port")
     if port is not None and port != _USUAL_PORT:
         yield ("bus", "port"), port
+
+
+def _choices(conf: MycroftConf) -> Iterator[tuple[KeyPath, Any]]:
+    """Units and clock."""
+    for key, own, values in _CHOICES:
+        written = conf.value(str, key)
+        if not written:
+            continue
+        if written in values:
+            yield ("home", own), values[written]
+        else:
+            conf.ignored[key] = f"{written} is neither {' nor '.join(values)}"
 
 
 def _tags(conf: MycroftConf, key: str, *written: str) -> list[str]:
@@ -191,12 +201,15 @@ def _tags(conf: MycroftConf, key: str, *written: str) -> list[str]:
 
 
 def _skill_findings(path: list[str] | None, denied: Collection[str]) -> Iterator[Finding]:
-    for package, version, skill_id in sorted(skills(path)):
+    for skill in sorted(skills(path)):
+        package, skill_id = skill.package, skill.skill_id
         if skill_id in denied:
             yield Finding(kind="skill", name=skill_id, outcome="not supported", how="mycroft.conf has it blacklisted")
             continue
         native = next((own for part, own in NATIVE_SKILLS.items() if part in package and own), "")
-        how = f"{package} {version} in a process of its own: {hints.hark(f'skills install {package}')}"
+        how = f"{package} {skill.version} in a process of its own: {hints.hark(f'skills install {package}')}"
+        if skill.remark:
+            how += f"; {skill.remark}"
         if native:
             yield Finding(kind="skill", name=skill_id, outcome="native", how=f"{native}; or {how}")
         else:
@@ -286,7 +299,7 @@ def _engines(
         if chosen:
             settings["voice", kind] = list(dict.fromkeys(chosen))
     for name, table in conf.wake_words().items():
-        module = str(table.get("module") or "")
+        module = table.get("module") or ""
         one = next((plugin for plugin in plugins if (plugin.kind, plugin.name) == ("wakeword", module)), None)
         native = NATIVE_ENGINES.get(module, "")
         if module:

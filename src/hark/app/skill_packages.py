@@ -177,7 +177,7 @@ def _installed(place: Path, requirement: str, *, prerelease: bool) -> SkillPacka
     python, before = place / "bin" / "python", {one.metadata["Name"] for one in _in(place)}
     pip_install(python, [requirement], prerelease=prerelease, dependencies=False)
     name = next((one.metadata["Name"] for one in _in(place) if one.metadata["Name"] not in before), requirement)
-    skill_ids = sorted(skill_id for _, _, skill_id in ovos_skills([str(_library(place))]))
+    skill_ids = sorted(skill.skill_id for skill in ovos_skills([str(_library(place))]))
     if not skill_ids:
         for one in _in(place):
             if one.metadata["Name"] == name and {point.group for point in one.entry_points} & {*GROUPS}:

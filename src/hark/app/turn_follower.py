@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hark.model import Message, Session
 from hark.spec import DEFAULT_SESSION_ID, topics
-from hark.spec.names import CANCEL_BY, CANCEL_REASON, REMARK
+from hark.spec.names import CANCEL_BY, CANCEL_REASON, DECLINED, REMARK
 
 OUTCOMES: Final = {
     topics.HANDLER_COMPLETE: "complete",
@@ -19,8 +19,7 @@ OUTCOMES: Final = {
 }
 """The outcome of a turn by the topic that announces it."""
 
-UNANSWERED: Final = (topics.INTENT_UNMATCHED, topics.HANDLER_ERROR)
-"""Topics after which the assistant says something about the turn, or that it says nothing."""
+_UNANSWERED: Final = (topics.INTENT_UNMATCHED, topics.HANDLER_ERROR)
 REMARKS: Final = (topics.UTTERANCE_SPEAK, topics.REMARK_NONE)
 """The topics on which it does, with `hark_remark` in their context."""
 
@@ -96,7 +95,7 @@ class TurnFollower:
         """Process a Message of this turn; `is_rendered`: speech in its session is rendered here."""
         topic = message.type
         if self.remarks:
-            self._unremarked += topic in UNANSWERED
+            self._unremarked += is_unanswered(message)
             self._unremarked -= message.context.get(REMARK) is True and topic in REMARKS
         if topic == topics.UTTERANCE_SPEAK:
             if is_rendered and isinstance(message.data.get("utterance"), str):
@@ -267,6 +266,11 @@ def is_question(message: Message) -> bool:
     if message.type != topics.UTTERANCE_SPEAK or message.data.get("listen") is not True:
         return False
     return message.session is not None and message.session.response_mode is not None
+
+
+def is_unanswered(message: Message) -> bool:
+    """Whether the assistant says something about the turn after this Message, or that it says nothing."""
+    return message.type in _UNANSWERED or (message.type == topics.HANDLER_COMPLETE and DECLINED in message.context)
 
 
 def detail_of(message: Message) -> str:

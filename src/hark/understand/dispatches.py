@@ -33,6 +33,8 @@ class HandlerOutcome(msgspec.Struct, frozen=True):
     """The session the handler ended with; None when it is not known."""
     said: bool = False
     """Whether a handler that failed has said so."""
+    declined: bool = False
+    """Whether a fallback had no answer after all."""
 
 
 class PendingCall(msgspec.Struct):
@@ -157,7 +159,8 @@ class Dispatches:
             return
         exception = message.data.get("exception")
         if exception is None:
-            waiting.done.set_result(HandlerOutcome("complete", "", message.session))
+            declined = message.data.get("declined") is True
+            waiting.done.set_result(HandlerOutcome("complete", "", message.session, declined=declined))
         else:
             said = message.data.get("said") is True
             waiting.done.set_result(HandlerOutcome("error", str(exception), message.session, said))

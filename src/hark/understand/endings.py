@@ -9,7 +9,7 @@ from typing import Final
 from hark.model import Frozen, Message, Session
 from hark.model.session_merge import size_of
 from hark.spec import topics
-from hark.spec.names import CANCEL_BY, CANCEL_REASON, SAID
+from hark.spec.names import CANCEL_BY, CANCEL_REASON, DECLINED, SAID
 from hark.trace import TraceStore
 from hark.understand.dispatches import HandlerOutcome
 from hark.understand.turn_source import TurnSource
@@ -51,6 +51,8 @@ class Endings:
         self._settle(turn)
         last = dispatch.carrying(turn.session)
         if done.outcome == "complete":
+            if done.declined:
+                last = last.carrying(**{DECLINED: True})
             self._end(turn, "complete", last.forward(topics.HANDLER_COMPLETE, intent), last.forward)
         else:
             data = {**intent, "exception": done.exception}

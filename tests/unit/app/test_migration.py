@@ -41,11 +41,13 @@ ovos-own-pipeline-plugin = m:P
 own-stt = m:S
 [opm.skill]
 ovos-skill-alerts.openvoiceos = m:K
-someone.else = m:L
+someone.else = radio:L
 unwanted.someone = m:L
 [opm.agents.chat]
 own-solver = m:C
 [opm.phal]
+leds = m:H
+[ovos.plugin.phal]
 leds = m:H
 """
 
@@ -56,6 +58,8 @@ def site(tmp_path: Path) -> Path:
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: ovos-skill-things\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(POINTS)
+    (info.parent / "radio").mkdir()
+    (info.parent / "radio" / "__init__.py").write_text("@ocp_search()\ndef search(self, phrase): ...\n")
     (tmp_path / "mycroft.conf").write_text(f"// mine\n{json.dumps(CONF)}")
     return info.parent
 
@@ -76,6 +80,14 @@ def test_each_skill_and_plugin_gets_a_verdict(site: Path) -> None:
     assert verdicts["ovos-dialog-normalizer-plugin"] == verdicts["ovos-tts-plugin-piper"] == "native"
     assert verdicts["leds"] == verdicts["ovos-gone-plugin"] == "not supported"
     assert "off" not in verdicts
+
+
+def test_a_skill_that_asks_for_a_player_says_so_and_a_plugin_of_two_groups_is_named_once(site: Path) -> None:
+    findings = found(site).findings
+    [radio] = [one for one in findings if one.name == "someone.else"]
+    [other] = [one for one in findings if one.name == "ovos-skill-alerts.openvoiceos"]
+    assert ("OCP" in radio.how, "OCP" in other.how) == (True, False)
+    assert sum(one.name == "leds" for one in findings) == 1
 
 
 def test_a_skill_that_was_blacklisted_stays_so_and_a_solver_is_a_tool(site: Path) -> None:
@@ -126,6 +138,8 @@ def test_what_is_wrong_in_a_configuration_is_named_and_the_rest_is_used(
         "location": {"city": [], "coordinate": {"latitude": 480, "longitude": True}, "timezone": {"code": "Mars/X"}},
         "websocket": [],
         "time_format": {"full": 1},
+        "system_unit": "english",
+        "hotwords": {"hey you": "precise", "computer": {"module": 3}},
         "gui": {},
     }
     file = tmp_path / "wrong.conf"
@@ -135,7 +149,8 @@ def test_what_is_wrong_in_a_configuration_is_named_and_the_rest_is_used(
     assert 'lang = "de-AT"' in printed
     assert "Not read: gui" in printed
     for key in ("secondary_langs", "location.city", "location.coordinate.latitude", "location.coordinate.longitude",
-                "location.timezone.code", "websocket", "time_format"):  # fmt: skip
+                "location.timezone.code", "websocket", "time_format", "system_unit", "hotwords.hey you",
+                "hotwords.computer.module"):  # fmt: skip
         assert f"  {key}: " in printed, key
 
 

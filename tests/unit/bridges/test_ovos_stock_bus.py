@@ -12,7 +12,7 @@ import pytest
 from bridge_rig import HELLO, RECORDED, topics_of
 
 from hark.bridges.ovos.stock_bus import StockBus
-from hark.builtin import KeywordMatcher, TemplateMatcher
+from hark.builtin import Fallback, KeywordMatcher, TemplateMatcher
 from hark.bus import RemoteBus
 from hark.bus.protocols import Receive
 from hark.model import Message, decode, encode
@@ -90,8 +90,9 @@ class Installation:
 
 @asynccontextmanager
 async def installation(line: str | None = "stable") -> AsyncIterator[Installation]:
-    settings = {"assistant": {"pipeline": ["keyword", "template"]}}
-    async with Assistant(bus=ForeignBus, matchers=(KeywordMatcher, TemplateMatcher), settings=settings) as hark:
+    settings = {"assistant": {"pipeline": ["keyword", "template", "fallback"]}}
+    matchers = (KeywordMatcher, TemplateMatcher, Fallback)
+    async with Assistant(bus=ForeignBus, matchers=matchers, settings=settings) as hark:
         assert isinstance(hark.bus, ForeignBus)
         hark.bus.stock.translate(hark.bus, hark.clock, "en-US")
         made = Installation(hark, hark.bus.wire)
@@ -136,6 +137,23 @@ async def test_a_skill_that_ends_without_a_marker_gets_one() -> None:
         made.client("mycroft.skill.handler.complete", {}, **call.context)
         await settle()
         assert topics_of(made.public).count(topics.UTTERANCE_HANDLED) == 1
+
+
+async def test_a_fallback_of_the_stable_line_sends_the_only_end_marker() -> None:
+    async with installation() as made:
+        made.client("ovos.skills.fallback.register", {**SKILL, "priority": 90}, **SKILL)
+        made.client("recognizer_loop:utterance", {"utterances": ["blah bleh"], "lang": "en-US"})
+        await settle()
+        [ping] = [one for one in made.public if one.type == "ovos.skills.fallback.ping"]
+        made.client("ovos.skills.fallback.pong", {**SKILL, "can_handle": True}, **{**ping.context, **SKILL})
+        await settle()
+        [request] = [one for one in made.public if one.type == f"ovos.skills.fallback.{HELLO}.request"]
+        made.client(f"ovos.skills.fallback.{HELLO}.response", {"result": False}, **request.context)
+        await settle()  # it takes its time
+        made.client(topics.UTTERANCE_HANDLED, {}, **request.context)
+        await made.hark.clock.advance(1.0)
+        assert topics_of(made.public).count(topics.UTTERANCE_HANDLED) == 1
+        assert len(made.hark.of(topics.UTTERANCE_HANDLED)) == 1
 
 
 async def test_a_copy_of_the_newer_line_is_taken_once_and_an_answer_with_its_mark_is_no_copy() -> None:

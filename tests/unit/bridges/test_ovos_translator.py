@@ -137,6 +137,32 @@ async def test_a_reserved_call_ends_with_its_answer(name: str, called: str, answ
     assert rig.up(answer, {"skill_id": HELLO}, utterance_id="u1", skill_id=HELLO) == []
 
 
+@pytest.mark.parametrize("name", ["converse", "fallback", "stop"])
+async def test_what_a_reserved_handler_says_goes_to_the_one_who_spoke(name: str) -> None:
+    rig = Rig()
+    rig.recorded("stable")
+    data = {"utterance": "words", "lang": "en-US", "slots": {}}
+    topic = f"{HELLO}:{name}"
+    [called] = rig.down(topic, data, utterance_id="u1", skill_id=HELLO, source="hark", destination="satellite")
+    # What skills of both lines do before they let a user converse with them.
+    begun = called.reply(called.type) if name == "converse" else called
+    assert (begun.context["source"], begun.context["destination"]) == ("hark", "satellite")
+
+
+async def test_a_hub_that_passes_on_what_it_gets_gets_marked_copies_as_well() -> None:
+    rig = Rig("prerelease")
+    speak = topics.UTTERANCE_SPEAK, {"utterance": "hi", "listen": True}
+    rig.up("recognizer_loop:utterance", {"utterances": ["hello"]}, source="tool", destination="skills")
+    assert topics_of(rig.down(*speak)) == [topics.UTTERANCE_SPEAK]
+    peer = "sat::1::kitchen"
+    rig.up("recognizer_loop:utterance", {"utterances": ["hello"]}, source=peer, peer=peer, destination="hivemind")
+    message, copy = rig.down(*speak)
+    assert (message.type, copy.type) == (topics.UTTERANCE_SPEAK, "speak")
+    assert message.data == copy.data, "a client of the newer line knows it as a copy by that"
+    assert copy.data["expect_response"] is True
+    assert copy.context["_namespace_compat_twin"] is True
+
+
 async def test_a_handler_that_fails_ends_with_its_error() -> None:
     rig = Rig()
     rig.recorded("stable")
@@ -223,6 +249,10 @@ async def test_a_common_query_is_asked_and_answered_under_its_older_name() -> No
     asked = rig.down(topics.COMMON_QUERY_REQUEST, question, utterance_id="u1")
     assert asked[-1].type == "question:query"
     assert asked[-1].data["phrase"] == "how high"
+    other = {**question, "skill_id": "other.skill"}
+    rig.up("mycroft.skills.loaded", {"id": "other.skill"}, skill_id="other.skill")
+    assert "question:query" not in topics_of(rig.down(topics.COMMON_QUERY_REQUEST, other, utterance_id="u1"))
+    assert "question:query" in topics_of(rig.down(topics.COMMON_QUERY_REQUEST, other, utterance_id="u2"))
     assert rig.up("question:query.response", {"phrase": "how high", "skill_id": HELLO, "searching": True}) == []
     [answer] = rig.up(
         "question:query.response",

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from hark.app.turn_follower import OUTCOMES, REMARKS, UNANSWERED, detail_of
+from hark.app.turn_follower import OUTCOMES, REMARKS, detail_of, is_unanswered
 from hark.bus import Bus
 from hark.model import Message
 from hark.spec import DEFAULT_SESSION_ID, topics
@@ -68,7 +68,7 @@ class VoiceFollower:
             self.outcome, self.detail = OUTCOMES[message.type], detail_of(message)
         self._open += _STEPS.get(message.type, 0)
         if self._remarks:
-            self._open += message.type in UNANSWERED
+            self._open += is_unanswered(message)
             self._open -= message.type in REMARKS and message.context.get(REMARK) is True
         if self._open > 0:
             self._quiet.clear()

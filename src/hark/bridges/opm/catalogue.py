@@ -73,6 +73,18 @@ _ASKS_THE_ASSISTANT: Final = "ovos-solver-bus-plugin"
 SKILL_GROUPS: Final = ("opm.skill", "ovos.plugin.skill")
 """The entry-point groups of skills, which run in processes of their own."""
 
+_REMARKS: Final = (
+    (
+        re.compile(r"\b(ocp_search|ocp_featured_media|OVOSCommonPlaybackSkill|\w*GameSkill)\b"),
+        "Hark has no media player (OCP), so what asks for media does not reach it",
+    ),
+    (
+        re.compile(r"\bovos\.common_reading\b"),
+        "only ovos-common-reading-pipeline-plugin finds it, which has to be installed beside Hark",
+    ),
+)
+"""What keeps some or all sentences of a skill from it, by what its code says."""
+
 NEEDED: Final = "ovos_plugin_manager"
 """The module that every plugin of these groups is written with."""
 
@@ -145,20 +157,42 @@ def found(kinds: Collection[FoundKind] = tuple(GROUPS), path: Iterable[str] | No
 
 def unsupported(path: Iterable[str] | None = None) -> Iterator[tuple[str, str, str]]:
     """Installed plugins that Hark does not run: package, name and why."""
+    seen: set[tuple[str, str]] = set()
     for package in _packages(path):
         for point in package.entry_points:
-            if point.group in UNSUPPORTED:
-                yield package.metadata["Name"], point.name, UNSUPPORTED[point.group]
+            one = package.metadata["Name"], point.name
+            if point.group in UNSUPPORTED and one not in seen:
+                seen.add(one)
+                yield *one, UNSUPPORTED[point.group]
 
 
-def skills(path: Iterable[str] | None = None) -> Iterator[tuple[str, str, str]]:
-    """Installed skills of OVOS: package, version and skill id, each once."""
+class FoundSkill(msgspec.Struct, frozen=True, order=True):
+    """One installed skill of OVOS."""
+
+    package: str
+    version: str
+    skill_id: str
+    remark: str = ""
+    """What keeps some or all of its sentences from it here."""
+
+
+def skills(path: Iterable[str] | None = None) -> Iterator[FoundSkill]:
+    """Installed skills of OVOS, each once."""
     seen: set[str] = set()
     for package in _packages(path):
         for point in package.entry_points:
             if point.group in SKILL_GROUPS and point.name not in seen:
                 seen.add(point.name)
-                yield package.metadata["Name"], package.version, point.name
+                yield FoundSkill(package.metadata["Name"], package.version, point.name, _remark(package, point.module))
+
+
+def _remark(package: metadata.Distribution, module: str) -> str:
+    place = module.replace(".", "/")
+    try:
+        code = package.read_text(f"../{place}/__init__.py") or package.read_text(f"../{place}.py") or ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return next((text for pattern, text in _REMARKS if pattern.search(code)), "")
 
 
 def group_rank(group: str) -> tuple[int, int]:

@@ -144,11 +144,11 @@ class MycroftConf:
     def wake_words(self) -> dict[str, dict[str, Any]]:
         """The words that are on and begin to listen, by name: the chosen one, and those that say so themselves."""
         chosen = (self.value(str, "listener", "wake_word") or "").replace(" ", "_")
-        tables = {
-            name.replace(" ", "_"): dict(table)
-            for name, table in self.section("hotwords").items()
-            if isinstance(table, Mapping)
-        }
+        tables: dict[str, dict[str, Any]] = {}
+        for name in self.section("hotwords"):
+            table = self.value(dict, "hotwords", name)
+            if table is not None:
+                tables[name.replace(" ", "_")] = {**table, "module": self.value(str, "hotwords", name, "module")}
         if chosen:
             tables.setdefault(chosen, {})
         chosen = chosen or _WAKE_WORD

@@ -103,7 +103,9 @@ class SkillCalls:
             remember(self._calls, (dispatch.utterance_id, skill_id), call)
         data = {**dispatch.data, "utterances": [dispatch.data.get("utterance", "")]}
         if intent_name in _RESERVED:
-            return dispatch.forward(_RESERVED[intent_name].format(skill_id), {"skill_id": skill_id, **data})
+            # Skills of both lines turn the routing of a request to converse round themselves, of no other.
+            derive = dispatch.reply if intent_name == "converse" else dispatch.forward
+            return derive(_RESERVED[intent_name].format(skill_id), {"skill_id": skill_id, **data})
         return dispatch.with_data({**data.get("slots", {}), **data})
 
     def completed(self, message: Message) -> Iterable[Message]:
@@ -131,14 +133,18 @@ class SkillCalls:
         if call is None or split_dispatch(call.dispatch.type)[1] != intent_name:
             return ()
         error = message.data.get("error")
-        return self._end(call, str(error) if isinstance(error, str) and error else None)
+        # It was asked before whether it can answer; most of them say so of everything.
+        declines = intent_name == "fallback" and not message.data.get("result") and not call.has_spoken
+        return self._end(call, str(error) if isinstance(error, str) and error else None, declines=declines)
 
-    def _end(self, call: _Call, exception: str | None) -> Iterable[Message]:
+    def _end(self, call: _Call, exception: str | None, *, declines: bool = False) -> Iterable[Message]:
         dispatch = call.dispatch
         self._calls.pop((dispatch.utterance_id, split_dispatch(dispatch.type)[0]), None)
         data: dict[str, Any] = {"topic": dispatch.type, "outcome": "complete" if exception is None else "error"}
         if exception is not None:
             data |= {"exception": exception, "said": call.has_spoken}
+        elif declines:
+            data["declined"] = True
         return (dispatch.carrying(call.session).forward(topics.HANDLER_DONE, data),)
 
     def _call_of(self, message: Message, skill_id: str) -> _Call | None:

@@ -35,7 +35,8 @@ _REGISTER: Final = frozenset(
 )
 _MARKER: Final = 0.2
 """Seconds in which the end marker of a skill follows the end of its handler."""
-_HANDLER_ENDS: Final = (topics.LEGACY_HANDLER_COMPLETE, topics.LEGACY_HANDLER_ERROR)
+_HANDLER_ENDS: Final = (topics.LEGACY_HANDLER_COMPLETE, topics.LEGACY_HANDLER_ERROR, "skill.converse.response")
+_FALLBACK: Final = "ovos.skills.fallback."
 _STOP_PING: Final = ".stop.ping"
 _SPEC_NAMES: Final = {**names.RENAMED, **SWITCHES}
 
@@ -109,7 +110,7 @@ class SharedTranslator(OvosTranslator):
                 return ()
         elif message.type == "mycroft.skills.loaded":
             self.ping(str(message.data.get("id")), "stop", {})
-        elif message.type in _HANDLER_ENDS and self.is_of_older_line(str(skill_id)):
+        elif _ends_handler(message.type) and self.is_of_older_line(str(skill_id)):
             return self._ends(message)
         elif message.type == topics.UTTERANCE_HANDLED and message.utterance_id is not None:
             remember(self._ended, message.utterance_id, None)
@@ -160,11 +161,7 @@ class SharedTranslator(OvosTranslator):
         return True
 
     def with_copy(self, message: Message, legacy: str) -> list[Message]:
-        if not self._has_newer:
-            return super().with_copy(message, legacy)
-        # Clients of the newer line know a copy by its payload and context, which must be the same then.
-        message = message.with_data(names.payload_down(message.type, message.data))
-        return [message, message.forward(legacy, message.data).carrying(_namespace_compat_twin=True)]
+        return self.with_marked_copy(message, legacy) if self._has_newer else super().with_copy(message, legacy)
 
     def converse_poll(self, ping: Message) -> list[Message] | None:
         asked = {handler.skill_id for handler in ping.session.converse_handlers} if ping.session is not None else set()
@@ -173,6 +170,11 @@ class SharedTranslator(OvosTranslator):
         }
         pings = list(self.converse_pings(ping, by_name))
         return pings if asked == by_name else [ping, *pings]
+
+
+def _ends_handler(topic: str) -> bool:
+    """Whether a skill says so that a handler has ended, also one with a reserved name."""
+    return topic in _HANDLER_ENDS or (topic.startswith(_FALLBACK) and topic.endswith(".response"))
 
 
 class _WebSocket(Carrier, Protocol):

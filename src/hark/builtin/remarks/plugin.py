@@ -14,7 +14,7 @@ from hark.model import Timer
 from hark.model.lang import resolve
 from hark.plugins import Message, Plugin, Session
 from hark.spec import topics
-from hark.spec.names import REMARK, SAID
+from hark.spec.names import DECLINED, REMARK, SAID
 
 _PENDING: Final = 1_000
 """Turns whose end marker is awaited, and languages that are remembered."""
@@ -33,7 +33,7 @@ class PendingRemark:
     """What is to be said once the turn has ended."""
 
     cause: Message
-    """`ovos.intent.unmatched` or `ovos.intent.handler.error`."""
+    """`ovos.intent.unmatched`, `ovos.intent.handler.error`, or the end of a fallback that had no answer."""
     dialog: str
     lang: str
     values: dict[str, str]
@@ -45,9 +45,10 @@ class Remarks(Plugin):
     """Speaks after turns that would end in silence: in the session of the utterance, after its end marker.
 
     It listens to `ovos.intent.unmatched` and `ovos.intent.handler.error` and changes nothing about them. An utterance
-    that a fallback or a persona answered is not unmatched, so nothing is said then. Whatever it decides, a Message in
-    the turn with the context key `hark_remark` says so: clients that follow turns wait for it. A sentence is named only
-    where it would be matched now: skills may be denied, switched off, or in a program that is gone.
+    that a fallback or a persona answered is not unmatched, so nothing is said then, unless the fallback found no answer
+    when it was called (`hark_declined` in `ovos.intent.handler.complete`). Whatever it decides, a Message in the turn
+    with the context key `hark_remark` says so: clients that follow turns wait for it. A sentence is named only where
+    it would be matched now: skills may be denied, switched off, or in a program that is gone.
     """
 
     id = "remarks"
@@ -74,7 +75,9 @@ class Remarks(Plugin):
         self.host.on(topics.INTENT_UNMATCHED, self._unmatched)
         self.host.on(topics.HANDLER_ERROR, self._failed)
         self.host.on(topics.UTTERANCE_HANDLED, self._ended)
-        if self.settings.failures and len(self.host.langs) > 1:
+        if self.settings.not_understood:
+            self.host.on(topics.HANDLER_COMPLETE, self._completed)
+        if len(self.host.langs) > 1 and (self.settings.failures or self.settings.not_understood):
             self.host.on(topics.INTENT_MATCHED, self._matched)
         if self.settings.not_understood and self.settings.suggest:
             self.host.on(topics.REGISTRATION, self._sentences.apply)
@@ -99,11 +102,18 @@ class Remarks(Plugin):
                 remark = PendingRemark(message, "not_understood_but", lang, {_SENTENCE: near})
         self._later(message, remark)
 
+    def _completed(self, message: Message) -> None:
+        if DECLINED in message.context:
+            self._later(message, PendingRemark(message, "not_understood", self._lang_of(message), {}))
+
+    def _lang_of(self, message: Message) -> str:
+        """The language of a matched utterance."""
+        lang = self._langs.pop(message.utterance_id or "", None)
+        return lang or resolve(None, message.session or Session(), self.host.langs, self.host.lang)
+
     def _failed(self, message: Message) -> None:
         skill_id = str(message.data.get("skill_id", ""))
-        lang = self._langs.pop(message.utterance_id or "", None)
-        if lang is None:
-            lang = resolve(None, message.session or Session(), self.host.langs, self.host.lang)
+        lang = self._lang_of(message)
         remark: PendingRemark | None = None
         is_failure = message.data.get("exception") not in _STOPPED
         if self.settings.failures and is_failure and SAID not in message.context:

@@ -317,6 +317,8 @@ def handler_done(message: Message, skill_id: str) -> Message:
         data["exception"] = _text(exception)[:_LONGEST_EXCEPTION] or "the handler failed"
         if message.data.get("said") is True:
             data["said"] = True
+    elif message.data.get("declined") is True:
+        data["declined"] = True
     done = message.signal(topics.HANDLER_DONE, data)
     # An OVOS program has the session of its own configuration in every Message (ruling R16).
     return done if message.type == topics.HANDLER_DONE else done.carrying(None)
