@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from hark.builtin.local_network import is_local, is_secret, is_this_machine
-from hark.builtin.persona.markup import spoken_part
+from hark.builtin.persona.markup import AnswerReader
 from hark.builtin.persona.stream import ChatError, ToolCall, ToolCalls, Trouble, error_message, events
 
 if TYPE_CHECKING:
@@ -91,6 +91,10 @@ class ChatClient:
         self.endpoint = endpoint
         self.known_models: list[str] = []
         """The models that the endpoint has, as far as is known."""
+        self._think_first: set[str] = set()
+        """Models whose last answer began with a thought that only its end told from the answer: from the next one
+        nothing is said before that.
+        """
         timeout = httpx.Timeout(endpoint.stall_timeout, connect=endpoint.connect_timeout)
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=4)
         # What is said to a model on this machine is not for a proxy that is meant for the web.
@@ -142,22 +146,31 @@ class ChatClient:
         Raises `ChatError`. Closing the iterator closes the connection, so that the model stops.
         """
         request: dict[str, Any] = {"messages": list(messages), "stream": True}
-        if name := model or self.model:
+        name = model or self.model
+        if name:
             request["model"] = name
         if tools:
             request["tools"] = list(tools)
         calls = ToolCalls()
-        names = {str(tool["function"]["name"]) for tool in tools}
+        described = {tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in tools}
+        reader = AnswerReader(calls, described, held=name in self._think_first)
         length = 0
         async with (
             self._opened("POST", "chat/completions", request) as response,
-            aclosing(spoken_part(self._texts(response, calls), calls, names)) as texts,
+            aclosing(self._texts(response, calls)) as pieces,
         ):
-            async for text in texts:
-                length += len(text)
-                if length > self.endpoint.longest:
-                    raise ChatError("too_long", f"the answer of {self.endpoint.name} did not end")
-                yield text
+            async for piece in pieces:
+                if text := reader.read(piece):
+                    length += len(text)
+                    if length > self.endpoint.longest:
+                        raise ChatError("too_long", f"the answer of {self.endpoint.name} did not end")
+                    yield text
+        if text := reader.rest():
+            yield text
+        if reader.thinks_first:
+            self._think_first.add(name)
+        else:
+            self._think_first.discard(name)
         for call in calls.complete():
             yield call
 
@@ -168,11 +181,14 @@ class ChatClient:
         kind = response.headers.get("content-type", "")
         if "html" in kind.lower():
             raise ChatError("garbage", f"{place} answered with {kind}, not with a stream")
-        reason = ""
+        reason, begun = "", False
         async for event in events(response):
             if now() > latest:
                 raise ChatError("too_long", f"{place} took more than {self.endpoint.time_limit:g} s")
             reason = event.finish_reason or reason
+            if event.is_whole and begun:
+                continue
+            begun = begun or bool(event.text or event.tool_calls)
             calls.add(event.tool_calls)
             if event.text:
                 yield event.text

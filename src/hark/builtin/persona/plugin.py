@@ -241,6 +241,8 @@ class Persona(ConversationPlugin, PipelinePlugin):
             self.host.log.warning("%s", str(error))  # the error itself would keep what was read
             await turn.say(f"trouble_{error.trouble}")
         finally:
+            if answer.forgot:
+                self._memory.forget(persona, session_id)
             self._memory.keep(persona, session_id, answer.exchange())
 
     @asynccontextmanager

@@ -63,8 +63,16 @@ class ChatError(Exception):
     @property
     def may_be_about_tools(self) -> bool:
         """Whether it may help to ask without tools: not every model takes them, and they make a request long."""
-        refused = self.trouble == "refused" and self._status >= 400
-        return refused or (self.trouble == "server" and "tool" in str(self).lower())
+        return self._is_refusal or (self.trouble in ("server", "not_found") and "tool" in str(self).lower())
+
+    @property
+    def may_be_about_length(self) -> bool:
+        """Whether it may help to ask without what was said before."""
+        return self._is_refusal or (self.trouble == "server" and "context" in str(self).lower())
+
+    @property
+    def _is_refusal(self) -> bool:
+        return self.trouble == "refused" and self._status >= 400
 
     def shorten(self, key: str) -> None:
         """Cut the text, and take the key out first: a server may have sent back what it was sent."""
@@ -107,8 +115,9 @@ class _Delta(msgspec.Struct):
 class _Choice(msgspec.Struct):
     delta: _Delta | None = None
     message: _Delta | None = None
-    """The whole answer, of a server that does not stream."""
-    finish_reason: str | None = None
+    """The whole answer, of a server that does not stream, or says it again at the end of a stream."""
+    finish_reason: Any = None
+    error: Any = None
 
 
 class ChatEvent(msgspec.Struct):
@@ -121,9 +130,17 @@ class ChatEvent(msgspec.Struct):
     """The error, of servers that do not name it `error`."""
 
     @property
+    def _choice(self) -> _Choice:
+        return self.choices[0] if self.choices else _NO_CHOICE
+
+    @property
     def _delta(self) -> _Delta:
-        choice = self.choices[0] if self.choices else None
-        return (choice and (choice.delta or choice.message)) or _NO_DELTA
+        return self._choice.delta or self._choice.message or _NO_DELTA
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it brings the whole answer, not a piece of it."""
+        return self._choice.delta is None and self._choice.message is not None
 
     @property
     def text(self) -> str:
@@ -140,18 +157,20 @@ class ChatEvent(msgspec.Struct):
     @property
     def finish_reason(self) -> str:
         """Why the answer is complete, if it is."""
-        return next((choice.finish_reason for choice in self.choices or () if choice.finish_reason), "")
+        reasons = (choice.finish_reason for choice in self.choices or ())
+        return next((reason if isinstance(reason, str) else "stop" for reason in reasons if reason), "")
 
     @property
     def reported(self) -> str:
         """The error that it reports."""
-        if self.error:
-            return error_message(self.error)
+        if error := self.error or self._choice.error:
+            return error_message(error)
         unnamed = self.detail or (self.message if isinstance(self.message, str) else None)
         return error_message(unnamed) if unnamed and self.choices is None else ""
 
 
 _NO_DELTA: Final = _Delta()
+_NO_CHOICE: Final = _Choice()
 _NOTHING: Final = ChatEvent()
 _read_event = msgspec.json.Decoder(ChatEvent | None, strict=False).decode
 
@@ -185,15 +204,17 @@ class ToolCalls:
 
     def __init__(self) -> None:
         self._calls: list[_Call] = []
+        self._written: list[_Call] = []
+        """Those that the model wrote into its text."""
         self._numbered: dict[int, _Call] = {}
         self._size = 0
 
     def add(self, pieces: Sequence[_CallPiece]) -> None:
         """Take in the pieces of one event."""
-        for piece in pieces:
+        for number, piece in enumerate(pieces):
             function = piece.function or _Function()
             name, given = function.name or "", function.arguments
-            call = self._call_of(piece, name)
+            call = self._call_of(piece, name, begins=number > 0)
             call.id = call.id or str(piece.id or "")
             if call.name != name:  # some servers say it with every piece
                 call.name += name
@@ -201,9 +222,11 @@ class ToolCalls:
             call.arguments += added
             self._count(len(added) + len(name))
 
-    def _call_of(self, piece: _CallPiece, name: str) -> _Call:
-        """The call that a piece belongs to. Some servers give no number, or the same to every call."""
-        latest = self._calls[-1] if self._calls else None
+    def _call_of(self, piece: _CallPiece, name: str, *, begins: bool) -> _Call:
+        """The call that a piece belongs to. Some servers give no number, or the same to every call; then a piece that
+        `begins` after another one in the same event is one of its own.
+        """
+        latest = self._calls[-1] if self._calls and not begins else None
         call = latest if piece.index is None else self._numbered.get(piece.index)
         if call is not None and name and call.name:
             another = str(piece.id) != call.id if piece.id and call.id else call.is_complete
@@ -215,19 +238,22 @@ class ToolCalls:
                 self._numbered[piece.index] = call
         return call
 
-    def add_whole(self, name: str, arguments: str) -> None:
+    def add_written(self, name: str, arguments: str) -> None:
         """Take in a call that the model wrote into its text."""
-        self._calls.append(_Call("", name, arguments))
+        self._written.append(_Call("", name, arguments))
         self._count(len(name) + len(arguments))
 
     def _count(self, size: int) -> None:
         self._size += size
-        if self._size > _LONGEST_CALLS or len(self._calls) > _MOST_CALLS:
+        if self._size > _LONGEST_CALLS or len(self._calls) + len(self._written) > _MOST_CALLS:
             raise ChatError("too_long", "the model wanted tools without end")
 
     def complete(self) -> list[ToolCall]:
-        """The calls, in the order in which they were begun."""
-        named = [(number, call) for number, call in enumerate(self._calls) if call.name]
+        """The calls, in the order in which they were begun. Those in the text count where there are no others: some
+        servers leave there what they have read.
+        """
+        calls = self._calls or self._written
+        named = [(number, call) for number, call in enumerate(calls) if call.name]
         return [ToolCall(call.id or f"call_{number}", call.name, call.arguments or "{}") for number, call in named]
 
 
@@ -250,6 +276,10 @@ async def events(response: httpx.Response) -> AsyncIterator[ChatEvent]:
             return
         except TimeoutError:
             return
+        except httpx.HTTPError:
+            if reader.finished:
+                return
+            raise
         event = _NOTHING if line is None else reader.read(line)
         if event is not None:
             yield event  # also an empty one, so that the time is looked at, whatever it is that keeps coming
