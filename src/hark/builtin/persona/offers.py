@@ -19,6 +19,7 @@ _NAME: Final = re.compile(r"[^A-Za-z0-9_-]+")
 LONGEST_NAME: Final = 64
 _LONGEST_DESCRIPTION: Final = 1_024
 """Characters that endpoints accept."""
+_SENTENCE_END: Final = re.compile(r"[?!¿¡؟。？！]+|[.:;…]+(?=\s)")  # noqa: RUF001 - marks of many scripts
 _LONGEST_VALUES: Final = 240
 _LONGEST_VALUE: Final = 60
 """Characters that are said of all arguments of a call, and of one of them: a long one does not hide the others."""
@@ -67,9 +68,11 @@ def shown(text: str) -> str:
 
 
 def shortened(arguments: Arguments) -> dict[str, str]:
-    """Arguments as a user is asked about them: of a long one its beginning and its end."""
+    """Arguments as a user is asked about them: of a long one its beginning and its end, and no end of a sentence, so
+    that what is asked stays one question.
+    """
     longest = min(_LONGEST_VALUE, _LONGEST_VALUES // max(1, len(arguments)))
-    texts = {name: shown(as_text(value)) for name, value in arguments.items()}
+    texts = {name: _SENTENCE_END.sub(",", shown(as_text(value))) for name, value in arguments.items()}
     return {
         name: text if len(text) <= longest else f"{text[: longest * 2 // 3]} … {text[-longest // 3 :]}"
         for name, text in texts.items()
