@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from hark.builtin.local_network import is_local, is_secret, is_this_machine
+from hark.builtin.persona.errors import ChatError, Trouble, error_message
 from hark.builtin.persona.markup import AnswerReader
-from hark.builtin.persona.stream import ChatError, ToolCall, ToolCalls, Trouble, error_message, events
+from hark.builtin.persona.stream import events
+from hark.builtin.persona.tool_calls import ToolCall, ToolCalls
 
 if TYPE_CHECKING:
     import httpx
@@ -270,10 +272,9 @@ def _unreachable(place: str, error: Exception) -> ChatError:
 def _message(body: str) -> str:
     """The error message in an answer."""
     try:
-        read = json.loads(body)
+        return error_message(json.loads(body))
     except (ValueError, RecursionError):
-        read = body
-    return error_message(read.get("error") or read if isinstance(read, dict) else read)
+        return error_message(body)
 
 
 def _seconds(text: str | None) -> float | None:

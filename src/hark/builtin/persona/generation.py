@@ -12,8 +12,9 @@ import msgspec
 
 from hark.builtin.persona.chat import ChatClient
 from hark.builtin.persona.conversation import Said, SentenceCutter, as_text
+from hark.builtin.persona.errors import ChatError, Trouble
 from hark.builtin.persona.markup import offered_name
-from hark.builtin.persona.stream import ChatError, ToolCall, Trouble
+from hark.builtin.persona.tool_calls import ToolCall
 from hark.builtin.persona.tools import NO_TOOLS, ToolDefinition, ToolError, ToolLimits, ToolSource
 from hark.intents.speech import plain_text
 from hark.plugins import Clock, Turn
@@ -28,7 +29,7 @@ _RETRY_AT_MOST: Final = 5.0
 """Seconds that a busy server is waited for; a user waits too."""
 _REST: Final = 30.0
 """Seconds for which another endpoint is asked first after one could not be reached."""
-_NO_TOOLS: Final = 600.0
+_REFUSED: Final = 600.0
 """Seconds for which a model that refused tools is asked without them."""
 
 _REPEATED: Final = 3
@@ -118,7 +119,7 @@ class Models:
                         raise
                 if offered and last.may_be_about_tools:
                     offered, reason = [], f"asked without tools, because {last}"
-                    until = self._clock.monotonic() + _NO_TOOLS
+                    until = self._clock.monotonic() + _REFUSED
                     continue
                 wait = _RETRY if last.retry_after is None else last.retry_after
                 if attempt == 2 or not last.may_pass_soon or wait > _RETRY_AT_MOST:

@@ -11,7 +11,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from hark.builtin.persona.stream import ChatError, ToolCalls
+from hark.builtin.persona.errors import ChatError
+from hark.builtin.persona.tool_calls import ToolCalls
 
 # ruff: noqa: RUF001 - marks of many models
 

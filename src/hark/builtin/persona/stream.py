@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+
+from hark.builtin.persona.errors import ChatError, error_message
+from hark.builtin.persona.tool_calls import CallFunction, CallPiece
 
 if TYPE_CHECKING:
     import httpx
 
-Trouble = Literal[
-    "address", "unreachable", "unknown_host", "certificate", "key", "not_found", "busy", "server", "cut", "stalled",
-    "garbage", "too_long", "proxy", "refused", "silent",
-]  # fmt: skip
-"""What can go wrong; each has a sentence of its own to say."""
-
-_LONGEST_ERROR: Final = 400
-"""Characters of an error that are passed on."""
 _AFTER_THE_END: Final = 1.0
 """Seconds that a server has to say more once the model has said that the answer is complete."""
 _LAST_WORD: Final = 0.05
 """Seconds that a server has to end a stream after the last event."""
 _LONGEST_LINE: Final = 1_000_000
 """Bytes of one event of a stream."""
-_LONGEST_CALLS: Final = 1_000_000
-"""Characters of all tool calls of an answer."""
-_MOST_CALLS: Final = 256
 _BLANK: Final = b"\xef\xbb\xbf \t"
 """What may be before a line, the mark of the byte order among them."""
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
@@ -40,75 +30,13 @@ _HALF: Final = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89
 """Half a character, as a JSON text can have it."""
 
 
-class ChatError(Exception):
-    """A model that could not answer: `trouble` says how, the text says it for people who operate it."""
-
-    def __init__(self, trouble: Trouble, text: str, retry_after: float | None = None, *, status: int = 200) -> None:
-        super().__init__(text)
-        self.trouble = trouble
-        self.retry_after = retry_after
-        """Seconds after which the server wants to be asked again, if it said so."""
-        self._status = status
-
-    @property
-    def may_pass(self) -> bool:
-        """Whether it will help to ask elsewhere first for a while."""
-        return self.trouble in ("unreachable", "busy", "server", "cut", "stalled", "proxy", "unknown_host")
-
-    @property
-    def may_pass_soon(self) -> bool:
-        """Whether it may help to ask again at once."""
-        return self.trouble in ("busy", "server", "cut")
-
-    @property
-    def may_be_about_tools(self) -> bool:
-        """Whether it may help to ask without tools: not every model takes them, and they make a request long."""
-        return self._is_refusal or (self.trouble in ("server", "not_found") and "tool" in str(self).lower())
-
-    @property
-    def may_be_about_length(self) -> bool:
-        """Whether it may help to ask without what was said before."""
-        return self._is_refusal or (self.trouble == "server" and "context" in str(self).lower())
-
-    @property
-    def _is_refusal(self) -> bool:
-        return self.trouble == "refused" and self._status >= 400
-
-    def shorten(self, key: str) -> None:
-        """Cut the text, and take the key out first: a server may have sent back what it was sent."""
-        text = str(self).replace(key, "(key)") if key else str(self)
-        self.args = (text[:_LONGEST_ERROR],)
-
-
-@dataclass(frozen=True)
-class ToolCall:
-    """A tool that the model wants called."""
-
-    id: str
-    name: str
-    arguments: str
-    """JSON, as the model wrote it."""
-
-
-class _Function(msgspec.Struct):
-    name: str | None = None
-    arguments: Any = None
-    """JSON as text, or, of some servers, what that would be."""
-
-
-class _CallPiece(msgspec.Struct):
-    index: int | None = None
-    id: str | int | None = None
-    function: _Function | None = None
-
-
 class _Delta(msgspec.Struct):
     content: Any = None
     """Text; of some servers, a list of parts."""
     refusal: str | None = None
     """What the model says instead of an answer, where a server keeps the two apart."""
-    tool_calls: list[_CallPiece] | _CallPiece | None = None
-    function_call: _Function | None = None
+    tool_calls: list[CallPiece] | CallPiece | None = None
+    function_call: CallFunction | None = None
     """A single call, as it was written before there were `tool_calls`."""
 
 
@@ -148,11 +76,11 @@ class ChatEvent(msgspec.Struct):
         return _text(self._delta.content) or self._delta.refusal or ""
 
     @property
-    def tool_calls(self) -> Sequence[_CallPiece]:
+    def tool_calls(self) -> Sequence[CallPiece]:
         """The pieces of tool calls that it brings."""
         calls, called = self._delta.tool_calls or (), self._delta.function_call
-        pieces = (calls,) if isinstance(calls, _CallPiece) else calls
-        return (*pieces, _CallPiece(function=called)) if called else pieces
+        pieces = (calls,) if isinstance(calls, CallPiece) else calls
+        return (*pieces, CallPiece(function=called)) if called else pieces
 
     @property
     def finish_reason(self) -> str:
@@ -182,79 +110,6 @@ def _text(content: Any) -> str:
     if isinstance(content, dict):
         return _text(content.get("text")) if content.get("type", "text") in ("text", "output_text") else ""
     return "" if content is None else str(content)
-
-
-class _Call(msgspec.Struct):
-    id: str
-    name: str
-    arguments: str
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the arguments are whole; only asked where a server does not number its calls."""
-        try:
-            msgspec.json.decode(self.arguments)
-        except (msgspec.DecodeError, RecursionError):
-            return False
-        return True
-
-
-class ToolCalls:
-    """Puts together tool calls, which come in pieces."""
-
-    def __init__(self) -> None:
-        self._calls: list[_Call] = []
-        self._written: list[_Call] = []
-        """Those that the model wrote into its text."""
-        self._numbered: dict[int, _Call] = {}
-        self._size = 0
-
-    def add(self, pieces: Sequence[_CallPiece]) -> None:
-        """Take in the pieces of one event."""
-        for number, piece in enumerate(pieces):
-            function = piece.function or _Function()
-            name, given = function.name or "", function.arguments
-            call = self._call_of(piece, name, begins=number > 0)
-            call.id = call.id or str(piece.id or "")
-            if call.name != name:  # some servers say it with every piece
-                call.name += name
-            added = given if isinstance(given, str) else "" if given is None else json.dumps(given, ensure_ascii=False)
-            call.arguments += added
-            self._count(len(added) + len(name))
-
-    def _call_of(self, piece: _CallPiece, name: str, *, begins: bool) -> _Call:
-        """The call that a piece belongs to. Some servers give no number, or the same to every call; then a piece that
-        `begins` after another one in the same event is one of its own.
-        """
-        latest = self._calls[-1] if self._calls and not begins else None
-        call = latest if piece.index is None else self._numbered.get(piece.index)
-        if call is not None and name and call.name:
-            another = str(piece.id) != call.id if piece.id and call.id else call.is_complete
-            call = None if another else call
-        if call is None:
-            call = _Call("", "", "")
-            self._calls.append(call)
-            if piece.index is not None:
-                self._numbered[piece.index] = call
-        return call
-
-    def add_written(self, name: str, arguments: str) -> None:
-        """Take in a call that the model wrote into its text."""
-        self._written.append(_Call("", name, arguments))
-        self._count(len(name) + len(arguments))
-
-    def _count(self, size: int) -> None:
-        self._size += size
-        if self._size > _LONGEST_CALLS or len(self._calls) + len(self._written) > _MOST_CALLS:
-            raise ChatError("too_long", "the model wanted tools without end")
-
-    def complete(self) -> list[ToolCall]:
-        """The calls, in the order in which they were begun. Those in the text count where there are no others: some
-        servers leave there what they have read.
-        """
-        calls = self._calls or self._written
-        named = [(number, call) for number, call in enumerate(calls) if call.name]
-        return [ToolCall(call.id or f"call_{number}", call.name, call.arguments or "{}") for number, call in named]
 
 
 async def events(response: httpx.Response) -> AsyncIterator[ChatEvent]:
@@ -391,9 +246,3 @@ def read_event(data: bytes) -> ChatEvent:
     if event is not None and event.reported:
         raise ChatError("server", f"the model reported an error: {event.reported}")
     return event or _NOTHING
-
-
-def error_message(error: Any) -> str:
-    """What a server says in its error, in one of the ways in which they do."""
-    message = (error.get("message") or error.get("detail") or error) if isinstance(error, dict) else error
-    return " ".join((message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)).split())

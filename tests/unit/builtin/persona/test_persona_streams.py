@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hark.builtin.persona import Persona
 from hark.builtin.persona.markup import AnswerReader
-from hark.builtin.persona.stream import ToolCalls
+from hark.builtin.persona.tool_calls import ToolCalls
 from hark.model import SystemClock
 from hark.plugins import Toolbox, tool
 from hark.testing import Assistant
