@@ -25,13 +25,12 @@ _LONGEST_PAGE: Final = 20_000
 """Bytes of an error page that are read."""
 _LONGEST_LIST: Final = 5_000_000
 """Bytes of a list of models; some servers have hundreds."""
-_UNFINISHED: Final[Mapping[str, Trouble]] = {
-    "length": "too_long",
-    "max_tokens": "too_long",
-    "content_filter": "refused",
-    "safety": "refused",
-    "error": "server",
+_REASONS: Final[Mapping[Trouble, str]] = {
+    "too_long": "length max_tokens model_length model_context_window_exceeded",
+    "refused": "content_filter safety refusal recitation prohibited_content blocklist sensitive",
+    "server": "error abort insufficient_system_resource network_error malformed_function_call",
 }
+_UNFINISHED: Final = {reason: trouble for trouble, reasons in _REASONS.items() for reason in reasons.split()}
 """Why a model ends an answer that is not complete, as servers say it."""
 
 
@@ -99,9 +98,11 @@ class ChatClient:
         """
         timeout = httpx.Timeout(endpoint.stall_timeout, connect=endpoint.connect_timeout)
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=4)
-        # What is said to a model on this machine is not for a proxy that is meant for the web.
+        # Proxies collect what they compress, so it comes late. What is said to a model on this machine is not for a proxy
+        # that is meant for the web.
+        headers = {"User-Agent": "hark", "Accept-Encoding": "identity"}
         self._client = httpx.AsyncClient(
-            timeout=timeout, limits=limits, headers={"User-Agent": "hark"}, trust_env=not endpoint.is_here
+            timeout=timeout, limits=limits, headers=headers, trust_env=not endpoint.is_here
         )
 
     async def close(self) -> None:

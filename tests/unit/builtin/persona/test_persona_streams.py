@@ -150,6 +150,14 @@ STREAMS: dict[str, tuple[Sequence[bytes], str]] = {
         [event(delta(content="Hello. I was go"), ended("error")), DONE],
         "My language model has a problem.",
     ),
+    "an end by a filter, as others call it": (
+        [event(delta(content="Hello. You can mi"), ended("PROHIBITED_CONTENT")), DONE],
+        "My language model refused that.",
+    ),
+    "an end by a server without room": (
+        [event(delta(content="Hello. I was go"), ended("insufficient_system_resource")), DONE],
+        "My language model has a problem.",
+    ),
     "an error in an event of that name": (
         [event(delta(content="Hello. ")), b'event: error\ndata: {"message": "overloaded"}\n\n'],
         "My language model has a problem.",
