@@ -98,8 +98,8 @@ class ChatClient:
         """
         timeout = httpx.Timeout(endpoint.stall_timeout, connect=endpoint.connect_timeout)
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=4)
-        # Proxies collect what they compress, so it comes late. What is said to a model on this machine is not for a proxy
-        # that is meant for the web.
+        # Proxies collect what they compress, so it comes late. What is said to a model on this machine is not for a
+        # proxy that is meant for the web.
         headers = {"User-Agent": "hark", "Accept-Encoding": "identity"}
         self._client = httpx.AsyncClient(
             timeout=timeout, limits=limits, headers=headers, trust_env=not endpoint.is_here

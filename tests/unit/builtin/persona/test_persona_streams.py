@@ -538,6 +538,12 @@ PAGES: dict[str, tuple[bytes, str]] = {
 }
 
 
+async def test_answers_are_asked_for_uncompressed() -> None:
+    async with talking() as (assistant, model):
+        await assistant.hears("tell me something")
+        assert model.headers[0]["accept-encoding"] == "identity", "what is compressed on the way comes late"
+
+
 async def test_a_stream_that_stays_open_after_its_last_event_is_not_waited_for() -> None:
     async with talking(clock=SystemClock()) as (assistant, model):
         model.replies(ModelReply(chunks=[event(delta(content="Hello."), STOP)], fault="stall"))
