@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from hark.app.settings import settings_from
 from hark.builtin.persona import Persona
 from hark.builtin.persona.chat import ChatClient
-from hark.builtin.persona.stream import ToolCall
+from hark.builtin.persona.tool_calls import ToolCall
 from hark.intents.speech import plain_text
 from hark.model import Message, Session, SystemClock
 from hark.spec import topics

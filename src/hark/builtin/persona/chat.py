@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from hark.builtin.local_network import is_local, is_secret, is_this_machine
-from hark.builtin.persona.markup import spoken_part
-from hark.builtin.persona.stream import ChatError, ToolCall, ToolCalls, Trouble, error_message, events
+from hark.builtin.persona.errors import ChatError, Trouble, error_message
+from hark.builtin.persona.markup import AnswerReader
+from hark.builtin.persona.stream import events
+from hark.builtin.persona.tool_calls import ToolCall, ToolCalls
 
 if TYPE_CHECKING:
     import httpx
@@ -23,13 +25,12 @@ _LONGEST_PAGE: Final = 20_000
 """Bytes of an error page that are read."""
 _LONGEST_LIST: Final = 5_000_000
 """Bytes of a list of models; some servers have hundreds."""
-_UNFINISHED: Final[Mapping[str, Trouble]] = {
-    "length": "too_long",
-    "max_tokens": "too_long",
-    "content_filter": "refused",
-    "safety": "refused",
-    "error": "server",
+_REASONS: Final[Mapping[Trouble, str]] = {
+    "too_long": "length max_tokens model_length model_context_window_exceeded",
+    "refused": "content_filter safety refusal recitation prohibited_content blocklist sensitive",
+    "server": "error abort insufficient_system_resource network_error malformed_function_call",
 }
+_UNFINISHED: Final = {reason: trouble for trouble, reasons in _REASONS.items() for reason in reasons.split()}
 """Why a model ends an answer that is not complete, as servers say it."""
 
 
@@ -91,11 +92,17 @@ class ChatClient:
         self.endpoint = endpoint
         self.known_models: list[str] = []
         """The models that the endpoint has, as far as is known."""
+        self._think_first: set[str] = set()
+        """Models whose last answer began with a thought that only its end told from the answer: from the next one
+        nothing is said before that.
+        """
         timeout = httpx.Timeout(endpoint.stall_timeout, connect=endpoint.connect_timeout)
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=4)
-        # What is said to a model on this machine is not for a proxy that is meant for the web.
+        # Proxies collect what they compress, so it comes late. What is said to a model on this machine is not for a
+        # proxy that is meant for the web.
+        headers = {"User-Agent": "hark", "Accept-Encoding": "identity"}
         self._client = httpx.AsyncClient(
-            timeout=timeout, limits=limits, headers={"User-Agent": "hark"}, trust_env=not endpoint.is_here
+            timeout=timeout, limits=limits, headers=headers, trust_env=not endpoint.is_here
         )
 
     async def close(self) -> None:
@@ -142,22 +149,31 @@ class ChatClient:
         Raises `ChatError`. Closing the iterator closes the connection, so that the model stops.
         """
         request: dict[str, Any] = {"messages": list(messages), "stream": True}
-        if name := model or self.model:
+        name = model or self.model
+        if name:
             request["model"] = name
         if tools:
             request["tools"] = list(tools)
         calls = ToolCalls()
-        names = {str(tool["function"]["name"]) for tool in tools}
+        described = {tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in tools}
+        reader = AnswerReader(calls, described, held=name in self._think_first)
         length = 0
         async with (
             self._opened("POST", "chat/completions", request) as response,
-            aclosing(spoken_part(self._texts(response, calls), calls, names)) as texts,
+            aclosing(self._texts(response, calls)) as pieces,
         ):
-            async for text in texts:
-                length += len(text)
-                if length > self.endpoint.longest:
-                    raise ChatError("too_long", f"the answer of {self.endpoint.name} did not end")
-                yield text
+            async for piece in pieces:
+                if text := reader.read(piece):
+                    length += len(text)
+                    if length > self.endpoint.longest:
+                        raise ChatError("too_long", f"the answer of {self.endpoint.name} did not end")
+                    yield text
+        if text := reader.rest():
+            yield text
+        if reader.thinks_first:
+            self._think_first.add(name)
+        else:
+            self._think_first.discard(name)
         for call in calls.complete():
             yield call
 
@@ -168,11 +184,14 @@ class ChatClient:
         kind = response.headers.get("content-type", "")
         if "html" in kind.lower():
             raise ChatError("garbage", f"{place} answered with {kind}, not with a stream")
-        reason = ""
+        reason, begun = "", False
         async for event in events(response):
             if now() > latest:
                 raise ChatError("too_long", f"{place} took more than {self.endpoint.time_limit:g} s")
             reason = event.finish_reason or reason
+            if event.is_whole and begun:
+                continue
+            begun = begun or bool(event.text or event.tool_calls)
             calls.add(event.tool_calls)
             if event.text:
                 yield event.text
@@ -254,10 +273,9 @@ def _unreachable(place: str, error: Exception) -> ChatError:
 def _message(body: str) -> str:
     """The error message in an answer."""
     try:
-        read = json.loads(body)
+        return error_message(json.loads(body))
     except (ValueError, RecursionError):
-        read = body
-    return error_message(read.get("error") or read if isinstance(read, dict) else read)
+        return error_message(body)
 
 
 def _seconds(text: str | None) -> float | None:

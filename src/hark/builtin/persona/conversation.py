@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hark.model.sentences import MARKS, is_whole, sentences
@@ -41,10 +41,27 @@ class Memory:
         if len(self._sessions) > _SESSIONS:
             self._sessions.popitem(last=False)
 
-    def forget(self, session_id: str) -> None:
-        """Forget what was said in a session."""
-        for key in [key for key in self._sessions if key[1] == session_id]:
-            del self._sessions[key]
+    def forget(self, persona: str, session_id: str) -> None:
+        """Forget what was said to a persona in a session."""
+        self._sessions.pop((persona, session_id), None)
+
+
+def as_text(messages: Sequence[Said]) -> list[Said]:
+    """A conversation for a model that is offered no tools: not every one takes a message of a tool, or a call.
+
+    What tools answered stands behind what the user said, so that user and model take turns, as many models want it.
+    """
+    told: list[Said] = []
+    names: dict[str, str] = {}
+    for said in messages:
+        if calls := said.get("tool_calls"):
+            names = {call["id"]: call["function"]["name"] for call in calls}
+        elif said["role"] == "tool":
+            answer = f"[{names[said['tool_call_id']]}: {said['content']}]"
+            told[-1] = {**told[-1], "content": f"{told[-1]['content']}\n{answer}"}
+        else:
+            told.append(said)
+    return told
 
 
 def _size(exchanges: list[list[Said]]) -> int:

@@ -11,8 +11,10 @@ from typing import Any, Final
 import msgspec
 
 from hark.builtin.persona.chat import ChatClient
-from hark.builtin.persona.conversation import Said, SentenceCutter
-from hark.builtin.persona.stream import ChatError, ToolCall, Trouble
+from hark.builtin.persona.conversation import Said, SentenceCutter, as_text
+from hark.builtin.persona.errors import ChatError, Trouble
+from hark.builtin.persona.markup import offered_name
+from hark.builtin.persona.tool_calls import ToolCall
 from hark.builtin.persona.tools import NO_TOOLS, ToolDefinition, ToolError, ToolLimits, ToolSource
 from hark.intents.speech import plain_text
 from hark.plugins import Clock, Turn
@@ -27,12 +29,11 @@ _RETRY_AT_MOST: Final = 5.0
 """Seconds that a busy server is waited for; a user waits too."""
 _REST: Final = 30.0
 """Seconds for which another endpoint is asked first after one could not be reached."""
-_NO_TOOLS: Final = 600.0
+_REFUSED: Final = 600.0
 """Seconds for which a model that refused tools is asked without them."""
 
 _REPEATED: Final = 3
 """How often a sentence is said that a model repeats: small ones do not come out of it again."""
-_NO_LETTER: Final = re.compile(r"[^A-Za-z0-9]+")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 _REMEDIES: Final = {
@@ -98,9 +99,10 @@ class Models:
             offered = [] if until > self._clock.monotonic() else described
             for attempt in (1, 2):
                 begun = False
+                told = messages if offered else as_text(messages)
                 try:
-                    note(_sent(client, messages, offered, model))
-                    async with aclosing(client.stream(messages, offered, model)) as answer:
+                    note(_sent(client, told, offered, model))
+                    async with aclosing(client.stream(told, offered, model)) as answer:
                         async for piece in answer:
                             begun = True
                             yield piece
@@ -117,7 +119,7 @@ class Models:
                         raise
                 if offered and last.may_be_about_tools:
                     offered, reason = [], f"asked without tools, because {last}"
-                    until = self._clock.monotonic() + _NO_TOOLS
+                    until = self._clock.monotonic() + _REFUSED
                     continue
                 wait = _RETRY if last.retry_after is None else last.retry_after
                 if attempt == 2 or not last.may_pass_soon or wait > _RETRY_AT_MOST:
@@ -170,16 +172,17 @@ class Generation:
         self._clock = clock
         self._text: list[str] = []
         """What the model has written since the last tool."""
+        self.forgot = False
+        """Whether it was asked without what was said before, because it refused all of it."""
 
     def exchange(self) -> list[Said]:
         """What was said, for the memory: the utterance, the tools that were called, and the answer as far as it came.
 
-        Nothing, when nothing came of it.
+        Nothing, when nothing came of it. It ends with the model, also where that failed after its tools were called:
+        user and model take turns, and servers refuse a whole conversation in which they do not.
         """
-        said = self._messages[self._asked :]
-        if text := "".join(self._text).strip():
-            said.append({"role": "assistant", "content": text})
-        return said if len(said) > 1 else []
+        said, text = self._messages[self._asked :], "".join(self._text).strip()
+        return [*said, {"role": "assistant", "content": text or "…"}] if text or len(said) > 1 else []
 
     async def sentences(self) -> AsyncGenerator[AnswerSentence, None]:
         """The answer, each sentence as soon as it is complete. Raises `ChatError` after what was complete."""
@@ -211,9 +214,8 @@ class Generation:
         cutter = SentenceCutter(self._lang)
         held = ""
         """A question: whether it is the last thing said is known when something follows, or nothing does."""
-        answer = self._models.stream(self._messages, offered, self._model, self._note)
         try:
-            async with aclosing(answer) as pieces:
+            async with aclosing(self._pieces(offered)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, ToolCall):
                         calls.append(piece)
@@ -237,12 +239,31 @@ class Generation:
         for text in filter(None, (held, rest)):
             yield AnswerSentence(text, asks=_is_question(text) and not calls and text is (rest or held))
 
+    async def _pieces(self, offered: Sequence[ToolDefinition]) -> AsyncGenerator[str | ToolCall, None]:
+        """What the models answer; where what was said before may be too much for them, to what is said now."""
+        begun = False
+        try:
+            async with aclosing(self._models.stream(self._messages, offered, self._model, self._note)) as pieces:
+                async for piece in pieces:
+                    begun = True
+                    yield piece
+            return
+        except ChatError as error:
+            if begun or self._asked == 1 or not error.may_be_about_length:
+                raise
+        del self._messages[1 : self._asked]
+        self._asked = 1
+        async with aclosing(self._models.stream(self._messages, offered, self._model, self._note)) as pieces:
+            async for piece in pieces:
+                self.forgot = True
+                yield piece
+
     async def _call(self, wanted: Sequence[ToolCall], offered: Names) -> None:
         """Call the tools that the model wants, one after the other, and add what came of it."""
         text = "".join(self._text).strip()
         described: list[Said] = []
         results: list[Said] = []
-        calls = [ToolCall(call.id, _offered_name(call.name, offered), call.arguments) for call in wanted]
+        calls = [ToolCall(call.id, offered_name(call.name, offered), call.arguments) for call in wanted]
         for number, call in enumerate(calls):
             arguments = _object(call.arguments)
             result = await self._result(call, arguments, offered, number)
@@ -298,24 +319,11 @@ def _object(text: str) -> Mapping[str, Any] | None:
         return None
 
 
-def _offered_name(name: str, offered: Names) -> str:
-    """The tool that a model means: some take other signs than those of its name, or say that it is a function."""
-    if name in offered:
-        return name
-    meant = _letters(name.strip().removeprefix("functions."))
-    found = [one for one in offered if _letters(one) == meant]
-    return found[0] if len(found) == 1 else name
-
-
-def _letters(name: str) -> str:
-    return _NO_LETTER.sub("", name).lower()
-
-
 def _spoken(sentence: str) -> str:
     """A sentence without markup and control characters, also without such markup as began in another sentence; empty
     where no letter or number is left.
     """
-    plain = plain_text(_CONTROL.sub("", sentence.replace("</think>", "")), is_part=True).replace("`", "").strip("*_~ ")
+    plain = plain_text(_CONTROL.sub("", sentence), is_part=True).replace("`", "").strip("*_~ ")
     return plain if any(map(str.isalnum, plain)) else ""
 
 

@@ -9,8 +9,7 @@ from itertools import islice
 from typing import Any, Final
 
 from hark.builtin.persona.answers import AwaitedAnswers
-from hark.builtin.persona.offers import Arguments, ToolOffer, as_text, defined, shortened
-from hark.builtin.persona.tools import ToolError
+from hark.builtin.persona.tools import Arguments, ToolError, ToolOffer, as_text, defined, shortened
 from hark.intents import TemplateError, expand
 from hark.intents.locale import nearest
 from hark.plugins import Host, Message, Session, Turn

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hark.builtin.persona.answers import AwaitedAnswers
-from hark.builtin.persona.offers import Arguments, ToolOffer, defined, note_source, readable, shortened
-from hark.builtin.persona.tools import ToolError
+from hark.builtin.persona.tools import Arguments, ToolError, ToolOffer, defined, note_source, readable, shortened
 from hark.plugins import Host, Message, Session, Turn
 from hark.spec import topics
 

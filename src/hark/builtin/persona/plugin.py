@@ -15,10 +15,10 @@ from typing import Any, Final
 from hark.builtin.persona.chat import ChatClient
 from hark.builtin.persona.commands import PersonaCommand, PersonaCommands
 from hark.builtin.persona.conversation import Memory, Said
+from hark.builtin.persona.errors import ChatError
 from hark.builtin.persona.generation import Generation, Models
 from hark.builtin.persona.settings import OnePersona, PersonaSettings
-from hark.builtin.persona.stream import ChatError
-from hark.builtin.persona.tools import NO_TOOLS, ToolSource
+from hark.builtin.persona.tools import NO_TOOLS, ToolSource, readable
 from hark.builtin.persona.toolset import Toolset
 from hark.hints import install_extra
 from hark.intents.answers import yes_or_no
@@ -42,6 +42,7 @@ _JUST_NOW: Final = 2.0
 _REMEMBERED: Final = 10_000
 """Sessions of which is known that they used a persona, that it waits for an answer there, that something was heard."""
 _MOST_PERSONAS: Final = 200
+_MOST_SKILLS: Final = 200
 _MOST_QUERIES: Final = 16
 """Questions on ovos.persona.query that are answered at once."""
 _FIELD: Final = re.compile(r"\{(persona|lang|time|date|place|skills)\}")
@@ -188,9 +189,7 @@ class Persona(ConversationPlugin, PipelinePlugin):
     def release(self, turn: Turn) -> str:
         """Confirm that it is gone. What was said is remembered for the next time."""
         persona = turn.slots["persona"]
-        for task, session_id in self._answering.items():
-            if session_id == turn.session.session_id:
-                task.cancel()
+        self._end_answers(turn.session.session_id)
         turn.emit(topics.PERSONA_DISMISSED, {"persona_id": persona, "session_id": turn.session.session_id})
         return turn.render("gone", persona=persona)
 
@@ -241,6 +240,8 @@ class Persona(ConversationPlugin, PipelinePlugin):
             self.host.log.warning("%s", str(error))  # the error itself would keep what was read
             await turn.say(f"trouble_{error.trouble}")
         finally:
+            if answer.forgot:
+                self._memory.forget(persona, session_id)
             self._memory.keep(persona, session_id, answer.exchange())
 
     @asynccontextmanager
@@ -267,7 +268,7 @@ class Persona(ConversationPlugin, PipelinePlugin):
     def _prompt(self, persona: str, lang: str, home: Home, session: Session) -> Said:
         now = home.local(self.host.clock.wall())
         denied = {*self.settings.private_skills, *(session.blacklisted_skills or ())}
-        skills = [_spoken_name(skill) for skill in self._skills if skill not in denied]
+        skills = [readable(skill) for skill in self._skills if skill not in denied]
         fields = {
             "persona": persona,
             "lang": lang,
@@ -316,8 +317,11 @@ class Persona(ConversationPlugin, PipelinePlugin):
 
     def _barge_in(self, message: Message) -> None:
         """What is being said is to end: so is what is still being written."""
-        for task, session_id in self._answering.items():
-            if session_id == message.session_id:
+        self._end_answers(message.session_id)
+
+    def _end_answers(self, session_id: str) -> None:
+        for task, answered in self._answering.items():
+            if answered == session_id:
                 task.cancel()
 
     # Side channels (PERSONA-1 §8.5, §8.7, §9).
@@ -389,7 +393,7 @@ class Persona(ConversationPlugin, PipelinePlugin):
             return
         if message.type == topics.SKILL_DEREGISTER:
             self._skills.pop(skill_id, None)
-        elif len(self._skills) < _MOST_PERSONAS:
+        elif len(self._skills) < _MOST_SKILLS:
             self._skills[skill_id] = None
 
 
@@ -410,7 +414,3 @@ def _as_said(utterances: Sequence[str]) -> str:
 def _is_for_a_tool(turn: Turn) -> bool:
     """Whether a tool of a model brought this turn about: such an answer has no tools, or it might never end."""
     return TOOL_TURN in turn.message.context
-
-
-def _spoken_name(skill_id: str) -> str:
-    return re.sub(r"[._-]+", " ", skill_id.removesuffix(".skill"))

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+
+from hark.builtin.persona.errors import ChatError, error_message
+from hark.builtin.persona.tool_calls import CallFunction, CallPiece
 
 if TYPE_CHECKING:
     import httpx
 
-Trouble = Literal[
-    "address", "unreachable", "unknown_host", "certificate", "key", "not_found", "busy", "server", "cut", "stalled",
-    "garbage", "too_long", "proxy", "refused", "silent",
-]  # fmt: skip
-"""What can go wrong; each has a sentence of its own to say."""
-
-_LONGEST_ERROR: Final = 400
-"""Characters of an error that are passed on."""
 _AFTER_THE_END: Final = 1.0
 """Seconds that a server has to say more once the model has said that the answer is complete."""
 _LAST_WORD: Final = 0.05
 """Seconds that a server has to end a stream after the last event."""
 _LONGEST_LINE: Final = 1_000_000
 """Bytes of one event of a stream."""
-_LONGEST_CALLS: Final = 1_000_000
-"""Characters of all tool calls of an answer."""
-_MOST_CALLS: Final = 256
 _BLANK: Final = b"\xef\xbb\xbf \t"
 """What may be before a line, the mark of the byte order among them."""
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
@@ -40,75 +30,22 @@ _HALF: Final = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89
 """Half a character, as a JSON text can have it."""
 
 
-class ChatError(Exception):
-    """A model that could not answer: `trouble` says how, the text says it for people who operate it."""
-
-    def __init__(self, trouble: Trouble, text: str, retry_after: float | None = None, *, status: int = 200) -> None:
-        super().__init__(text)
-        self.trouble = trouble
-        self.retry_after = retry_after
-        """Seconds after which the server wants to be asked again, if it said so."""
-        self._status = status
-
-    @property
-    def may_pass(self) -> bool:
-        """Whether it will help to ask elsewhere first for a while."""
-        return self.trouble in ("unreachable", "busy", "server", "cut", "stalled", "proxy", "unknown_host")
-
-    @property
-    def may_pass_soon(self) -> bool:
-        """Whether it may help to ask again at once."""
-        return self.trouble in ("busy", "server", "cut")
-
-    @property
-    def may_be_about_tools(self) -> bool:
-        """Whether it may help to ask without tools: not every model takes them, and they make a request long."""
-        refused = self.trouble == "refused" and self._status >= 400
-        return refused or (self.trouble == "server" and "tool" in str(self).lower())
-
-    def shorten(self, key: str) -> None:
-        """Cut the text, and take the key out first: a server may have sent back what it was sent."""
-        text = str(self).replace(key, "(key)") if key else str(self)
-        self.args = (text[:_LONGEST_ERROR],)
-
-
-@dataclass(frozen=True)
-class ToolCall:
-    """A tool that the model wants called."""
-
-    id: str
-    name: str
-    arguments: str
-    """JSON, as the model wrote it."""
-
-
-class _Function(msgspec.Struct):
-    name: str | None = None
-    arguments: Any = None
-    """JSON as text, or, of some servers, what that would be."""
-
-
-class _CallPiece(msgspec.Struct):
-    index: int | None = None
-    id: str | int | None = None
-    function: _Function | None = None
-
-
 class _Delta(msgspec.Struct):
     content: Any = None
     """Text; of some servers, a list of parts."""
     refusal: str | None = None
     """What the model says instead of an answer, where a server keeps the two apart."""
-    tool_calls: list[_CallPiece] | _CallPiece | None = None
-    function_call: _Function | None = None
+    tool_calls: list[CallPiece] | CallPiece | None = None
+    function_call: CallFunction | None = None
     """A single call, as it was written before there were `tool_calls`."""
 
 
 class _Choice(msgspec.Struct):
     delta: _Delta | None = None
     message: _Delta | None = None
-    """The whole answer, of a server that does not stream."""
-    finish_reason: str | None = None
+    """The whole answer, of a server that does not stream, or says it again at the end of a stream."""
+    finish_reason: Any = None
+    error: Any = None
 
 
 class ChatEvent(msgspec.Struct):
@@ -121,9 +58,17 @@ class ChatEvent(msgspec.Struct):
     """The error, of servers that do not name it `error`."""
 
     @property
+    def _choice(self) -> _Choice:
+        return self.choices[0] if self.choices else _NO_CHOICE
+
+    @property
     def _delta(self) -> _Delta:
-        choice = self.choices[0] if self.choices else None
-        return (choice and (choice.delta or choice.message)) or _NO_DELTA
+        return self._choice.delta or self._choice.message or _NO_DELTA
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it brings the whole answer, not a piece of it."""
+        return self._choice.delta is None and self._choice.message is not None
 
     @property
     def text(self) -> str:
@@ -131,27 +76,29 @@ class ChatEvent(msgspec.Struct):
         return _text(self._delta.content) or self._delta.refusal or ""
 
     @property
-    def tool_calls(self) -> Sequence[_CallPiece]:
+    def tool_calls(self) -> Sequence[CallPiece]:
         """The pieces of tool calls that it brings."""
         calls, called = self._delta.tool_calls or (), self._delta.function_call
-        pieces = (calls,) if isinstance(calls, _CallPiece) else calls
-        return (*pieces, _CallPiece(function=called)) if called else pieces
+        pieces = (calls,) if isinstance(calls, CallPiece) else calls
+        return (*pieces, CallPiece(function=called)) if called else pieces
 
     @property
     def finish_reason(self) -> str:
         """Why the answer is complete, if it is."""
-        return next((choice.finish_reason for choice in self.choices or () if choice.finish_reason), "")
+        reasons = (choice.finish_reason for choice in self.choices or ())
+        return next((reason if isinstance(reason, str) else "stop" for reason in reasons if reason), "")
 
     @property
     def reported(self) -> str:
         """The error that it reports."""
-        if self.error:
-            return error_message(self.error)
+        if error := self.error or self._choice.error:
+            return error_message(error)
         unnamed = self.detail or (self.message if isinstance(self.message, str) else None)
         return error_message(unnamed) if unnamed and self.choices is None else ""
 
 
 _NO_DELTA: Final = _Delta()
+_NO_CHOICE: Final = _Choice()
 _NOTHING: Final = ChatEvent()
 _read_event = msgspec.json.Decoder(ChatEvent | None, strict=False).decode
 
@@ -163,72 +110,6 @@ def _text(content: Any) -> str:
     if isinstance(content, dict):
         return _text(content.get("text")) if content.get("type", "text") in ("text", "output_text") else ""
     return "" if content is None else str(content)
-
-
-class _Call(msgspec.Struct):
-    id: str
-    name: str
-    arguments: str
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the arguments are whole; only asked where a server does not number its calls."""
-        try:
-            msgspec.json.decode(self.arguments)
-        except (msgspec.DecodeError, RecursionError):
-            return False
-        return True
-
-
-class ToolCalls:
-    """Puts together tool calls, which come in pieces."""
-
-    def __init__(self) -> None:
-        self._calls: list[_Call] = []
-        self._numbered: dict[int, _Call] = {}
-        self._size = 0
-
-    def add(self, pieces: Sequence[_CallPiece]) -> None:
-        """Take in the pieces of one event."""
-        for piece in pieces:
-            function = piece.function or _Function()
-            name, given = function.name or "", function.arguments
-            call = self._call_of(piece, name)
-            call.id = call.id or str(piece.id or "")
-            if call.name != name:  # some servers say it with every piece
-                call.name += name
-            added = given if isinstance(given, str) else "" if given is None else json.dumps(given, ensure_ascii=False)
-            call.arguments += added
-            self._count(len(added) + len(name))
-
-    def _call_of(self, piece: _CallPiece, name: str) -> _Call:
-        """The call that a piece belongs to. Some servers give no number, or the same to every call."""
-        latest = self._calls[-1] if self._calls else None
-        call = latest if piece.index is None else self._numbered.get(piece.index)
-        if call is not None and name and call.name:
-            another = str(piece.id) != call.id if piece.id and call.id else call.is_complete
-            call = None if another else call
-        if call is None:
-            call = _Call("", "", "")
-            self._calls.append(call)
-            if piece.index is not None:
-                self._numbered[piece.index] = call
-        return call
-
-    def add_whole(self, name: str, arguments: str) -> None:
-        """Take in a call that the model wrote into its text."""
-        self._calls.append(_Call("", name, arguments))
-        self._count(len(name) + len(arguments))
-
-    def _count(self, size: int) -> None:
-        self._size += size
-        if self._size > _LONGEST_CALLS or len(self._calls) > _MOST_CALLS:
-            raise ChatError("too_long", "the model wanted tools without end")
-
-    def complete(self) -> list[ToolCall]:
-        """The calls, in the order in which they were begun."""
-        named = [(number, call) for number, call in enumerate(self._calls) if call.name]
-        return [ToolCall(call.id or f"call_{number}", call.name, call.arguments or "{}") for number, call in named]
 
 
 async def events(response: httpx.Response) -> AsyncIterator[ChatEvent]:
@@ -250,6 +131,10 @@ async def events(response: httpx.Response) -> AsyncIterator[ChatEvent]:
             return
         except TimeoutError:
             return
+        except httpx.HTTPError:
+            if reader.finished:
+                return
+            raise
         event = _NOTHING if line is None else reader.read(line)
         if event is not None:
             yield event  # also an empty one, so that the time is looked at, whatever it is that keeps coming
@@ -361,9 +246,3 @@ def read_event(data: bytes) -> ChatEvent:
     if event is not None and event.reported:
         raise ChatError("server", f"the model reported an error: {event.reported}")
     return event or _NOTHING
-
-
-def error_message(error: Any) -> str:
-    """What a server says in its error, in one of the ways in which they do."""
-    message = (error.get("message") or error.get("detail") or error) if isinstance(error, dict) else error
-    return " ".join((message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)).split())

@@ -6,8 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hark.builtin.persona.answers import AwaitedAnswers
-from hark.builtin.persona.offers import Arguments, ToolOffer, as_text, defined, note_source, readable, shortened
-from hark.builtin.persona.tools import ToolError
+from hark.builtin.persona.tools import (
+    Arguments,
+    ToolError,
+    ToolOffer,
+    as_text,
+    defined,
+    note_source,
+    readable,
+    shortened,
+)
 from hark.plugins import Host, Message, Session, Turn
 from hark.spec import topics
 

@@ -10,9 +10,17 @@ from typing import Any, Final
 from hark.builtin.persona.answers import AwaitedAnswers
 from hark.builtin.persona.intent_tools import IntentTools
 from hark.builtin.persona.look_up import FactSources
-from hark.builtin.persona.offers import LONGEST_NAME, Arguments, OfferedTools, ToolOffer, shown
 from hark.builtin.persona.toolboxes import Toolboxes
-from hark.builtin.persona.tools import ToolDefinition, ToolError, ToolLimits
+from hark.builtin.persona.tools import (
+    LONGEST_NAME,
+    Arguments,
+    OfferedTools,
+    ToolDefinition,
+    ToolError,
+    ToolLimits,
+    ToolOffer,
+    shown,
+)
 from hark.intents.locale import Renderer
 from hark.model import MalformedMessage
 from hark.plugins import Host, Session, Turn

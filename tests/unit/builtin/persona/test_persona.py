@@ -179,7 +179,7 @@ async def test_turns_with_random_faults_all_end_once_and_take_no_more_memory() -
     choice = random.Random(7)
     async with talking(stall_timeout=0.02, answer_timeout=0.5, memory_turns=3) as (assistant, model):
 
-        async def some(number: int) -> None:
+        async def some(number: int) -> int:
             for turn in range(number):
                 fault = choice.choice(["none", "none", "cut", "garbage", "hang up", "huge", "not a stream", "stall"])
                 model.replies(ModelReply(["Well. ", "Go"] if fault != "none" else ["Well."], fault=fault))
@@ -188,21 +188,20 @@ async def test_turns_with_random_faults_all_end_once_and_take_no_more_memory() -
                     await assistant.clock.advance(0.5)
                     await asyncio.wait((asyncio.ensure_future(asyncio.sleep(0.002)),))
                 assert under_way.spoken
-            await assistant.hears("that is all")  # by now the server has dropped what it could not send
+            await assistant.hears("that is all")
             assistant.messages.clear()
             assistant.rendered.clear()
             model.requests.clear()
             model.headers.clear()
             gc.collect()
+            return tracemalloc.get_traced_memory()[0]
 
         await some(40)
         tracemalloc.start()
-        await some(20)
-        before, _ = tracemalloc.get_traced_memory()
-        await some(80)
-        after, _ = tracemalloc.get_traced_memory()
+        sizes = [await some(20) for _ in range(5)]
         tracemalloc.stop()
-        assert after - before < 1_500_000, "traces of turns are kept, and nothing else"
+        # At any moment the server may hold what it could not send, 2 MB: the least of some measurements is without it.
+        assert min(sizes[2:]) - min(sizes[:2]) < 1_500_000, "traces of turns are kept, and nothing else"
 
 
 # Privacy.

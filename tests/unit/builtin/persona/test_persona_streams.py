@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import itertools
 import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hark.builtin.persona import Persona
+from hark.builtin.persona.markup import AnswerReader
+from hark.builtin.persona.tool_calls import ToolCalls
 from hark.model import SystemClock
 from hark.plugins import Toolbox, tool
 from hark.testing import Assistant
@@ -145,9 +150,32 @@ STREAMS: dict[str, tuple[Sequence[bytes], str]] = {
         [event(delta(content="Hello. I was go"), ended("error")), DONE],
         "My language model has a problem.",
     ),
+    "an end by a filter, as others call it": (
+        [event(delta(content="Hello. You can mi"), ended("PROHIBITED_CONTENT")), DONE],
+        "My language model refused that.",
+    ),
+    "an end by a server without room": (
+        [event(delta(content="Hello. I was go"), ended("insufficient_system_resource")), DONE],
+        "My language model has a problem.",
+    ),
     "an error in an event of that name": (
         [event(delta(content="Hello. ")), b'event: error\ndata: {"message": "overloaded"}\n\n'],
         "My language model has a problem.",
+    ),
+    "an error in the answer, not beside it": (
+        [event(delta(content="Hello. "), {"choices": [{"delta": {"content": ""}, "error": {"code": 502}}]}), DONE],
+        "My language model has a problem.",
+    ),
+    "an end that is no text": (
+        [event(delta(content="Hello."), {"choices": [{"delta": {}, "finish_reason": {"type": "stop"}}]}), DONE],
+        "Hello.",
+    ),
+    "the whole answer again at the end": (
+        [
+            event(delta(content="Hello."), {"choices": [{"message": {"content": "Hello."}, "finish_reason": "stop"}]}),
+            DONE,
+        ],
+        "Hello.",
     ),
     "an error that is called detail": (
         [event(delta(content="Hello. "), {"detail": "loading"}), DONE],
@@ -193,6 +221,61 @@ async def test_streams_of_all_kinds_are_read() -> None:
             assert {"Hello."} >= set(answers[:-1]), kind
             assert len(answers) <= (4 if kind == "the same again and again" else 2), kind
             assert len(assistant.of("ovos.utterance.handled")) == list(STREAMS).index(kind) + 1
+
+
+THOUGHTS = (
+    "<think>Hm. A greeting.</think>",
+    "<reasoning>Hm. A greeting.</reasoning>\n",
+    "<seed:think>Hm. A greeting.</seed:think>",
+    "[THINK]Hm. A greeting.[/THINK]",
+    "\u25c1think\u25b7Hm. A greeting.\u25c1/think\u25b7",
+    "<|START_THINKING|>Hm. A greeting.<|END_THINKING|><|START_RESPONSE|>",
+    "<|begin_of_thought|>Hm. A greeting.<|end_of_thought|>",
+    "<|channel>thought\nHm. A greeting.<channel|>",
+    "<|channel|>analysis<|message|>Hm. A greeting.<|end|><|start|>assistant<|channel|>final<|message|>",
+    "<|start|>assistant<|channel|>analysis\n<|message|>Hm. A greeting.<|end|>\n<|channel|>final\n<|message|>",
+    "<|channel|>final<|message|>",
+    "analysisHm. A greetingassistantfinal",
+)
+"""How models mark what they think, where their server leaves it in the text."""
+ENDS = ("", "<|return|>", "<|im_end|>", "</s>", "<end_of_turn>", "<\uff5cend\u2581of\u2581sentence\uff5c>")
+
+
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+async def test_thoughts_are_not_said_however_they_are_marked(size: int) -> None:
+    async with talking(Adder()) as (assistant, model):
+        for number, thought in enumerate(THOUGHTS):
+            text = f"{thought}Hello there. Good day.{ENDS[number % len(ENDS)]}"
+            if size == 1 and "analysisHm" in thought:
+                continue  # words are not split by those that write it
+            model.says(*(text[at : at + size] for at in range(0, len(text), size)))
+            answers = await assistant.hears("tell me something", session=f"s{number}")
+            assert answers == ["Hello there.", "Good day."], thought
+
+
+async def test_a_thought_without_a_beginning_is_known_from_the_second_time_on() -> None:
+    async with talking() as (assistant, model):
+        thinking = ("Hm. They", " greet me.\n</th", "ink>\n\nHello. ", "Good day.")
+        model.says(*thinking)
+        assert await assistant.hears("hi there") == ["Hm.", "They greet me.", "Hello.", "Good day."]
+        model.says(*thinking)
+        assert await assistant.hears("hi there") == ["Hello.", "Good day."]
+        model.says("It thinks ", "no longer.")
+        assert await assistant.hears("hi there") == ["It thinks no longer."]
+        gate = asyncio.Event()
+        model.replies(ModelReply(["It is said at once. Good", " day."], gate=gate))
+        said = asyncio.Event()
+        assistant.bus.on("ovos.utterance.speak", lambda _message: said.set(), name="test")
+        turn = assistant.say("hi there")
+        await asyncio.wait_for(said.wait(), 5)
+        gate.set()
+        await turn.over.wait()
+
+
+async def test_an_answer_that_was_complete_when_the_connection_broke_is_complete() -> None:
+    async with talking() as (assistant, model):
+        model.replies(ModelReply(chunks=[event(delta(content="Hello."), STOP)], fault="cut"))
+        assert await assistant.hears("tell me something") == ["Hello."]
 
 
 class Adder(Toolbox):
@@ -251,6 +334,10 @@ CALLS: dict[str, Sequence[dict[str, Any]]] = {
         piece("functions.adder-add", '{"a": 1, "b": 2}', index=0, id="x"),
         piece(" adder.add", '{"a": 3, "b": 4}', index=1, id="y"),
     ],
+    "with a mark of the model behind the name": [
+        piece("adder-add<|channel|>commentary", '{"a": 1, "b": 2}', index=0, id="x"),
+        piece("adder-add<|channel|>json", '{"a": 3, "b": 4}', index=1, id="y"),
+    ],
     "with ids that are numbers": [
         piece("adder-add", '{"a": 1, "b": 2}', id=1),
         piece("adder-add", '{"a": 3, "b": 4}', id=2),
@@ -271,6 +358,11 @@ OTHER_CALLS: dict[str, Sequence[dict[str, Any]]] = {
     "as text between tags": [
         delta(content=one) for one in ("<tool", f"_call>{FIRST}</tool_", f"call>\n<tool_call>\n{SECOND}\n</tool_call>")
     ],
+    "twice, in the text as well": [
+        delta(content=f"<tool_call>{FIRST}</tool_call>"),
+        delta(tool_calls=[piece("adder-add", WRITTEN[0]["arguments"], id="x")]),
+        delta(tool_calls=[piece("adder-add", WRITTEN[1]["parameters"], id="y")]),
+    ],
     "as text after a tag": [delta(content=f"[TOOL_CALLS]{json.dumps(WRITTEN)}")],
     "as text after a mark": [delta(content="<|python_"), delta(content=f"tag|>{FIRST}; {SECOND}<|eom_id|>")],
     "as text, after a thought": [
@@ -281,10 +373,83 @@ OTHER_CALLS: dict[str, Sequence[dict[str, Any]]] = {
 }
 
 
+A, B = '{"a": 1, "b": 2}', '{"a": 3, "b": 4}'
+TEXTS = {
+    "[TOOL_CALLS]": f"[TOOL_CALLS]adder-add[ARGS]{A}[TOOL_CALLS]adder-add{B}",
+    "[TOOL_REQUEST]": f"[TOOL_REQUEST]{FIRST}[END_TOOL_REQUEST]\n[TOOL_REQUEST]{SECOND}[END_TOOL_REQUEST]",
+    "<|tool_call|>": f"<|tool_call|>{json.dumps(WRITTEN)}",
+    "<TOOLCALL>": f"<TOOLCALL>{json.dumps(WRITTEN)}</TOOLCALL>",
+    "<|START_ACTION|>": f"<|START_ACTION|>{json.dumps(WRITTEN).replace('name', 'tool_name')}<|END_ACTION|>",
+    "<function=name>": f"<function=adder-add>{A}</function><function=adder-add>{B}</function>",
+    "parameters in tags": "".join(
+        f"<tool_call>\n<function=adder-add>\n<parameter=a>\n{a}\n</parameter>\n<parameter=b>\n{b}\n</parameter>\n"
+        "</function>\n</tool_call>\n"
+        for a, b in ((1, 2), (3, 4))
+    ),
+    "parameters in tags with a namespace": "<minimax:tool_call>"
+    + "".join(
+        f'<invoke name="adder-add"><parameter name="a">{a}</parameter><parameter name="b">{b}</parameter></invoke>'
+        for a, b in ((1, 2), (3, 4))
+    )
+    + "</minimax:tool_call>",
+    "keys and values in tags": "".join(
+        f"<tool_call>adder-add\n<arg_key>a</arg_key>\n<arg_value>{a}</arg_value>\n<arg_key>b</arg_key>\n"
+        f"<arg_value>{b}</arg_value>\n</tool_call>"
+        for a, b in ((1, 2), (3, 4))
+    ),
+    "wide marks": "<\uff5ctool\u2581calls\u2581begin\uff5c>"
+    + "".join(
+        f"<\uff5ctool\u2581call\u2581begin\uff5c>function<\uff5ctool\u2581sep\uff5c>adder-add\n```json\n{one}\n```"
+        "<\uff5ctool\u2581call\u2581end\uff5c>"
+        for one in (A, B)
+    )
+    + "<\uff5ctool\u2581calls\u2581end\uff5c>",
+    "a section": "<|tool_calls_section_begin|>"
+    + "".join(
+        f"<|tool_call_begin|>functions.adder-add:{number}<|tool_call_argument_begin|>{one}<|tool_call_end|>"
+        for number, one in enumerate((A, B))
+    )
+    + "<|tool_calls_section_end|>",
+    "messages to tools": "<|channel|>analysis<|message|>I add.<|end|><|start|>assistant<|channel|>commentary "
+    f"to=functions.adder-add <|constrain|>json<|message|>{A}<|call|><|start|>assistant to=functions.adder-add"
+    f"<|channel|>commentary json<|message|>{B}<|call|>",
+    "messages to tools without marks": f"analysisI add.assistantcommentary to=functions.adder-add json{A}"
+    f"assistantcommentary to=functions.adder-add json{B}",
+    "a fence": f"```json\n{json.dumps(WRITTEN)}\n```",
+    "a list": json.dumps(WRITTEN),
+}
+"""How models write calls, where their server leaves them in the text."""
+
+
+PARTS = (
+    "Hello. ", "a<b", "<b>", "1 < 2", "{", "[", "```json", "\n", "<", "|", ">", "adder-add", "3", FIRST, '{"a": 1}',
+    "<think>", "</think>", "[THINK]", "[/THINK]", "<tool_call>", "</tool_call>", "[TOOL_CALLS]", "<function=adder-add>",
+    "</function>", "<parameter=a>", "</parameter>", "<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|call|>",
+    "analysis", "final", "commentary to=adder-add ", "<|channel>", "thought\n", "<channel|>", "<|im_end|>",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=9), st.lists(st.integers(0, 100)), st.booleans())
+def test_an_answer_is_read_alike_however_it_is_cut(parts: list[str], cuts: list[int], held: bool) -> None:
+    text = "".join(parts)
+
+    def read(places: list[int]) -> tuple[list[str], list[tuple[str, str]], bool]:
+        calls = ToolCalls()
+        reader = AnswerReader(calls, {"adder-add": {}}, held=held)
+        said = "".join(reader.read(text[begin:end]) for begin, end in itertools.pairwise((0, *places, len(text))))
+        said += reader.rest()
+        return said.split(), [(call.name, call.arguments) for call in calls.complete()], reader.thinks_first
+
+    assert read(sorted(min(cut, len(text)) for cut in cuts)) == read([])
+
+
 async def test_tool_calls_are_put_together_however_they_come() -> None:
     async with talking(Adder()) as (assistant, model):
         kinds = {kind: [delta(tool_calls=[one]) for one in pieces] for kind, pieces in CALLS.items()}
-        for kind, deltas in (kinds | OTHER_CALLS).items():
+        texts = {
+            kind: [delta(content=text[at : at + 9]) for at in range(0, len(text), 9)] for kind, text in TEXTS.items()
+        }
+        for kind, deltas in (kinds | OTHER_CALLS | texts).items():
             chunks = [event(*deltas), DONE]
             model.replies(ModelReply(chunks=chunks), ModelReply(["Seven."]))
             assert await assistant.hears("add them", session=kind.replace(" ", "-")) == ["Seven."]
@@ -296,7 +461,15 @@ async def test_tool_calls_are_put_together_however_they_come() -> None:
 
 async def test_what_only_looks_like_a_call_is_said() -> None:
     async with talking(Adder()) as (assistant, model):
-        for number, text in enumerate(('{"name": "Bo", "age": 7}', "{sighs} Well", '{"name": "adder-add", ')):
+        texts = (
+            '{"name": "Bo", "age": 7}',
+            "{sighs} Well",
+            '{"name": "adder-add", ',
+            "[sighs] Well",
+            "analysis",
+            "a<b",
+        )
+        for number, text in enumerate(texts):
             model.says(text)
             assert " ".join(await assistant.hears("tell me something", session=f"s{number}")) == text.strip()
 
@@ -363,6 +536,12 @@ PAGES: dict[str, tuple[bytes, str]] = {
         "I could not read what my language model sent.",
     ),
 }
+
+
+async def test_answers_are_asked_for_uncompressed() -> None:
+    async with talking() as (assistant, model):
+        await assistant.hears("tell me something")
+        assert model.headers[0]["accept-encoding"] == "identity", "what is compressed on the way comes late"
 
 
 async def test_a_stream_that_stays_open_after_its_last_event_is_not_waited_for() -> None:

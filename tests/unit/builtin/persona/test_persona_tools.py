@@ -14,7 +14,7 @@ from hark.builtin.persona.tools import ToolDefinition, ToolError
 from hark.plugins import Session, Toolbox, Turn, tool
 from hark.skills import Skill, intent
 from hark.spec import topics
-from hark.testing.model_server import ModelReply
+from hark.testing.model_server import ModelReply, ModelServer
 from persona_talk import talking
 
 
@@ -70,6 +70,45 @@ async def test_the_next_turn_remembers_the_tools_that_were_called() -> None:
         await assistant.hears("thank you so much")
         roles = [said["role"] for said in model.requests[-1]["messages"]]
         assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
+
+
+async def test_user_and_model_take_turns_also_after_a_failure() -> None:
+    persona, _ = _persona()
+    async with talking(persona=persona) as (assistant, model):
+        model.replies(ModelReply(tools=[("switch", {})]), ModelReply(status=401))
+        assert await assistant.hears("make it bright") == ["My language model does not accept my key."]
+        await assistant.hears("and now")
+        roles = [said["role"] for said in model.requests[-1]["messages"]]
+        assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
+
+
+async def test_a_model_that_takes_no_tools_is_told_their_answers_as_text() -> None:
+    persona, _ = _persona()
+    async with ModelServer() as second, talking(persona=persona, second={"endpoint": second.url}) as (assistant, model):
+        model.replies(ModelReply(["I will. "], tools=[("switch", {})]), ModelReply(status=401), ModelReply(status=401))
+        second.fails(400)
+        second.says("It is on.")
+        assert await assistant.hears("make it bright") == ["I will.", "It is on."]
+        assert await assistant.hears("thank you so much") == ["You said: thank you so much"]
+        (_, *told) = second.requests[-1]["messages"]
+        assert [(said["role"], said["content"]) for said in told] == [
+            ("user", "make it bright\n[switch: done]"),
+            ("assistant", "It is on."),
+            ("user", "thank you so much"),
+        ]
+
+
+async def test_a_model_for_which_the_conversation_is_too_long_is_asked_without_it() -> None:
+    persona, _ = _persona()
+    async with talking(persona=persona) as (assistant, model):
+        await assistant.hears("one thing")
+        model.replies(*[ModelReply(["it exceeds the context"], status=400)] * 2)
+        assert await assistant.hears("two things") == ["You said: two things"]
+        assert [len(request["messages"]) for request in model.requests] == [2, 4, 4, 2]
+        assert "tools" in model.requests[-1]
+        await assistant.hears("three things")
+        told = [said["content"] for said in model.requests[-1]["messages"][1:]]
+        assert told == ["two things", "You said: two things", "three things"]
 
 
 async def test_a_model_is_told_what_was_wrong_with_its_call() -> None:
