@@ -55,8 +55,8 @@ class SettledObjects:
     """Spares later looks for garbage all that was there at the last full one.
 
     Each full look goes through every object that lived long: with some thousand registered intents it kept the event
-    loop from turns for 50 to 150 ms, every few seconds under load. What has settled is freed as ever when nothing refers
-    to it; only cycles among it wait, until all is looked at again, once in ten minutes.
+    loop from turns for 50 to 150 ms, every few seconds under load. What has settled is freed as ever when nothing
+    refers to it; only cycles among it wait, until all is looked at again, once in ten minutes.
     """
 
     def __init__(self) -> None:
