@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from attacks import broker, bus, command_line, control, files, identity, ovos, strangers
+from attacks import broker, bus, command_line, control, files, frames, identity, ovos, strangers
 from attacks.target import Attack, Broken, Target, running, still_answers
 
 MOST_MEMORY = 120.0
@@ -90,6 +90,7 @@ def main() -> int:
                 *identity.ATTACKS,  # first: later ones use up what local clients may register
                 *bus.ATTACKS,
                 *strangers.ATTACKS,
+                *frames.ATTACKS,
                 *ovos.ATTACKS,
                 *control.ATTACKS,
                 *files.ATTACKS,

@@ -40,9 +40,10 @@ async def half_frames(target: Target) -> str:
             lines.append(line)
             await line.ask(target.url)
             line.writer.write(frame(b'{"type":"ovos.utterance.handle","da', 0x01) + frame(b"ping", 0x89))
-        for _ in range(200):
-            lines[0].writer.write(frame(b"", 0x00) * 100)
-            await asyncio.wait_for(lines[0].writer.drain(), 10)
+        with suppress(OSError):  # among several such programs, each has fewer connections than it wants
+            for _ in range(200):
+                lines[0].writer.write(frame(b"", 0x00) * 100)
+                await asyncio.wait_for(lines[0].writer.drain(), 10)
         async with HonestClient(target.url) as honest:
             answers, _ = await honest.ask("say hello")
         promise(answers == ["hello"], "an honest client was not answered")

@@ -248,6 +248,27 @@ async def test_who_gets_in_is_answered_however_early_it_tries(split: Split) -> N
         await asyncio.to_thread(end, running)
 
 
+async def test_no_client_registers_in_the_name_of_a_skill_also_when_the_edge_was_restarted(split: Split) -> None:
+    split.world.install("probe", KEEPING, "skill: Keeping")
+    other = {"skill_id": "keeping.skill", "intent_name": "keep", "lang": "en-US", "samples": ["nothing at all"]}
+    with split.world.running(*split.command("--stay")) as running:
+        edge = (await asyncio.to_thread(split.all_ready))["edge"]
+        for is_restarted in (False, True):
+            if is_restarted:
+                os.kill(edge, signal.SIGKILL)
+                await asyncio.to_thread(eventually, lambda: split.processes.get("edge") not in (None, edge))
+                await asyncio.to_thread(eventually, lambda: _is_open(split.port))
+            async with split.client() as bus, asyncio.timeout(PATIENCE):
+                spoken: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+                bus.on(topics.UTTERANCE_SPEAK, spoken.set_result)
+                bus.emit(Message(topics.REGISTER_TEMPLATE, other))
+                bus.emit(Message(topics.INTENT_DISABLE, other))
+                bus.emit(Message(topics.SKILL_DEREGISTER, other))
+                bus.emit(Message(topics.UTTERANCE_HANDLE, {"utterances": ["remember apples"]}, {}, Session("visitor")))
+                assert (await spoken).data["utterance"] == "yes"
+        await asyncio.to_thread(end, running)
+
+
 def _is_open(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

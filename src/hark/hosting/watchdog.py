@@ -10,7 +10,7 @@ import threading
 import traceback
 from typing import Final
 
-from hark.hosting.heap import HeapTrimmer
+from hark.hosting.heap import HeapTrimmer, SettledObjects
 from hark.hosting.runner import Runner
 
 log = logging.getLogger("hark.watchdog")
@@ -33,6 +33,7 @@ class Watchdog:
         self._loop_thread = threading.get_ident()
         self._end = threading.Event()
         self._heap = HeapTrimmer()
+        self._settled = SettledObjects()
         self._last_callback = runner.clock.monotonic()
         self._pending = False
         self._reported = False
@@ -40,10 +41,12 @@ class Watchdog:
         """How often the event loop was blocked."""
 
     def start(self) -> None:
+        self._settled.start()
         threading.Thread(target=self._watch, name="hark-watchdog", daemon=True).start()
 
     def stop(self) -> None:
         self._end.set()
+        self._settled.stop()
 
     def check(self) -> str | None:
         """Check once; when the loop is blocked, the report that was logged, once for each stall."""
@@ -96,4 +99,6 @@ class Watchdog:
                 self.check()
             except RuntimeError:
                 return  # the loop is closed
-            self._heap.check(self._runner.clock.monotonic())
+            now = self._runner.clock.monotonic()
+            self._heap.check(now)
+            self._settled.check(now)

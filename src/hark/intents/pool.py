@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import count
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -34,11 +34,13 @@ class Index(Protocol[D_contra]):
 class SessionScope(Generic[D, X]):
     """What was registered and disabled under one session id."""
 
-    __slots__ = ("disabled", "entities", "intents", "roots")
+    __slots__ = ("disabled", "entities", "intents", "labels", "roots")
 
     def __init__(self) -> None:
         self.intents: dict[str, dict[str, D]] = {}
         """By label, then by folded language."""
+        self.labels: dict[str, dict[str, None]] = {}
+        """The labels of each skill."""
         self.roots: dict[str, X] = {}
         """The index of a folded language."""
         self.entities: dict[tuple[str, str, str], frozenset[str]] = {}
@@ -127,6 +129,7 @@ class Pool(Generic[D, X]):
         scope = self._scopes.setdefault(session_id, SessionScope())
         scope.roots.setdefault(intent.tag, self._index()).add(intent)
         scope.intents.setdefault(intent.label, {})[intent.tag] = intent
+        scope.labels.setdefault(intent.skill_id, {})[intent.label] = None
         if old is not None:
             scope.roots[intent.tag].remove(old)
         primary = intent.tag.partition("-")[0]
@@ -140,12 +143,16 @@ class Pool(Generic[D, X]):
 
     def _deregister(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
         label, lang = _target(data)
-        self._drop(session_id, lambda intent: intent.label == label and lang in (None, intent.lang))
+        found = self.scope(session_id).intents.get(label, {}).values()
+        self._drop(session_id, [intent for intent in found if lang in (None, intent.lang)])
         return []
 
     def _deregister_skill(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
         skill_id = read_name(data, "skill_id")
-        self._drop(session_id, lambda intent: intent.skill_id == skill_id)
+        scope = self.scope(session_id)
+        self._drop(
+            session_id, [one for label in scope.labels.get(skill_id, ()) for one in scope.intents[label].values()]
+        )
         return []
 
     def _enable(self, data: Mapping[str, Any], session_id: str) -> list[Skipped]:
@@ -174,13 +181,14 @@ class Pool(Generic[D, X]):
             return list(self._scopes.values())
         return [self.scope(DEFAULT_SESSION_ID), self.scope(session_id)]
 
-    def _drop(self, session_id: str, unwanted: Callable[[D], bool]) -> None:
+    def _drop(self, session_id: str, gone: Collection[D]) -> None:
         scope = self.scope(session_id)
-        gone = [intent for languages in scope.intents.values() for intent in languages.values() if unwanted(intent)]
         for intent in gone:
             del scope.intents[intent.label][intent.tag]
             if not scope.intents[intent.label]:
-                del scope.intents[intent.label]
+                del scope.intents[intent.label], scope.labels[intent.skill_id][intent.label]
+                if not scope.labels[intent.skill_id]:
+                    del scope.labels[intent.skill_id]
             scope.roots[intent.tag].remove(intent)
             if scope.roots[intent.tag].is_empty:
                 del scope.roots[intent.tag]

@@ -169,6 +169,8 @@ LISTENER_PARTIAL: Final = "hark.listener.partial"
 # ... between the processes of one assistant: presence, whether Messages were taken in, requests for traces and state.
 PROCESS_PING: Final = "hark.process.ping"
 PROCESS_PONG: Final = "hark.process.pong"
+PLUGINS: Final = "hark.plugins"
+PLUGINS_ASK: Final = "hark.plugins.ask"
 BUS_AGAIN: Final = "hark.bus.again"
 SETTLE: Final = "hark.settle"
 SETTLED: Final = "hark.settled"

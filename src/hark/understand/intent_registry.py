@@ -19,6 +19,10 @@ Method = Literal["keyword", "template"]
 _RIDERS: Final = ("required_slots", "requires_context", "excludes_context")
 
 
+EntityKey = tuple[str, str, str, str]
+"""The session, skill, name and folded language of a registered entity."""
+
+
 class IntentKey(msgspec.Struct, frozen=True, order=True):
     """The identity of a registered intent (INTENT-4 §3.2); `lang` is folded."""
 
@@ -41,7 +45,7 @@ class RegisteredIntent(msgspec.Struct):
     payload: Frozen
     enabled: bool = True
     """Whether it is switched on where it was registered."""
-    off_in: frozenset[str] = frozenset()
+    off_in: set[str] = set()
     """Other sessions in which it is switched off."""
 
     def enabled_for(self, session_id: str) -> bool:
@@ -70,6 +74,8 @@ class IntentIndex:
     def __init__(self) -> None:
         self._definitions: dict[IntentKey, RegisteredIntent] = {}
         self._by_topic: dict[str, list[RegisteredIntent]] = {}
+        self._by_skill: dict[tuple[str, str], dict[IntentKey, RegisteredIntent]] = {}
+        """By session and skill."""
         self._guarded: set[str] = set()
         """Dispatch topics for which some definition sets conditions."""
 
@@ -87,17 +93,29 @@ class IntentIndex:
         else:
             definition = self._definitions[key] = RegisteredIntent(key, payload)
             self._by_topic.setdefault(key.topic, []).append(definition)
+            self._by_skill.setdefault((key.session_id, key.skill_id), {})[key] = definition
         self._note_guard(key.topic)
 
     def drop(self, definitions: Iterable[RegisteredIntent]) -> None:
         """Forget definitions."""
         for definition in list(definitions):
-            topic = definition.key.topic
-            del self._definitions[definition.key]
+            topic, scope = definition.key.topic, (definition.key.session_id, definition.key.skill_id)
+            del self._definitions[definition.key], self._by_skill[scope][definition.key]
+            if not self._by_skill[scope]:
+                del self._by_skill[scope]
             self._by_topic[topic].remove(definition)
             if not self._by_topic[topic]:
                 del self._by_topic[topic]
             self._note_guard(topic)
+
+    def payload(self, key: IntentKey) -> Frozen | None:
+        """The definition of an intent as it was broadcast last; None where there is none."""
+        known = self._definitions.get(key)
+        return known.payload if known is not None else None
+
+    def of_skill(self, session_id: str, skill_id: str) -> list[RegisteredIntent]:
+        """The definitions of one skill in one scope."""
+        return list(self._by_skill.get((session_id, skill_id), {}).values())
 
     def of(self, topic: str, session_id: str, lang: str | None = None) -> list[RegisteredIntent]:
         """The definitions of one intent in one scope: both methods, and all languages unless one is named."""
@@ -118,7 +136,7 @@ class IntentIndex:
             definition.enabled = enabled
         if session_id != DEFAULT_SESSION_ID:
             for inherited in self.of(topic, DEFAULT_SESSION_ID, lang):
-                inherited.off_in = inherited.off_in - {session_id} if enabled else inherited.off_in | {session_id}
+                inherited.off_in.discard(session_id) if enabled else inherited.off_in.add(session_id)
 
     def objection(
         self, topic: str, lang: str, slots: Mapping[str, str], session_id: str, context: IntentContext, now: float
@@ -180,8 +198,7 @@ class IntentRegistry:
         self.registrations = IntentIndex()
         self.skills: dict[tuple[str, str], AnnouncedSkill] = {}
         """Announced skills, by session and id."""
-        self.entities: dict[tuple[str, str, str, str], Frozen] = {}
-        """Registered entities, by session, skill, name and folded language."""
+        self.entities: dict[EntityKey, Frozen] = {}
         self.changes = 0
         """How many registration messages have been seen: what was derived before another one is out of date."""
         self._options = options
@@ -259,6 +276,6 @@ class IntentRegistry:
             return
         scope = (message.session_id, skill_id)
         self.skills.pop(scope, None)
-        self.registrations.drop(d for d in self if (d.key.session_id, d.key.skill_id) == scope)
+        self.registrations.drop(self.registrations.of_skill(*scope))
         for key in [key for key in self.entities if key[:2] == scope]:
             del self.entities[key]

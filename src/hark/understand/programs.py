@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from typing import Final, Protocol
 
 from hark.bus import Bus
-from hark.model import Clock, Message, Session, Timer
+from hark.model import Clock, Frozen, Message, Session, Timer
 from hark.spec import DEFAULT_SESSION_ID, topics
-from hark.understand.intent_registry import IntentRegistry
+from hark.understand.intent_registry import EntityKey, IntentKey, IntentRegistry
 
 log = logging.getLogger("hark.understand")
 
@@ -19,6 +20,8 @@ _ANSWER: Final = 3.0
 """Seconds in which the server of the bus says which programs are connected."""
 _MOST: Final = 10_000
 """Skills that are remembered; the server of the bus bounds what clients register, another bus does not."""
+_AT_ONCE: Final = 20
+"""Skills whose registrations are deleted before the event loop does other things."""
 
 
 class ProgramListener(Protocol):
@@ -29,6 +32,21 @@ class ProgramListener(Protocol):
 
     def programs_changed(self) -> None:
         """`absent` is another set."""
+
+
+class _Registered:
+    """What a skill had registered when its program went."""
+
+    def __init__(self) -> None:
+        self.intents: dict[IntentKey, Frozen] = {}
+        self.entities: dict[EntityKey, Frozen] = {}
+        self.announced: list[str] = []
+        """Sessions in which the skill said that it is loaded."""
+
+    def sessions(self) -> Iterable[str]:
+        """Every session in which anything of the skill is registered."""
+        named = [key.session_id for key in self.intents] + [key[0] for key in self.entities]
+        return dict.fromkeys(named + self.announced)
 
 
 class Programs:
@@ -48,7 +66,9 @@ class Programs:
         self.absent: frozenset[str] = frozenset()
         self.attached: set[str] = set()
         self._completes: set[str] = set()
-        self._timers: dict[str, Timer] = {}
+        self._gone: dict[str, _Registered] = {}
+        """What the skills of programs that are gone had registered, to be deleted unless they come back."""
+        self._timers: set[Timer] = set()
         self._checking: Timer | None = None
         self._unconfirmed: set[str] = set()
         """Skills of which a check has not heard yet."""
@@ -63,7 +83,7 @@ class Programs:
         """Listen no longer."""
         for subscription in self._subscriptions:
             subscription.close()
-        for timer in (*self._timers.values(), self._checking):
+        for timer in (*self._timers, self._checking):
             if timer is not None:
                 timer.cancel()
 
@@ -91,43 +111,61 @@ class Programs:
         if not gone:
             return
         self.attached.difference_update(gone)
-        for skill_id in gone:
-            self._delete_later(skill_id)
+        self._delete_later(gone)
         self._set_absent(self.absent.union(gone))
         for listener in self.listeners:
             listener.programs_gone(gone)
 
-    def _delete_later(self, skill_id: str) -> None:
-        before = self._timers.pop(skill_id, None)
-        if before is not None:
-            before.cancel()
-        intents = {one.key: one.payload for one in self._manifest if one.key.skill_id == skill_id}
-        entities = {key: data for key, data in self._manifest.entities.items() if key[1] == skill_id}
-        skills = [session_id for session_id, one in self._manifest.skills if one == skill_id]
-        sessions = dict.fromkeys([key.session_id for key in intents] + [key[0] for key in entities] + skills)
+    def _delete_later(self, skill_ids: Collection[str]) -> None:
+        found = {skill_id: _Registered() for skill_id in skill_ids}
+        for one in self._manifest:
+            if one.key.skill_id in found:
+                found[one.key.skill_id].intents[one.key] = one.payload
+        for where, data in self._manifest.entities.items():
+            if where[1] in found:
+                found[where[1]].entities[where] = data
+        for session_id, skill_id in self._manifest.skills:
+            if skill_id in found:
+                found[skill_id].announced.append(session_id)
+        self._gone |= found
+        self._after(KEPT, deque(found.items()))
+
+    def _after(self, seconds: float, waiting: deque[tuple[str, _Registered]]) -> None:
+        timer: Timer
 
         def delete() -> None:
-            del self._timers[skill_id]
-            if skill_id in self.absent:
-                self._completes.discard(skill_id)
-                if self._is_owner():
-                    log.info("the program of %s has not come back: its registrations are deleted", skill_id)
-                    for session_id in sessions:
-                        self._remove(topics.SKILL_DEREGISTER, session_id, skill_id=skill_id)
-                    self._remove(topics.FALLBACK_DEREGISTER, DEFAULT_SESSION_ID, skill_id=skill_id)
-                self._set_absent(self.absent - {skill_id})
-            elif self._is_owner():  # it is back: what it has not registered again is the same object as before
-                now = {one.key: one.payload for one in self._manifest if one.key.skill_id == skill_id}
-                for key in [key for key, payload in intents.items() if now.get(key) is payload]:
-                    name, lang = key.intent_name, key.lang
-                    self._remove(
-                        topics.INTENT_DEREGISTER, key.session_id, skill_id=skill_id, intent_name=name, lang=lang
-                    )
-                for where in [key for key, data in entities.items() if self._manifest.entities.get(key) is data]:
-                    session_id, _, name, lang = where
-                    self._remove(topics.ENTITY_DEREGISTER, session_id, skill_id=skill_id, entity_name=name, lang=lang)
+            """Some at a time: a client may have registered thousands of skills, and others wait meanwhile."""
+            self._timers.discard(timer)
+            for _ in range(min(_AT_ONCE, len(waiting))):
+                skill_id, registered = waiting.popleft()
+                if self._gone.get(skill_id) is registered:  # not where it was gone once more
+                    del self._gone[skill_id]
+                    self._delete(skill_id, registered)
+            if waiting:
+                self._after(0.0, waiting)
 
-        self._timers[skill_id] = self._clock.after(KEPT, delete)
+        timer = self._clock.after(seconds, delete)
+        self._timers.add(timer)
+
+    def _delete(self, skill_id: str, registered: _Registered) -> None:
+        """Delete what was registered: all of it, or what the program has not registered again."""
+        if skill_id in self.absent:
+            self._completes.discard(skill_id)
+            if self._is_owner():
+                log.info("the program of %s has not come back: its registrations are deleted", skill_id)
+                for session_id in registered.sessions():
+                    self._remove(topics.SKILL_DEREGISTER, session_id, skill_id=skill_id)
+                self._remove(topics.FALLBACK_DEREGISTER, DEFAULT_SESSION_ID, skill_id=skill_id)
+            self._set_absent(self.absent - {skill_id})
+        elif self._is_owner():  # it is back: what it has not registered again is the same object as before
+            definitions = self._manifest.registrations
+            for key in [key for key, payload in registered.intents.items() if definitions.payload(key) is payload]:
+                name, lang = key.intent_name, key.lang
+                self._remove(topics.INTENT_DEREGISTER, key.session_id, skill_id=skill_id, intent_name=name, lang=lang)
+            entities = self._manifest.entities
+            for where in [key for key, data in registered.entities.items() if entities.get(key) is data]:
+                session_id, _, name, lang = where
+                self._remove(topics.ENTITY_DEREGISTER, session_id, skill_id=skill_id, entity_name=name, lang=lang)
 
     def _remove(self, topic: str, session_id: str, **data: str) -> None:
         session = None if session_id == DEFAULT_SESSION_ID else Session(session_id)

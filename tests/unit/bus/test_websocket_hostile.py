@@ -6,6 +6,7 @@ import asyncio
 import logging
 import sys
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from picows import WSMsgType
@@ -296,6 +297,79 @@ async def test_what_is_costly_to_handle_waits_for_other_clients_and_nothing_of_i
         await other.end()
         await eventually(lambda: len(server) == 0)
     await bus.close()
+
+
+class CountingClock(SystemClock):
+    """A clock that counts how often it is asked: once for every frame."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.cost = 0.0
+
+    def monotonic(self) -> float:
+        self.asked += 1
+        return super().monotonic() + self.asked * self.cost
+
+
+async def _most_between_two_rounds(clock: CountingClock, done: asyncio.Event) -> int:
+    """How often the clock was asked, at most, until the event loop had time for anything else."""
+    most, last = 0, clock.asked
+    while not done.is_set():
+        await asyncio.sleep(0)
+        most, last = max(most, clock.asked - last), clock.asked
+    return most
+
+
+def _parts(count: int) -> bytes:
+    """A Message in many parts, most of them empty."""
+    first, empty, last = b"\x01\x80" + bytes(4), b"\x00\x80" + bytes(4), b"\x80" + bytes((0x80 | len(NOTE),)) + bytes(4)
+    return first + empty * count + last + NOTE
+
+
+async def test_a_flood_of_parts_leaves_the_event_loop_to_others() -> None:
+    clock, bus, done = CountingClock(), LocalBus(), asyncio.Event()
+    bus.on("test.note", lambda _: done.set())
+    async with serving(clock, bus=bus) as (_, url):
+        flood = await raw(url)
+        flood.transport.underlying_transport.write(_parts(150_000))
+        async with asyncio.timeout(20):
+            assert await _most_between_two_rounds(clock, done) < 12_000
+        await flood.end()
+    await bus.close()
+
+
+@pytest.mark.parametrize("kind", ["parts", "pings"])
+async def test_what_no_message_comes_of_counts_as_work_as_well(kind: str) -> None:
+    clock, bus = CountingClock(), LocalBus()
+    noted: list[int] = []
+    bus.on("test.note", lambda _: noted.append(clock.asked))
+    async with serving(clock, bus=bus) as (_, url):
+        flood, other = await raw(url), await raw(url)
+        clock.cost = 20e-6
+        flooding = flood.transport.underlying_transport
+        flooding.write(_parts(150_000) if kind == "parts" else (b"\x89\x80" + bytes(4)) * 150_000)
+        began = clock.asked
+        for _ in range(10):  # it would be through with all of it after one or two
+            count = len(noted)
+            other.send(NOTE)
+            await eventually(lambda before=count: len(noted) > before)  # type: ignore[misc]
+        assert noted[9] - began < 100_000
+        await flood.end()
+        await other.end()
+    await bus.close()
+
+
+async def test_a_ping_is_answered_with_what_it_holds() -> None:
+    async with serving() as (_, url):
+        reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(url).port)
+        writer.write(
+            b"GET /core HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+            b"\x89\x83\0\0\0\0abc"
+        )
+        async with asyncio.timeout(20):
+            await reader.readuntil(b"\x8a\x03abc")
+        writer.close()
 
 
 async def test_a_client_that_says_goodbye_after_a_flood_is_handled_to_the_end() -> None:

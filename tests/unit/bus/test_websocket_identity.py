@@ -376,6 +376,45 @@ async def test_a_skill_of_a_client_of_another_server_is_known_on_the_same_bus() 
     await there.close()
 
 
+async def test_the_id_of_a_plugin_is_that_of_the_service_that_has_it_whoever_was_first() -> None:
+    bus = LocalBus()
+    async with serving(bus=bus, credentials=Tokens(service=SERVICE)) as (_, url):
+        it = Rig(bus, url)
+        early, late = await raw(it.url), await raw(it.url)
+        assert topics.REGISTER_TEMPLATE in await it.said(early, template("a.skill"))
+        service = await raw(it.url, Authorization="Bearer service")
+        await it.said(service, wire(topics.PLUGINS, {"skill_ids": ["a.skill", "b.skill"]}))
+        for client in (early, late):
+            for skill_id in ("a.skill", "b.skill"):
+                assert await it.said(client, template(skill_id, "other"), done(skill_id)) == []
+        for client in (early, late, service):
+            await client.end()
+    await bus.close()
+
+
+async def test_switching_an_intent_off_in_many_sessions_counts_as_registering_it() -> None:
+    bus = LocalBus()
+    async with serving(bus=bus, limits=ServerLimits(registrations=4)) as (_, url):
+        it = Rig(bus, url)
+        client = await raw(it.url)
+
+        def switch(topic: str, session_id: str) -> bytes:
+            return wire(topic, {"skill_id": "a.skill", "intent_name": "go"}, session={"session_id": session_id})
+
+        off = [switch(topics.INTENT_DISABLE, f"s{number}") for number in range(5)]
+        passed = await it.said(client, template("a.skill"), *off)
+        assert passed.count(topics.INTENT_DISABLE) == 3
+        assert await it.said(client, switch(topics.INTENT_ENABLE, "s1"), off[4], off[3]) == [
+            topics.INTENT_ENABLE,
+            topics.INTENT_DISABLE,
+        ]
+        gone = wire(topics.INTENT_DEREGISTER, {"skill_id": "a.skill", "intent_name": "go"})
+        passed = await it.said(client, gone, template("a.skill"), *off)
+        assert passed.count(topics.INTENT_DISABLE) == 3
+        await client.end()
+    await bus.close()
+
+
 async def test_a_bound_token_emits_with_its_source_and_in_its_sessions_only(caplog: pytest.LogCaptureFixture) -> None:
     bus = LocalBus()
     async with serving(bus=bus, credentials=Tokens(bed=BOUND)) as (_, url):

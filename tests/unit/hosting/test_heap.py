@@ -1,10 +1,13 @@
-"""Free memory is given back."""
+"""Free memory is given back, and looks for garbage pass over what stays."""
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
-from hark.hosting.heap import HeapTrimmer, resident_bytes, system_trim
+from hark.hosting.heap import HeapTrimmer, SettledObjects, resident_bytes, system_trim
 
 MB = 2**20
 
@@ -67,3 +70,33 @@ def test_the_memory_of_this_process_can_be_read_and_given_back() -> None:
     trim = system_trim()
     assert trim is not None
     trim()
+
+
+class Ring:
+    """Refers to itself: only a look for garbage finds it."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+
+def test_what_lived_through_a_full_look_is_spared_until_all_is_looked_at_again() -> None:
+    settled = SettledObjects()
+    settled.start()
+    try:
+        settled.check(0.0)
+        ring, kept = Ring(), gc.get_freeze_count()
+        gone = weakref.ref(ring)
+        gc.collect()
+        assert gc.get_freeze_count() > kept
+        del ring
+        gc.collect()
+        assert gone() is not None
+        settled.check(60.0)
+        gc.collect()
+        assert gone() is not None, "it is too early"
+        settled.check(10_000.0)
+        gc.collect()
+        assert gone() is None
+    finally:
+        settled.stop()
+    assert gc.get_freeze_count() == 0

@@ -10,6 +10,7 @@ from typing import Final
 
 from hark.app.processes.claims import Members, PingResponder, ProcessInfo, this_process, until_ready
 from hark.app.processes.connection import ProcessConnection
+from hark.app.processes.queries import plugin_ids
 from hark.app.settings.tables import BusTable
 from hark.errors import UserError
 from hark.model import Clock
@@ -45,7 +46,10 @@ async def serve_edge(
         await claim.take()
         pings = PingResponder(connection.bus, claim)
         await _assistant_ready(connection.members, clock)
-        server, _ = await start_server(connection.bus, table, state, clock, has_assistant=True, lang=lang)
+        reserved = await plugin_ids(connection.bus, connection.members)
+        server, _ = await start_server(
+            connection.bus, table, state, clock, reserved=reserved, has_assistant=True, lang=lang
+        )
         asyncio.get_running_loop().set_exception_handler(server.handle_loop_error)
         try:
             await claim.ready()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -122,6 +122,41 @@ class TraceCollector:
         data: dict[str, object] = {"id": wanted, "exactly": exactly}
         answers = await ask_all(self._bus, asked, topics.TRACE_REQUEST, data, topics.TRACE_REPLY, self.window)
         return [record for answer in answers if (record := _record(answer)) is not None]
+
+
+class PluginsResponder:
+    """Lets the servers of the bus know which ids are those of plugins in this process: no client may use them.
+
+    They are announced at once and after a lost connection, and are the answer to `hark.plugins.ask`.
+    """
+
+    def __init__(self, bus: Bus, ids: Callable[[], Iterable[str]], process_id: str) -> None:
+        self._bus = bus
+        self._ids = ids
+        self._id = process_id
+        self._subscriptions = (
+            bus.on(topics.PLUGINS_ASK, self._asked, name="plugins responder"),
+            bus.on(topics.BUS_AGAIN, self._asked, name="plugins responder: reconnected"),
+        )
+        bus.emit(Message(topics.PLUGINS, self._data()))
+
+    def close(self) -> None:
+        for subscription in self._subscriptions:
+            subscription.close()
+
+    def _data(self) -> dict[str, object]:
+        return {FROM: self._id, "skill_ids": [*self._ids()]}
+
+    def _asked(self, question: Message) -> None:
+        self._bus.emit(question.reply(topics.PLUGINS, self._data()))
+
+
+async def plugin_ids(bus: Bus, members: Members) -> set[str]:
+    """The ids of the plugins in all processes that are ready."""
+    asked = [info.id for info in await members.present() if info.is_ready and info.services != (EDGE,)]
+    answers = await ask_all(bus, asked, topics.PLUGINS_ASK, {}, topics.PLUGINS)
+    listed = (answer.data.get("skill_ids") for answer in answers)
+    return {one for ids in listed if isinstance(ids, tuple) for one in ids if isinstance(one, str)}
 
 
 class ReportResponder:

@@ -12,7 +12,7 @@ from hark.app.control.server import ControlSocket
 from hark.app.diagnostics.examine import examine
 from hark.app.processes.claims import PingResponder, ProcessInfo, Settlement, this_process, until_ready
 from hark.app.processes.connection import ProcessConnection
-from hark.app.processes.queries import ReportResponder, TraceResponder
+from hark.app.processes.queries import PluginsResponder, ReportResponder, TraceResponder
 from hark.app.processes.remote_view import RemoteView
 from hark.app.processes.stored_data import StoredDataResponder
 from hark.app.runtime import NOTHING_STORED, Runtime
@@ -71,9 +71,9 @@ class ServiceProcess:
         info = this_process(services, clock.wall(), is_worker=worker is not None)
         self.claim = connection.claim(info, clock, lost, worker or "")
         self._settlement = Settlement(self._bus, connection.members, info.id)
-        self._responders: list[PingResponder | TraceResponder | ReportResponder | StoredDataResponder] = [
-            PingResponder(self._bus, self.claim)
-        ]
+        self._responders: list[
+            PingResponder | PluginsResponder | TraceResponder | ReportResponder | StoredDataResponder
+        ] = [PingResponder(self._bus, self.claim)]
 
     async def __aenter__(self) -> ServiceProcess:
         try:
@@ -87,6 +87,7 @@ class ServiceProcess:
             await self.runtime.start()
             own_id = self.claim.info.id
             self._responders += [
+                PluginsResponder(self._bus, self.runtime.ids, own_id),
                 TraceResponder(self._bus, self.runtime.traces, own_id),
                 ReportResponder(self._bus, partial(examine, self.runtime, self._settings_file), own_id),
                 StoredDataResponder(self._bus, self.runtime, self._state, own_id),

@@ -59,6 +59,8 @@ class _Scope:
 
     def remove(self, key: _Key, words: Iterable[str]) -> None:
         self.by_skill[key[2]] -= 1
+        if not self.by_skill[key[2]]:
+            del self.by_skill[key[2]]
         for word in words:
             self.by_word[word].discard(key)
             if not self.by_word[word]:
@@ -115,7 +117,7 @@ class KnownSentences:
         if known is not None:
             scope = self._scopes[key[:2]]
             scope.remove(key, known.words)
-            if not +scope.by_skill:
+            if not scope.by_skill:
                 del self._scopes[key[:2]]
 
     def nearest(self, utterances: Iterable[str], lang: str, session: Session) -> str | None:

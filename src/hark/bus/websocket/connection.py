@@ -23,9 +23,11 @@ from hark.bus.websocket.protocol import (
     MalformedCommand,
     binary_frame,
     command,
+    pong_frame,
     read_command,
     text_frame,
 )
+from hark.bus.websocket.reading import BoundedReader
 from hark.model import Message, encode_for_clients, encode_foreign
 
 if TYPE_CHECKING:
@@ -82,6 +84,8 @@ class ClientConnection(WSListener):
         """Seconds that what came in together has taken so far."""
         self._is_throttled = False
         """Whether the client is over its rate, and therefore not read."""
+        self._waits_to_read = False
+        """Whether it waits for a turn to be read: reading alone took more than its share of the event loop."""
         self._out: list[bytes] = []
         self._out_bytes = 0
         self._gets_everything = False
@@ -89,6 +93,8 @@ class ClientConnection(WSListener):
         self.flushes = 0
         """How many wait for the bus."""
         self._address = ""
+        self.skills: set[str] = set()
+        """Those that were registered on it, among them some that have another connection by now."""
         self.link: Link | None = None
         """Its two ends; None where the client may be on another machine."""
         self.owner = ""
@@ -115,6 +121,8 @@ class ClientConnection(WSListener):
         here = transport.underlying_transport.get_extra_info("sockname")
         if peer and here and not self.has_token:
             self.link = Link((peer[0], peer[1]), (here[0], here[1]))
+        if not self.permissions.private:
+            BoundedReader.put_before(transport.underlying_transport, self._server.clock, self._was_read)
         self._server.connected(self)
         if self.is_open and not self.speaks_hark:
             self._send(_CONNECTED)
@@ -126,6 +134,7 @@ class ClientConnection(WSListener):
         self.is_open = False
         self._out.clear()
         self._inbox.clear()
+        self._waits_to_read = False
         self._set_waiting(0)
         if self.translator is not None:
             self.translator.close()
@@ -146,10 +155,12 @@ class ClientConnection(WSListener):
             # Here where nothing else came in: a trip through the event loop costs as much as all the rest. Otherwise
             # what came in together goes out together.
             if frame.last_in_buffer:
-                self._worked = 0.0
                 self._server.flush()
             else:
                 self._server.flush_soon()
+        elif kind == WSMsgType.PING:
+            self._send(pong_frame(frame.get_payload_as_bytes()))
+            self._server.flush_soon()
         elif kind == WSMsgType.CLOSE:
             code: Any = frame.get_close_code()
             closing = int(code).to_bytes(2)
@@ -180,10 +191,22 @@ class ClientConnection(WSListener):
             self._server.queue.note_activity(self._heard)
             self._worked += self._charged(payload, kind, self._heard)
 
+    def _was_read(self, seconds: float) -> None:
+        """Charge the client for what it sent, also where no Message came of it: parts, pings, what is not finished."""
+        now = self._server.clock.monotonic()
+        self.usage.charge(max(0.0, seconds - self._worked), now)
+        self._worked = 0.0
+        if self.usage.is_over_share(now):
+            self._server.queue.note_late_work(seconds, now)
+            if self.is_open and not self.has_work:
+                self._waits_to_read = True
+                self._set_reading()
+                self._server.queue.add(self)
+
     @property
     def has_work(self) -> bool:
-        """Whether anything the client sent waits to be handled."""
-        return bool(self._inbox)
+        """Whether anything the client sent waits to be handled, or to be read."""
+        return bool(self._inbox) or self._waits_to_read
 
     def work(self) -> None:
         """Handle what waits in the inbox, for a while."""
@@ -192,6 +215,7 @@ class ClientConnection(WSListener):
             spent = self._charged(*self._inbox.popleft(), now)
             now, worked = now + spent, worked + spent
         if not self._inbox:
+            self._waits_to_read = False
             self._set_reading()
 
     def _charged(self, payload: bytes, kind: WSMsgType, began: float) -> float:
@@ -217,7 +241,7 @@ class ClientConnection(WSListener):
         """Read from the client, unless it is over its rate or something of it waits to be handled."""
         if self.is_open:
             reading: Any = self.transport.underlying_transport
-            wanted = not self._is_throttled and not self._inbox
+            wanted = not self._is_throttled and not self.has_work
             if wanted != reading.is_reading():
                 reading.resume_reading() if wanted else reading.pause_reading()
 
@@ -391,5 +415,6 @@ class ClientConnection(WSListener):
         was_open, self.is_open = self.is_open, False
         self._out.clear()
         self._inbox.clear()
+        self._waits_to_read = False
         self._server.exchange.leave(self)
         return was_open

@@ -36,6 +36,8 @@ class FairQueue:
         self._late: deque[ClientConnection] = deque()
         self._serves_prompt = False
         self._serves_late = False
+        self._late_from = 0.0
+        """When clients over their share have a turn again, while others are active."""
         self._active = -_RECENT
         """When a client within its share last sent something."""
 
@@ -43,13 +45,16 @@ class FairQueue:
         """A client within its share sent something."""
         self._active = now
 
+    def note_late_work(self, seconds: float, now: float) -> None:
+        """Work for a client over its share took so long: such clients wait, while others are served."""
+        self._late_from = max(self._late_from, now) + seconds * _REST
+
     def add(self, connection: ClientConnection) -> None:
         """Give a connection a turn, and further ones while it has something in its inbox."""
-        if connection.usage.is_over_share(self._clock.monotonic()):
+        now = self._clock.monotonic()
+        if connection.usage.is_over_share(now):
             self._late.append(connection)
-            if not self._serves_late:
-                self._serves_late = True
-                self._loop.call_soon(self._serve_late)
+            self._serve_late_soon(now)
         else:
             self._prompt.append(connection)
             if not self._serves_prompt:
@@ -66,18 +71,26 @@ class FairQueue:
                 self._serves_prompt = True
                 self._loop.call_soon(self._serve_prompt)
 
+    def _serve_late_soon(self, now: float) -> None:
+        if self._serves_late:
+            return
+        self._serves_late = True
+        if now < self._late_from and now - self._active < _RECENT:
+            self._clock.after(self._late_from - now, self._serve_late)
+        else:
+            self._loop.call_soon(self._serve_late)
+
     def _serve_late(self) -> None:
         connection = self._late.popleft()
         began = self._clock.monotonic()
         try:
             self._serve(connection)
         finally:
-            self._serves_late = bool(self._late)
+            self._serves_late = False
             now = self._clock.monotonic()
-            if self._late and now - self._active < _RECENT:
-                self._clock.after((now - began) * _REST, self._serve_late)
-            elif self._late:
-                self._loop.call_soon(self._serve_late)
+            self.note_late_work(now - began, now)
+            if self._late:
+                self._serve_late_soon(now)
 
     def _serve(self, connection: ClientConnection) -> None:
         try:

@@ -83,6 +83,11 @@ def binary_frame(payload: bytes) -> bytes:
     return _frame(0x82, payload)
 
 
+def pong_frame(payload: bytes) -> bytes:
+    """The answer to a ping."""
+    return _frame(0x8A, payload)
+
+
 def _frame(first: int, payload: bytes) -> bytes:
     size = len(payload)
     if size < 126:

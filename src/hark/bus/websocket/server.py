@@ -248,7 +248,7 @@ class WebSocketServer:
             self.log.warning("bus: dropped a Message of %s: %s (%s)", connection, refusal, message.type[:200])
             return
         if connection.permissions.private:
-            self._skills.seen(message)
+            self._skills.seen(message, connection)
         else:
             passed = self._from_program(connection, message)
             if passed is None:
@@ -396,6 +396,7 @@ class WebSocketServer:
                 ssl=endpoint.tls,
                 websocket_handshake_timeout=self.limits.handshake,
                 max_frame_size=self.limits.message,
+                enable_auto_pong=False,  # connections answer: it costs time, and is charged to the client
                 use_aiofastnet=False,  # no faster here, and it spins when the process has no file descriptor left
                 logger_name=_SILENT,
                 ssl_handshake_timeout=self.limits.handshake if endpoint.tls is not None else None,

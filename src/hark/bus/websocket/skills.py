@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from hark.bus.websocket.limits import ServerLimits
 from hark.model import Clock, Message
-from hark.spec import topics
+from hark.spec import DEFAULT_SESSION_ID, topics
 from hark.spec.names import SKILL_ID, UTTERANCE_ID
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ _CHANGE: Final = frozenset(
         topics.INTENT_DISABLE,
     }
 )
-_DEREGISTER: Final = _CHANGE - {topics.INTENT_ENABLE, topics.INTENT_DISABLE}
 _ANSWER: Final = frozenset(
     {
         topics.CONVERSE_PONG,
@@ -60,7 +59,13 @@ OF_SCHEDULES: Final = frozenset(
 """The requests about the schedules of the skill that the context names."""
 OF_SKILLS: Final = _REGISTER | _CHANGE | _ANSWER | _REMEMBER | ENDS_HANDLERS
 """The topics of Messages in the name of a skill, or about its registration."""
-_SEEN: Final = _REGISTER | {topics.SKILL_DEREGISTER, topics.SKILL_DETACHED, topics.READY, topics.SKILL_ASK}
+_SEEN: Final = _REGISTER | {
+    topics.SKILL_DEREGISTER,
+    topics.SKILL_DETACHED,
+    topics.READY,
+    topics.SKILL_ASK,
+    topics.PLUGINS,
+}
 
 Key = tuple[object, ...]
 
@@ -114,8 +119,12 @@ class SkillOwners:
         if not connection.permissions.private and message.type in ENDS_HANDLERS and UTTERANCE_ID not in message.context:
             return "it ends a handler of no turn: it has no utterance_id"
         if connection.permissions.private or (skill is not None and skill.connection is connection):
-            if skill is not None and skill_id is not None and message.type in _DEREGISTER:
-                self._deregister(skill_id, skill, message)
+            if skill is not None and skill_id is not None:
+                is_own = skill.connection is connection
+                if message.type == topics.INTENT_DISABLE and is_own:  # kept for each session, as intents are
+                    return self._register(connection, message, skill_id, size)
+                if message.type in _CHANGE:
+                    self._deregister(skill_id, skill, message)
             return None
         if skill_id is None and message.type in _CHANGE:
             return "it names no skill"
@@ -151,12 +160,16 @@ class SkillOwners:
         skill = self._skills.get(skill_id) if isinstance(skill_id, str) else None
         return skill is None or skill.connection is connection
 
-    def seen(self, message: Message) -> None:
-        """Take note of what is said on the bus, by the assistant itself, its services or clients of another server."""
+    def seen(self, message: Message, service: ClientConnection | None = None) -> None:
+        """Take note of what is said on the bus, by the assistant itself, its services or clients of another server;
+        `service` is the connection of the service that said it, where it has one here.
+        """
         if message.type not in _SEEN:
             return
         if message.type in (topics.READY, topics.SKILL_ASK):
             self.report()
+        elif message.type == topics.PLUGINS:
+            self._reserve(message.data.get("skill_ids"), service)
         elif message.type in _REGISTER:
             skill_id = _skill_of(message)
             if skill_id is not None and getattr(self._skills.get(skill_id), "connection", None) is None:
@@ -204,7 +217,11 @@ class SkillOwners:
 
     def disconnected(self, connection: ClientConnection) -> None:
         """Keep the skills of a connection that is gone for a while, then release them."""
-        gone = [skill_id for skill_id, skill in self._skills.items() if skill.connection is connection]
+        gone = [
+            skill_id
+            for skill_id in connection.skills
+            if skill_id in self._skills and self._skills[skill_id].connection is connection
+        ]
         if gone:
             self._release_later(gone, connection)
             if not connection.permissions.private:
@@ -228,7 +245,7 @@ class SkillOwners:
         completes = skill.completes or message.data.get("completes") is True
         if skill.connection is not connection or completes is not skill.completes:
             skill.completes = completes
-            self._move(skill, connection)
+            self._move(skill, skill_id, connection)
             if not connection.permissions.private:
                 listed = {"skill_ids": [skill_id], "completes": [skill_id] if completes else []}
                 self._emit(Message(topics.SKILL_ATTACHED, listed))
@@ -236,11 +253,19 @@ class SkillOwners:
         self._count(connection, int(not before), size - before)
         return None
 
-    def _move(self, skill: _OwnedSkill, connection: ClientConnection) -> None:
+    def _reserve(self, ids: object, service: ClientConnection | None) -> None:
+        """These are plugins of the assistant: their ids are taken from whoever has them."""
+        for skill_id in ids if isinstance(ids, tuple) else ():
+            if isinstance(skill_id, str):
+                self._move(self._skills.setdefault(skill_id, _OwnedSkill(None)), skill_id, service)
+
+    def _move(self, skill: _OwnedSkill, skill_id: str, connection: ClientConnection | None) -> None:
         count, size = len(skill.registered), sum(skill.registered.values())
         self._count(skill.connection, -count, -size)
         self._count(connection, count, size)
         skill.connection = connection
+        if connection is not None:
+            connection.skills.add(skill_id)
 
     def _deregister(self, skill_id: str, skill: _OwnedSkill, message: Message) -> None:
         for key in [key for key in skill.registered if _is_deregistered(key, message)]:
@@ -263,7 +288,9 @@ class SkillOwners:
             self._drop(skill_id)
 
     def _drop(self, skill_id: str) -> None:
-        del self._skills[skill_id]
+        skill = self._skills.pop(skill_id)
+        if skill.connection is not None:
+            skill.connection.skills.discard(skill_id)
         self._emit(Message(topics.SKILL_DETACHED, {"skill_ids": [skill_id]}))
 
     def _release_later(self, skill_ids: Sequence[str], connection: ClientConnection | None) -> None:
@@ -337,16 +364,20 @@ def _key(message: Message) -> Key:
 def _is_deregistered(key: Key, message: Message) -> bool:
     """Whether a Message that deregisters covers a registration; one without a language covers all of them."""
     topic, name, lang, session_id = key
-    if session_id != message.session_id:
+    wanted = message.data.get("lang")
+    is_switch, is_shared = topic == topics.INTENT_DISABLE, message.session_id == DEFAULT_SESSION_ID
+    if session_id != message.session_id and not (is_switch and is_shared):  # an intent that is gone has no switches
         return False
     if message.type == topics.SKILL_DEREGISTER:
         return True
+    if message.type == topics.INTENT_ENABLE:
+        is_same = is_switch and session_id == message.session_id
+        return is_same and name == message.data.get("intent_name") and wanted in (None, lang)
     if message.type == topics.FALLBACK_DEREGISTER:
         return topic == topics.FALLBACK_REGISTER
     is_entity = message.type == topics.ENTITY_DEREGISTER
     if (topic == topics.ENTITY_REGISTER) != is_entity or topic in (topics.SKILL_LOADED, topics.FALLBACK_REGISTER):
         return False
-    wanted = message.data.get("lang")
     return name == message.data.get("entity_name" if is_entity else "intent_name") and wanted in (None, lang)
 
 
