@@ -12,7 +12,7 @@ from hark.intents.patterns import SentenceParts, Span
 from hark.intents.patterns.pattern import SlotKinds, divisions
 from hark.intents.registration import TemplateIntent
 from hark.intents.template.exact import ExactMatch
-from hark.intents.template.features import asking, denies, fillers, stating, tells_of_speaker
+from hark.intents.template.features import asking, clause_words, denies, fillers, stating, tells_of_speaker
 from hark.intents.template.query import NUMBER, Found, TemplateQuery
 from hark.intents.template.tagger import LONGEST, Known
 from hark.intents.text import without_elision
@@ -163,7 +163,9 @@ class Claim:
         if self.wrong:
             return f"{self.intent.label} fits but its slot {self.wrong!r} takes a number"
         for name, (first, end) in self.spans.items():
-            if not first and not (self.known and self.known[name]) and self._is_no_value(self.said[:end]):
+            if self.known and self.known[name]:
+                continue
+            if self._is_no_value(self.said[:end]) if not first else self._is_clause(self.said[first:end]):
                 return f"{self.intent.label} fits but what its slot {name!r} takes denies, asks or states something"
         if not self.strange:
             return ""
@@ -190,6 +192,14 @@ class Claim:
             return False
         begins = words[0] in asking(lang) or (words[0] in stating(lang) and words[0] not in little)
         return begins or tells_of_speaker(words, lang)
+
+    def _is_clause(self, words: list[str]) -> bool:
+        """Whether a sentence in which the speaker tells something would take more than a thing.
+
+        "i bought {items}" is no way to say "i bought her a scarf" or "i bought milk there is plenty".
+        """
+        lang = self.intent.lang
+        return not clause_words(lang).isdisjoint(words) and tells_of_speaker(self.match.sentence, lang)
 
     def _strange_words(self) -> list[str]:
         return [
