@@ -3,7 +3,8 @@
 Every sentence is said in a session of its own to an assistant with everything that is loaded by default. `wrapped`
 counts sentences that ran the right intent with the right slots, `talk` sentences that are no commands and were claimed,
 `near` sentences that resemble a command and ran it, or its opposite, `unheard` those of sets that nothing was written
-for. The exit status is 1 when a figure misses its target.
+for, `dialogues` several commands in one sentence, corrections, and what is said during a question. The exit status is 1
+when a figure misses its target.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import asyncio
 import logging
 import sys
 import tomllib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
@@ -27,7 +28,11 @@ from hark.skills import Skill, intent
 from hark.spec import topics
 from hark.testing import Assistant
 
-HERE: Final = Path(__file__).parent
+HERE: Final = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from people.dialogues import Dialogues, Played  # noqa: E402
+
 WRAPPED: Final = 98.0
 """Percent of the wrapped sentences that have to be understood, in each language."""
 TALK: Final = 1.0
@@ -35,12 +40,12 @@ TALK: Final = 1.0
 NEAR: Final = 3.0
 """Percent of what resembles a command that may run it."""
 
-SMALL_TALK: Final = "smalltalk.skill:"
-"""What answers thanks and goodbyes in kind, and does nothing else."""
-CANNOT: Final = "limits.skill:fallback"
-"""What answers that the assistant cannot do something, and does nothing."""
+CANNOT: Final = ("limits.skill:fallback", "facts.skill:fallback")
+"""What answers that the assistant cannot do something, or cannot look it up, and does nothing."""
 
 _LANG: Final = "# lang: "
+_TO_DEVICE: Final = "~ "
+"""Begins a sentence that may be said to the device as well: answering it is no mistake. README.md has the rule."""
 
 Claim = tuple[str, Mapping[str, str]]
 
@@ -49,15 +54,15 @@ class Listener:
     """Says sentences to a running assistant and reports what claimed them."""
 
     def __init__(self, assistant: Assistant, lang: str) -> None:
-        self._assistant = assistant
+        self.assistant = assistant
         self._lang = lang
         self._numbers = count()
 
     async def claim(self, text: str) -> Claim | None:
         """The intent that a sentence runs, with its slots."""
-        self._assistant.messages.clear()
-        await self._assistant.hears(text, session=f"s{next(self._numbers)}", lang=self._lang)
-        for message in self._assistant.of(topics.INTENT_MATCHED):
+        self.assistant.messages.clear()
+        await self.assistant.hears(text, session=f"s{next(self._numbers)}", lang=self._lang)
+        for message in self.assistant.of(topics.INTENT_MATCHED):
             return f"{message.data['skill_id']}:{message.data['intent_name']}", message.data["slots"]
         return None
 
@@ -150,7 +155,13 @@ async def talk(show: bool) -> list[Figure]:
     for which in ("second", "third", "fourth"):
         for lang, lines in _by_language(f"talk-{which}.txt").items():
             figures += await _talk(f"no command, {which} set, {lang}", lang, lines, show)
+    for lang, lines in _fifth()["talk"].items():
+        figures += await _talk(f"no command, fifth set, {lang}", lang, lines, show)
     return figures
+
+
+def _fifth() -> dict[str, Any]:
+    return tomllib.loads((HERE / "fifth.toml").read_text("utf-8"))
 
 
 def _by_language(name: str) -> dict[str, list[str]]:
@@ -167,48 +178,55 @@ def _by_language(name: str) -> dict[str, list[str]]:
 
 async def _talk(name: str, lang: str, lines: list[str], show: bool) -> list[Figure]:
     """The figures of sentences in one language; the small home is English."""
-    claimed = polite = 0
+    counted: dict[bool, int] = {True: 0, False: 0}
+    claimed: dict[bool, int] = {True: 0, False: 0}
     async with listener(lang, *([home()] if lang == "en-US" else [])) as said:
         for line in lines:
-            claim = await said.claim(line)
-            if claim is not None and claim[0] == CANNOT:
-                continue
-            claimed += claim is not None
-            polite += claim is not None and claim[0].startswith(SMALL_TALK)
-            if claim is not None and show:
+            text = line.removeprefix(_TO_DEVICE)
+            claim = await said.claim(text)
+            is_claimed = claim is not None and claim[0] not in CANNOT
+            counted[text != line] += 1
+            claimed[text != line] += is_claimed
+            if is_claimed and show:
                 print(f"  {line}: {claim}")
-    is_met = 100 * claimed / len(lines) <= TALK
-    return [
-        Figure(f"{name}: claimed", claimed, len(lines), f"at most {TALK:g} %", is_met),
-        Figure(f"{name}: of these answered by small talk", polite, len(lines), "none set", is_met=True),
-    ]
+    is_met = 100 * claimed[False] <= TALK * counted[False]
+    figures = [Figure(f"{name}: claimed", claimed[False], counted[False], f"at most {TALK:g} %", is_met)]
+    if counted[True]:
+        may_be = f"{name}, may be said to the device: claimed"
+        figures.append(Figure(may_be, claimed[True], counted[True], "none set", is_met=True))
+    return figures
 
 
 async def near(show: bool) -> list[Figure]:
     """Play what resembles a command; counts what runs it, its opposite, or anything."""
-    first = await _near("one word away", "near.txt", show)
-    return first + await _near("one word away, second set", "near-second.txt", show)
+    first = await _near("one word away", _arrows("near.txt"), show)
+    second = await _near("one word away, second set", _arrows("near-second.txt"), show)
+    return first + second + await _near("one word away, third set", _fifth()["near"], show)
 
 
-async def _near(name: str, file: str, show: bool) -> list[Figure]:
-    """The figures of one file."""
-    lines, obeyed, opposite, claimed = _lines(file), 0, 0, 0
+def _arrows(file: str) -> dict[str, str]:
+    """Sentences of a file, and after an arrow what may not run."""
+    return {text: rest for text, _, rest in (line.partition(" -> ") for line in _lines(file))}
+
+
+async def _near(name: str, sentences: Mapping[str, str], show: bool) -> list[Figure]:
+    """The figures of one set."""
+    obeyed = opposite = claimed = 0
     async with listener("en-US", home()) as said:
-        for line in lines:
-            text, _, rest = line.partition(" -> ")
-            command, _, other = (part.strip() for part in rest.partition("|"))
+        for text, wanted in sentences.items():
+            command, _, other = (part.strip() for part in wanted.partition("|"))
             claim = await said.claim(text)
-            ran = claim[0] if claim is not None else ""
+            ran = claim[0] if claim is not None and claim[0] not in CANNOT else ""
             obeyed += ran == command
             opposite += bool(other) and ran == other
-            claimed += bool(ran) and ran != CANNOT
-            if show and ran and ran != CANNOT:
+            claimed += bool(ran)
+            if show and ran:
                 print(f"  {text}: {claim}")
-    is_met = 100 * obeyed / len(lines) <= NEAR
+    is_met = 100 * obeyed <= NEAR * len(sentences)
     return [
-        Figure(f"{name}: obeyed", obeyed, len(lines), f"at most {NEAR:g} %", is_met),
-        Figure(f"{name}: the opposite obeyed", opposite, len(lines), "none", not opposite),
-        Figure(f"{name}: anything ran", claimed, len(lines), "none set", is_met=True),
+        Figure(f"{name}: obeyed", obeyed, len(sentences), f"at most {NEAR:g} %", is_met),
+        Figure(f"{name}: the opposite obeyed", opposite, len(sentences), "none", not opposite),
+        Figure(f"{name}: anything ran", claimed, len(sentences), "none set", is_met=True),
     ]
 
 
@@ -217,25 +235,30 @@ async def unheard(show: bool) -> list[Figure]:
 
     A fallback of the right skill is right, and an answer that the assistant cannot do it is none.
     """
-    figures = await _unheard("unheard", show)
-    figures += await _unheard("unheard-second", show, home())
+    figures = await _unheard("unheard", _table("unheard"), show)
+    figures += await _unheard("unheard-second", _table("unheard-second"), show, home())
     for which in ("third", "fourth"):
-        figures += await _unheard(f"unheard-{which}", show)
-    return figures
+        figures += await _unheard(f"unheard-{which}", _table(f"unheard-{which}"), show)
+    return figures + await _unheard("unheard-fifth", _fifth()["wrapped"], show, home())
 
 
-async def _unheard(name: str, show: bool, *more: Plugin) -> list[Figure]:
-    """The figures of one file; the plugins besides the builtin ones are English."""
-    table = tomllib.loads((HERE / f"{name}.toml").read_text("utf-8"))
+def _table(name: str) -> dict[str, Any]:
+    return tomllib.loads((HERE / f"{name}.toml").read_text("utf-8"))
+
+
+async def _unheard(name: str, table: Mapping[str, Mapping[str, Any]], show: bool, *more: Plugin) -> list[Figure]:
+    """The figures of one set; the plugins besides the builtin ones are English."""
     figures = []
     for lang, sentences in table.items():
         right = wrong = 0
         async with listener(lang, *(more if lang == "en-US" else ())) as said:
             for text, wanted in sentences.items():
                 claim = await said.claim(text)
-                ran = claim[0] if claim is not None and claim[0] != CANNOT else ""
                 rights = wanted if isinstance(wanted, list) else [wanted]
-                is_right = ran in rights or ran in [f"{right.partition(':')[0]}:fallback" for right in rights]
+                # A fallback of the right skill is right.
+                rights = [*rights, *(f"{right.partition(':')[0]}:fallback" for right in rights)]
+                ran = claim[0] if claim is not None and (claim[0] not in CANNOT or claim[0] in rights) else ""
+                is_right = ran in rights
                 right += is_right
                 wrong += bool(ran) and not is_right
                 if show and not is_right:
@@ -245,7 +268,28 @@ async def _unheard(name: str, show: bool, *more: Plugin) -> list[Figure]:
     return figures
 
 
-SETS: Final = {"wrapped": wrapped, "talk": talk, "near": near, "unheard": unheard}
+async def dialogues(show: bool) -> list[Figure]:
+    """Play several commands in one sentence, corrections, and what is said while a skill waits for an answer."""
+    table, figures = _fifth(), []
+    async with listener("en-US", home()) as said:
+        player = Dialogues(said.assistant, "en-US")
+        for name, played in (
+            ("several commands in one", await player.several(table["several"])),
+            ("corrections", await player.corrections(table["corrections"])),
+            ("during a question", await player.questions(table["questions"])),
+        ):
+            figures.append(_figure(name, played, show))
+    return figures
+
+
+def _figure(name: str, played: Sequence[Played], show: bool) -> Figure:
+    for one in played:
+        if show and not one.is_right:
+            print(f"  {one.text}: {one.ran or 'nothing'}")
+    return Figure(f"{name}: right", sum([one.is_right for one in played]), len(played), "none set", is_met=True)
+
+
+SETS: Final = {"wrapped": wrapped, "talk": talk, "near": near, "unheard": unheard, "dialogues": dialogues}
 
 
 async def _play(names: list[str], show: bool) -> list[Figure]:

@@ -25,14 +25,31 @@ CANCEL_PHRASES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 _ALONE: Final[Mapping[str, tuple[str, ...]]] = {
-    "en": ("forget it", "forget about it", "forget that", "leave it", "drop it", "skip it", "no never mind"),
-    "de": ("egal", "ist egal", "schon gut", "lass gut sein", "lass mal", "lass es", "doch nicht", "nein doch nicht"),
+    "en": (
+        *("forget it", "forget about it", "forget that", "leave it", "drop it", "skip it", "do not bother"),
+        *("it does not matter", "it does not matter anymore", "does not matter"),
+    ),
+    "de": (
+        *("egal", "ist egal", "schon gut", "lass gut sein", "lass mal", "lass es", "doch nicht"),
+        *("nicht mehr nötig", "ist nicht mehr nötig", "nicht so wichtig", "ist nicht so wichtig"),
+    ),
     "es": ("déjalo", "déjalo estar", "da igual", "no importa", "olvídate"),
-    "fr": ("oublie", "oubliez", "tant pis", "peu importe", "c'est pas grave", "non laisse tomber"),
-    "it": ("dimentica", "dimenticalo", "fa niente", "non fa niente", "non importa", "lascia", "no lascia stare"),
+    "fr": ("oublie", "oubliez", "tant pis", "peu importe", "c'est pas grave", "pas la peine"),
+    "it": ("dimentica", "dimenticalo", "fa niente", "non fa niente", "non importa", "lascia"),
     "pt": ("esquece", "esqueça", "deixa", "deixa estar", "não interessa", "não importa", "tanto faz"),
 }
 """Phrases that cancel when nothing else is said: "remind me, or I forget it" ends with one of them."""
+
+_NO: Final[Mapping[str, frozenset[str]]] = {
+    "en": frozenset({"no", "nope", "nah"}),
+    "de": frozenset({"nein", "nee", "ach"}),
+    "es": frozenset({"no"}),
+    "fr": frozenset({"non"}),
+    "it": frozenset({"no"}),
+    "pt": frozenset({"não"}),
+}
+"""Words before a phrase that is said alone: "no, leave it"."""
+_ANY_NO: Final = frozenset[str]().union(*_NO.values())
 
 _PASSED: Final[Mapping[str, tuple[str, ...]]] = {
     "en": ("cancel that",),
@@ -47,7 +64,7 @@ class Cancel(UtteranceTransformer):
     """Cancels an utterance that ends with "never mind", or is just that; an open question is withdrawn with it.
 
     The phrases of the utterance's language count or, if it has none, those of all languages. The likeliest candidate
-    decides.
+    decides; as an answer, any candidate that is nothing but such a phrase.
     """
 
     id = "cancel"
@@ -75,13 +92,16 @@ class Cancel(UtteranceTransformer):
 
     def transform(self, utterances: list[str], ctx: Ctx) -> list[str]:
         is_answer = ctx.session.response_mode is not None
-        if utterances and self._takes_back(utterances[0], ctx.lang, is_answer):
-            if ctx.session.response_mode is not None:
+        # As an answer, what was said comes first, and what courtesy around it hides comes behind it.
+        candidates = utterances if is_answer else utterances[:1]
+        if any(self._takes_back(one, ctx.lang, is_answer, is_whole=at > 0) for at, one in enumerate(candidates)):
+            if is_answer:
                 ctx.session = ctx.session.without("response_mode")  # "never mind" also closes the question
             ctx.cancel("stop_word")
         return utterances
 
-    def _takes_back(self, utterance: str, lang: str | None, is_answer: bool) -> bool:
+    def _takes_back(self, utterance: str, lang: str | None, is_answer: bool, *, is_whole: bool) -> bool:
+        """Whether an utterance ends with a phrase that cancels, or with `is_whole` is nothing else."""
         code = "" if lang is None else lang.partition("-")[0].lower()
         phrases = self._of_any if lang is None else self._of_language.get(code, self._own)
         # Most utterances end in a word that no phrase ends in: that much can be seen without reading all of it.
@@ -89,11 +109,14 @@ class Cancel(UtteranceTransformer):
         if last and "'" not in last[0] and last[0].isascii() and not self._ends.intersection(words(last[0])):
             return False
         said = words(utterance, lang or "")
+        while len(said) > 1 and said[0] in _NO.get(code, _ANY_NO):
+            del said[0]
         if tuple(said) in self._alone.get(code, ()):
             return True
         if not is_answer and tuple(said) in self._passed.get(code, ()):
             return False
-        return any(tuple(said[-length:]) in known for length, known in phrases.items())
+        sizes = [len(said)] if is_whole else phrases
+        return any(tuple(said[-size:]) in phrases.get(size, ()) for size in sizes)
 
 
 def _by_length(phrases: Iterable[str], lang: str = "") -> dict[int, frozenset[tuple[str, ...]]]:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from hark.intents.locale import Locale, MissingResource
+from hark.intents.numerals import can_be_number
+from hark.intents.template.features import fillers
 from hark.intents.text import EDGES
 from hark.plugins import Declined, Match, Message, PipelinePlugin, Round, Session
 from hark.spec import topics
@@ -37,9 +39,23 @@ class _Words(NamedTuple):
     meant: Phrases
     not_that: Phrases
     but: Phrases
+    instead: Phrases
     signals: frozenset[str]
     """Words that every correction has one of: most utterances have none."""
 
+
+class _Guess(NamedTuple):
+    """The last utterance as it may have been meant."""
+
+    text: str
+    slot: str = ""
+    """The slot that has to be filled then, if it is known."""
+    check: str = ""
+    """The same with a word that nobody means: where that fits as well, the new words prove nothing."""
+
+
+_ANYTHING: Final = "xylograph"
+"""Stands for the words in `_Guess.check`."""
 
 CORRECTED: Final = "correction.value"
 """The slot by which a handler sees that it is called in place of its call before."""
@@ -49,7 +65,8 @@ class Correction(PipelinePlugin):
     """Claims for the last intent of the session with the corrected words in the place of the wrong ones.
 
     The sentence as it should have been said has to be claimed for the same intent. Without wrong words, "I meant" takes
-    the place of a slot; where no slot takes it, what was meant may be another command.
+    the place of a slot; where no slot takes it, what was meant may be another command. After a mere "no" or "actually"
+    the new words have to be like the old ones: a number for a number, a word of them, or a known value of the slot.
     """
 
     id = "correction"
@@ -83,10 +100,12 @@ class Correction(PipelinePlugin):
             said = _folded(utterance)
             if not 1 < len(said) <= _LONGEST or known.signals.isdisjoint(said):
                 continue
-            for text, slot in _corrected(utterance.split(), said, last, known):
+            for guess in _corrected(utterance.split(), said, last, known, lang):
                 is_one = True
-                found = round.would_match(text)
-                if found is not None and found.topic == last.topic and slot in ("", *found.slots):
+                found = round.would_match(guess.text, strict=bool(guess.check))
+                if found is not None and found.topic == last.topic and guess.slot in ("", *found.slots):
+                    if guess.check and round.would_match(guess.check, strict=True) is not None:
+                        continue
                     return found.replace(slots={**found.slots, CORRECTED: "yes"}, note="corrected")
             meant = _after(said, known.meant)
             command = round.would_match(" ".join(utterance.split()[meant:]), strict=True) if meant else None
@@ -110,8 +129,8 @@ class Correction(PipelinePlugin):
         return []
 
 
-def _corrected(tokens: list[str], said: list[str], last: LastIntent, known: _Words) -> Iterator[tuple[str, str]]:
-    """The last utterance as it may have been meant, with the slot that has to be filled then, if it is known."""
+def _corrected(tokens: list[str], said: list[str], last: LastIntent, known: _Words, lang: str) -> Iterator[_Guess]:
+    """The last utterance as it may have been meant, the likeliest first."""
     before = _folded(last.utterance)
     meant = _after(said, known.meant)
     if not meant and (start := _after(said, known.not_that)):
@@ -120,20 +139,36 @@ def _corrected(tokens: list[str], said: list[str], last: LastIntent, known: _Wor
             at = _find(said[start:end], before)
             if at is not None:
                 right = end + _after(said[end:], known.but)
-                yield _replaced(last, at, end - start, tokens[right:], said[right:]), ""
+                yield _Guess(_replaced(last, at, end - start, tokens[right:], said[right:]))
                 return
-        return
     for middle in range(meant + 1, len(said) - 1):
         # The bedroom | not the kitchen.
         wrong = middle + _after(said[middle:], known.not_that)
         at = _find(said[wrong:], before) if wrong > middle else None
         if at is not None:
-            yield _replaced(last, at, len(said) - wrong, tokens[meant:middle], said[meant:middle]), ""
+            yield _Guess(_replaced(last, at, len(said) - wrong, tokens[meant:middle], said[meant:middle]))
             return
-    if meant:
-        places = [(at, slot, value) for slot, value in last.slots if (at := _find(_folded(value), before)) is not None]
-        for at, slot, value in sorted(places, reverse=True):  # what is corrected was most often said last
-            yield _replaced(last, at, len(value.split()), tokens[meant:], said[meant:]), slot
+    is_sure, end = bool(meant), len(said)
+    if not meant:
+        # No, the bedroom | I mean.
+        end -= _after(said[::-1], [phrase[::-1] for phrase in known.meant])
+        is_sure, meant = end < len(said), _after(said[:end], known.instead)
+    if not is_sure and not meant:
+        return
+    new = said[meant:end]
+    places = [(at, slot, value) for slot, value in last.slots if (at := _find(_folded(value), before)) is not None]
+    for at, slot, value in sorted(places, reverse=True):  # what is corrected was most often said last
+        old = _folded(value)
+        text = _replaced(last, at, len(old), tokens[meant:end], new)
+        check = "" if is_sure or _are_alike(old, new, lang) else _replaced(last, at, len(old), [_ANYTHING], [_ANYTHING])
+        yield _Guess(text, slot, check)
+
+
+def _are_alike(old: list[str], new: list[str], lang: str) -> bool:
+    """Whether both have a number, or a word in common that is no filler."""
+    if any(can_be_number([word], lang) for word in old):
+        return any(can_be_number([word], lang) for word in new)
+    return not (set(old) & set(new)) <= fillers(lang)
 
 
 def _replaced(last: LastIntent, at: int, size: int, tokens: list[str], said: list[str]) -> str:
@@ -155,7 +190,7 @@ def _find(wanted: list[str], said: list[str]) -> int | None:
     return next(places, None) if size else None
 
 
-def _after(said: list[str], phrases: Phrases) -> int:
+def _after(said: list[str], phrases: Sequence[tuple[str, ...]]) -> int:
     """How many words the phrase has that `said` begins with, if something follows; else 0."""
     return next((len(one) for one in phrases if len(one) < len(said) and tuple(said[: len(one)]) == one), 0)
 
@@ -163,13 +198,14 @@ def _after(said: list[str], phrases: Phrases) -> int:
 @lru_cache(maxsize=64)
 def _known(lang: str) -> _Words | None:
     try:
-        meant, not_that, but = (
-            tuple(sorted(_locale().phrases(name, lang), key=len, reverse=True)) for name in ("meant", "not_that", "but")
+        meant, not_that, but, instead = (
+            tuple(sorted(_locale().phrases(name, lang), key=len, reverse=True))
+            for name in ("meant", "not_that", "but", "instead")
         )
     except MissingResource:
         return None
-    signals = frozenset(phrase[-1] for phrase in (*meant, *not_that))
-    return _Words(meant, not_that, but, signals)
+    signals = frozenset(phrase[-1] for phrase in (*meant, *not_that, *instead))
+    return _Words(meant, not_that, but, instead, signals)
 
 
 @cache

@@ -6,7 +6,7 @@ whatever was said. Places are the bits of a number, so that a set of them costs 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -103,19 +103,27 @@ _REACHED: Final = 2_048
 """The number of places whose endings are followed back from one word to the previous; if more, a few endings only."""
 
 
+Moves = tuple[tuple[int, int], ...]
+"""Places from which a word leads on, and the places that are reached then."""
+
+
 class PatternGraph:
     """A template that is several sentences."""
 
-    __slots__ = ("_back", "_reach", "_start", "_stays", "graph", "kinds")
+    __slots__ = ("_leading", "_moves", "_open", "_slots", "_start", "graph", "kinds")
 
     def __init__(self, graph: SentenceGraph, kinds: SlotKinds = NO_KINDS) -> None:
         self.graph = graph
         self.kinds = kinds
-        self._stays = sum(1 << place for _, place, _ in graph.slots)
-        self._reach: dict[int, int] = {}
-        """The places reached from a place without a word, itself included; computed when needed."""
         self._start = self._reached(0)
-        self._back: dict[int, list[int]] | None = None
+        self._moves: dict[str, Moves] = {}
+        """The moves of each of its words that was said; computed when needed, as are the others."""
+        self._slots: Moves | None = None
+        """The moves of any word, which slots take."""
+        self._open: dict[int, tuple[int, str]] = {}
+        """The places where words are in a slot: where it begins, and its term."""
+        self._leading: list[int] = []
+        """For each place, the places that lead to it without a word, itself included."""
 
     def has(self, word: str) -> bool:
         """Whether it has a literal word."""
@@ -123,28 +131,41 @@ class PatternGraph:
 
     def fitting(self, said: list[str]) -> list[Sentence]:
         """The sentences that fit, each once, those with most literal words first."""
-        graph, stays, reach = self.graph, self._stays, self._reach
-        get = graph.words.get
+        words, moves = self.graph.words, self._moves
+        slots = self._slot_moves() if self._slots is None else self._slots
         here = self._start
         trail = [here]
         for word in said:
             following = 0
-            if stays:
-                if here & stays:
-                    for _, to, _ in graph.slots:
-                        if here >> to & 1:
-                            following |= reach.get(to) or self._reached(to)
-                for begin, to, _ in graph.slots:
-                    if here >> begin & 1:
-                        following |= reach.get(to) or self._reached(to)
-            for begin, to in get(word, ()):
-                if here >> begin & 1:
-                    following |= reach.get(to) or self._reached(to)
+            for begins, reached in slots:
+                if here & begins:
+                    following |= reached
+            if word in words:
+                for begins, reached in moves.get(word) or self._moves_of(word):
+                    if here & begins:
+                        following |= reached
             if not following:
                 return []
             here = following
             trail.append(here)
-        return self._sentences(said, trail) if here >> graph.end & 1 else []
+        return self._sentences(said, trail) if here >> self.graph.end & 1 else []
+
+    def _moves_of(self, word: str) -> Moves:
+        found = self._moves[word] = self._moves_along(self.graph.words[word])
+        return found
+
+    def _slot_moves(self) -> Moves:
+        slots = self.graph.slots
+        # A slot goes on at the place where it ends.
+        self._slots = self._moves_along([way for begin, to, _ in slots for way in ((begin, to), (to, to))])
+        self._open = {to: (begin, f"{{{name}}}") for begin, to, name in slots}
+        return self._slots
+
+    def _moves_along(self, ways: Iterable[tuple[int, int]]) -> Moves:
+        begins: dict[int, int] = {}
+        for begin, to in ways:
+            begins[to] = begins.get(to, 0) | 1 << begin
+        return tuple([(places, self._reached(to)) for to, places in begins.items()])
 
     def _reached(self, place: int) -> int:
         """A place and those it leads to without a word."""
@@ -156,73 +177,71 @@ class PatternGraph:
                 if not reached >> to & 1:
                     reached |= 1 << to
                     left.append(to)
-        self._reach[place] = reached
         return reached
 
     def _sentences(self, said: list[str], trail: list[int]) -> list[Sentence]:
         """The sentences along the places that were passed. From the end, every path back leads to the start."""
-        graph, back = self.graph, self._ways_back()
-        opened = {place: (begin, f"{{{name}}}") for begin, place, name in graph.slots}
+        graph, opened = self.graph, self._open
+        leading = self._leading or self._leads()
+        in_slot = sum([1 << place for place in opened])
         endings: list[tuple[str, int]] = [("", -1)]
         """Endings of sentences as a linked list: a term, and the index of the ending that follows it."""
         numbers: dict[tuple[str, int], int] = {}
 
         def ending(term: str, rest: int) -> int:
-            number = numbers.setdefault((term, rest), len(endings))
-            if number == len(endings):
-                endings.append((term, rest))
+            number = numbers[term, rest] = len(endings)
+            endings.append((term, rest))
             return number
 
         reached: dict[tuple[int, int], int] = {(graph.end, 0): 0}
         """Places, and the ending of a sentence from there, with its literal words."""
         for when in range(len(said), 0, -1):
-            _spread(reached, back, trail[when])
             word, passed = said[when - 1], trail[when - 1]
             before: dict[tuple[int, int], int] = {}
-            steps: dict[int, list[int]] = {}
-            for begin, to in graph.words.get(word, ()):
-                if passed >> begin & 1:
-                    steps.setdefault(to, []).append(begin)
+            steps = self._steps(word, passed)
+            ends = trail[when] & (in_slot | sum([1 << place for place in steps]))
             for (place, rest), literals in reached.items():
-                for begin in steps.get(place, ()):
-                    before[begin, ending(word, rest)] = literals + 1
-                if place in opened:
-                    if passed >> place & 1:
-                        before[place, rest] = literals
-                    begin, term = opened[place]
-                    if passed >> begin & 1:
-                        before[begin, ending(term, rest)] = literals
-            most = _FOLLOWED if len(reached) < _REACHED else _FEW
+                left = leading[place] & ends
+                while left:
+                    lowest = left & -left
+                    left ^= lowest
+                    end = lowest.bit_length() - 1
+                    if end in steps:
+                        number = numbers.get((word, rest)) or ending(word, rest)
+                        for begin in steps[end]:
+                            before[begin, number] = literals + 1
+                    if end in opened:
+                        if passed >> end & 1:
+                            before[end, rest] = literals
+                        begin, term = opened[end]
+                        if passed >> begin & 1:
+                            before[begin, numbers.get((term, rest)) or ending(term, rest)] = literals
+            most = _FOLLOWED if len(before) < _REACHED else _FEW
             if len(before) > most:
                 before = dict(sorted(before.items(), key=_most_literals)[:most])
             reached = before
-        _spread(reached, back, trail[0])
-        found = [(-literals, rest) for (place, rest), literals in reached.items() if not place and literals]
-        return [_read(endings, rest) for _, rest in sorted(found)]
+        found = {rest: -literals for (place, rest), literals in reached.items() if literals and leading[place] & 1}
+        return [_read(endings, rest) for _, rest in sorted([(literals, rest) for rest, literals in found.items()])]
 
-    def _ways_back(self) -> dict[int, list[int]]:
-        if self._back is None:
-            back: dict[int, list[int]] = {}
-            for begin, ends in self.graph.skips.items():
-                for to in ends:
-                    back.setdefault(to, []).append(begin)
-            self._back = back
-        return self._back
+    def _steps(self, word: str, passed: int) -> dict[int, list[int]]:
+        """Where the steps of a word lead, and from which of the places that were passed."""
+        steps: dict[int, list[int]] = {}
+        for begin, to in self.graph.words.get(word, ()):
+            if passed >> begin & 1:
+                steps.setdefault(to, []).append(begin)
+        return steps
+
+    def _leads(self) -> list[int]:
+        leading = [1 << place for place in range(self.graph.end + 1)]
+        for place in sorted(self.graph.skips):
+            for to in self.graph.skips[place]:
+                leading[to] |= leading[place]
+        self._leading = leading
+        return leading
 
 
 def _most_literals(item: tuple[tuple[int, int], int]) -> tuple[int, tuple[int, int]]:
     return -item[1], item[0]
-
-
-def _spread(reached: dict[tuple[int, int], int], back: dict[int, list[int]], passed: int) -> None:
-    """Add the places that lead to those reached without a word, of those that were passed."""
-    waiting = list(reached)
-    while waiting:
-        place, rest = waiting.pop()
-        for begin in back.get(place, ()):
-            if passed >> begin & 1 and (begin, rest) not in reached:
-                reached[begin, rest] = reached[place, rest]
-                waiting.append((begin, rest))
 
 
 def _read(endings: Sequence[tuple[str, int]], number: int) -> Sentence:

@@ -12,7 +12,7 @@ from hark.intents.patterns import SentenceParts, Span
 from hark.intents.patterns.pattern import SlotKinds, divisions
 from hark.intents.registration import TemplateIntent
 from hark.intents.template.exact import ExactMatch
-from hark.intents.template.features import asking, denies, fillers, stating, tells_of_speaker
+from hark.intents.template.features import asking, clause_words, denies, fillers, stating, tells_of_speaker
 from hark.intents.template.query import NUMBER, Found, TemplateQuery
 from hark.intents.template.tagger import LONGEST, Known
 from hark.intents.text import without_elision
@@ -44,7 +44,10 @@ def bind(parts: SentenceParts, words: list[str], score: Score | None = None) -> 
         return dict(zip(names, next(divisions(chunks, words), ()), strict=False))
     best: dict[str, Span] = {}
     best_points = 0
-    for spans in islice(divisions(chunks, words), _TRIED):
+    ways = list(islice(divisions(chunks, words), _TRIED))
+    if len(ways) == 1:
+        return dict(zip(names, ways[0], strict=True))
+    for spans in ways:
         bound = dict(zip(names, spans, strict=True))
         points = sum([score(name, span) for name, span in bound.items()])
         if not best or points > best_points:
@@ -134,12 +137,15 @@ class Claim:
         Templates cannot have two neighbouring slots (INTENT-1); users say both.
         """
         known = self.known or {}
+        others = [(more, lists) for more, lists in known.items() if lists and more not in self.spans]
+        if not others:
+            return False
         for middle in range(first + 1, end):
             for own, other in (((first, middle), (middle, end)), ((middle, end), (first, middle))):
                 if not _is_known(_text(self.said, own), known[name]):
                     continue
-                for more, lists in known.items():
-                    if more not in self.spans and _is_known(_text(self.said, other), lists):
+                for more, lists in others:
+                    if _is_known(_text(self.said, other), lists):
                         self.spans[name], self.spans[more] = own, other
                         return True
         return False
@@ -163,7 +169,9 @@ class Claim:
         if self.wrong:
             return f"{self.intent.label} fits but its slot {self.wrong!r} takes a number"
         for name, (first, end) in self.spans.items():
-            if not first and not (self.known and self.known[name]) and self._is_no_value(self.said[:end]):
+            if self.known and self.known[name]:
+                continue
+            if self._is_no_value(self.said[:end]) if not first else self._is_clause(self.said[first:end]):
                 return f"{self.intent.label} fits but what its slot {name!r} takes denies, asks or states something"
         if not self.strange:
             return ""
@@ -191,6 +199,14 @@ class Claim:
         begins = words[0] in asking(lang) or (words[0] in stating(lang) and words[0] not in little)
         return begins or tells_of_speaker(words, lang)
 
+    def _is_clause(self, words: list[str]) -> bool:
+        """Whether a sentence in which the speaker tells something would take more than a thing.
+
+        "i bought {items}" is no way to say "i bought her a scarf" or "i bought milk there is plenty".
+        """
+        lang = self.intent.lang
+        return not clause_words(lang).isdisjoint(words) and tells_of_speaker(self.match.sentence, lang)
+
     def _strange_words(self) -> list[str]:
         return [
             word
@@ -209,9 +225,15 @@ def best_first(matches: list[ExactMatch], query: TemplateQuery) -> list[Claim]:
     """The claims of all matches, best first."""
     has_values = bool(query.shared.entities or query.own.entities)
     claims = []
+    intent, kinds, known = None, None, None
     for match in matches[:_COMPARED]:
-        kinds = match.kinds
-        known = query.values(match.intent, kinds) if has_values and match.parts is not None else None
+        if match.parts is None or not has_values:
+            claims.append(Claim(match, query, None, match.kinds))
+            continue
+        if match.intent is not intent or match.kinds is not kinds:
+            # As for the match before, for sentences of one template.
+            intent, kinds = match.intent, match.kinds
+            known = query.values(intent, kinds)
         claims.append(Claim(match, query, known, kinds))
     if len(claims) > 1:
         claims.sort(key=_by_rank)

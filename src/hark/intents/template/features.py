@@ -190,9 +190,9 @@ _STATING: Final = {
 _REQUESTING: Final = {
     "en": "i we / want need would could should can may must have got wanna wish like love prefer",
     "de": "ich wir / möchte möchten will wollen brauche brauchen muss müssen hätte würde kann könnte sollte soll",
-    "es": "yo nosotros / quiero quisiera necesito puedo tengo querría",
-    "fr": "je nous / veux voudrais peux dois ai aimerais besoin",
-    "it": "io noi / voglio vorrei posso devo ho",
+    "es": "yo nosotros he hemos / quiero quisiera necesito puedo tengo querría",
+    "fr": "je nous j'ai / veux voudrais peux dois ai aimerais besoin",
+    "it": "io noi ho abbiamo / voglio vorrei posso devo ho bisogno da",
     "pt": "eu nós / quero queria gostaria preciso posso tenho",
     "nl": "ik we wij / wil moet kan zou",
 }
@@ -203,6 +203,18 @@ REQUESTING: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
 
 STATING: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _STATING.items()}
 """Words that a sentence begins with which tells something; commands rarely do."""
+
+_OTHERS: Final = {
+    "en": "he she him her his hers",
+    "de": "er ihn ihm seine seinen seiner deren",
+    "es": "él ella ellos ellas",
+    "fr": "elle elles lui leur leurs",
+    "it": "lui loro",
+    "pt": "ele ela eles elas dele dela deles delas",
+    "nl": "hij hem haar zijn hun",
+}
+OTHERS: Final[Mapping[str, frozenset[str]]] = {lang: frozenset(words.split()) for lang, words in _OTHERS.items()}
+"""Words for persons who neither speak nor are spoken to, and for nobody else."""
 
 NO_FILLERS: Final[frozenset[str]] = frozenset()
 
@@ -248,6 +260,17 @@ def denies(words: Iterable[str], lang: str) -> bool:
 def asking(lang: str) -> frozenset[str]:
     """The words of a language that a question begins with."""
     return ASKING.get(_primary(lang), NO_FILLERS)
+
+
+def others(lang: str) -> frozenset[str]:
+    """The words of a language for persons who neither speak nor are spoken to."""
+    return OTHERS.get(_primary(lang), NO_FILLERS)
+
+
+@cache
+def clause_words(lang: str) -> frozenset[str]:
+    """The words that clauses of their own have, and things hardly: "she", "there", "was", "who"."""
+    return (stating(lang) | asking(lang)) - fillers(lang)
 
 
 def is_question(sentence: Sequence[str], lang: str) -> bool:

@@ -65,6 +65,7 @@ class Profile:
         "breadth",
         "caution",
         "core",
+        "has_choices",
         "intent",
         "is_broad",
         "numbers",
@@ -100,7 +101,9 @@ class Profile:
             if not is_slot(term) and not is_light(term, intent.lang)
         }
         lines = len(intent.patterns)
-        if len(taken) > lines:
+        self.has_choices = len(taken) > lines
+        """Whether its templates have choices: who writes them has said what may vary."""
+        if self.has_choices:
             # A line with choices is one way to say it, whatever the choices: "you are (great|awesome|clever)".
             variety = max(1.0, min(len(known), _A_CHOICE * lines))
         else:

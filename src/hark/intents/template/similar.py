@@ -18,6 +18,7 @@ from hark.intents.template.features import (
     asking,
     content_stems,
     is_light,
+    others,
     stating,
     tells_of_speaker,
     turning,
@@ -49,6 +50,8 @@ _NARROW: Final = 0.76
 """A factor for an intent that is said in few ways."""
 _STATES: Final = 0.5
 """A factor for an intent that is said in many ways and states nothing when the utterance states something."""
+_LEFT: Final = 1
+"""The number of telling words that templates with choices may leave over."""
 _TOO_LONG: Final = 64
 """Utterances with more words are only compared as written."""
 _NAMED: Final = 4
@@ -142,7 +145,7 @@ def find_similar(query: TemplateQuery, floor: float) -> Found | str:
 class _Account:
     """What an intent explains of what was said."""
 
-    __slots__ = ("denied", "explained", "meant", "own", "telling")
+    __slots__ = ("denied", "explained", "is_foreign", "meant", "own", "telling")
 
     def __init__(self, candidate: Candidate, said: list[str], taken: Container[int] | None) -> None:
         self.own = 0
@@ -153,10 +156,12 @@ class _Account:
         """How many of those are its own, or part of known values."""
         self.denied = False
         """Whether a word that is not its own turns the meaning round."""
+        self.is_foreign = False
+        """Whether a telling word is of no sentence of any intent, or for another person than these sentences are."""
         self.meant: list[str] = []
         """Words of its sentences that were nearly said."""
         lang = candidate.profile.intent.lang
-        turning = candidate.profile.turning
+        turning, persons = candidate.profile.turning, others(lang)
         for place, word in enumerate(said):
             if candidate.home.similarity.has(candidate.profile, word):
                 self.own += 1
@@ -168,6 +173,9 @@ class _Account:
             elif word in turning:
                 self.denied = True
                 return
+            elif word in persons:
+                self._count(False)
+                self.is_foreign = True
             elif not is_light(word, lang):
                 self._strange(candidate, word, taken is None)
 
@@ -183,8 +191,11 @@ class _Account:
             self.meant.append(slip)
         elif is_open and profile.slots and similarity.is_value(word):
             self._count(True)
-        elif not (is_open and profile.slots) or similarity.count(word):
+        elif similarity.count(word):
             self._count(False)
+        elif not (is_open and profile.slots):
+            self._count(False)
+            self.is_foreign = True
 
     def _count(self, is_explained: bool) -> None:
         self.telling += 1
@@ -225,6 +236,8 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
         return candidate.lowered(0.0)
     if not telling:
         explained, telling = own, len(said)
+    if profile.has_choices and (account.is_foreign or telling - explained > _LEFT):
+        return candidate.lowered(0.0)
     left = explained / telling
     states = left < 1.0 and not profile.states and said[0] in stating(profile.intent.lang)
     if not profile.asks and said[0] in asking(profile.intent.lang) and not _begins(candidate, said[0]):
