@@ -126,6 +126,7 @@ class Pool(Generic[D, X]):
         intent, skipped = self._read(data, next(self._order) if old is None else old.order)
         scope = self._scopes.setdefault(session_id, SessionScope())
         scope.roots.setdefault(intent.tag, self._index()).add(intent)
+        intent.settle()
         scope.intents.setdefault(intent.label, {})[intent.tag] = intent
         if old is not None:
             scope.roots[intent.tag].remove(old)

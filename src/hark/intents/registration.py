@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from hark.intents.grammar import Sentence, TemplateError, phrases
 from hark.intents.numerals import other_form
-from hark.intents.patterns import Pattern, compiled, sampled, slots_of
+from hark.intents.patterns import Pattern, PatternGraph, compiled, sampled, slots_of
 from hark.model.lang import canonical, is_tag
 from hark.spec import RESERVED_INTENT_NAMES, dispatch_topic, is_intent_name, is_skill_id
 
@@ -52,6 +52,9 @@ class IntentDefinition:
         object.__setattr__(self, "tag", self.lang.lower())
         object.__setattr__(self, "key", (self.label, self.tag))
 
+    def settle(self) -> None:
+        """Drop what only its registration needed."""
+
     def bars(self, slot: str, value: str) -> bool:
         """Whether `slot` cannot take `value`, given as folded text."""
         return self.slot_blacklist is not None and value in self.slot_blacklist.get(slot, ())
@@ -69,6 +72,12 @@ class TemplateIntent(IntentDefinition):
     """Phrases that exclude the intent."""
     required_keywords: tuple[str, ...] = ()
     """Phrases of which one has to occur, if there are any."""
+
+    def settle(self) -> None:
+        """Drop the graphs of its templates until they are needed."""
+        for pattern in self.patterns:
+            if isinstance(pattern, PatternGraph):
+                pattern.release()
 
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from hark.intents.grammar import Sentence, SentenceGraph, is_slot
+from hark.intents.grammar import Sentence, SentenceGraph, build_graph, is_slot, read_template
 
 Span = tuple[int, int]
 """First word and the one after the last."""
@@ -104,18 +104,35 @@ _REACHED: Final = 2_048
 
 
 class PatternGraph:
-    """A template that is several sentences."""
+    """A template that is several sentences.
 
-    __slots__ = ("_back", "_reach", "_start", "_stays", "graph", "kinds")
+    Graphs are large, and most templates are never said to an assistant: `release` drops the graph until it is needed.
+    """
 
-    def __init__(self, graph: SentenceGraph, kinds: SlotKinds = NO_KINDS) -> None:
-        self.graph = graph
+    __slots__ = ("_back", "_graph", "_reach", "_stays", "kinds", "lang", "template")
+
+    def __init__(self, template: str, lang: str, graph: SentenceGraph, kinds: SlotKinds = NO_KINDS) -> None:
+        self.template = template
+        """Without references to vocabularies."""
+        self.lang = lang
+        self._graph: SentenceGraph | None = graph
         self.kinds = kinds
         self._stays = sum(1 << place for _, place, _ in graph.slots)
-        self._reach: dict[int, int] = {}
+        self._reach: dict[int, int] | None = None
         """The places reached from a place without a word, itself included; computed when needed."""
-        self._start = self._reached(0)
         self._back: dict[int, list[int]] | None = None
+
+    @property
+    def graph(self) -> SentenceGraph:
+        """The graph of its sentences."""
+        graph = self._graph
+        if graph is None:
+            graph = self._graph = build_graph(read_template(self.template), self.lang)
+        return graph
+
+    def release(self) -> None:
+        """Drop the graph; it is built again when it is needed."""
+        self._graph = self._reach = self._back = None
 
     def has(self, word: str) -> bool:
         """Whether it has a literal word."""
@@ -123,9 +140,12 @@ class PatternGraph:
 
     def fitting(self, said: list[str]) -> list[Sentence]:
         """The sentences that fit, each once, those with most literal words first."""
-        graph, stays, reach = self.graph, self._stays, self._reach
+        graph, stays = self.graph, self._stays
+        reach = self._reach
+        if reach is None:
+            reach = self._reach = {}
         get = graph.words.get
-        here = self._start
+        here = reach.get(0) or self._reached(0, reach)
         trail = [here]
         for word in said:
             following = 0
@@ -133,30 +153,26 @@ class PatternGraph:
                 if here & stays:
                     for _, to, _ in graph.slots:
                         if here >> to & 1:
-                            following |= reach.get(to) or self._reached(to)
+                            following |= reach.get(to) or self._reached(to, reach)
                 for begin, to, _ in graph.slots:
                     if here >> begin & 1:
-                        following |= reach.get(to) or self._reached(to)
+                        following |= reach.get(to) or self._reached(to, reach)
             for begin, to in get(word, ()):
                 if here >> begin & 1:
-                    following |= reach.get(to) or self._reached(to)
+                    following |= reach.get(to) or self._reached(to, reach)
             if not following:
                 return []
             here = following
             trail.append(here)
         return self._sentences(said, trail) if here >> graph.end & 1 else []
 
-    def _reached(self, place: int) -> int:
-        """A place and those it leads to without a word."""
-        skips = self.graph.skips
+    def _reached(self, place: int, reach: dict[int, int]) -> int:
+        """A place and those it leads to without a word; `reach` remembers it."""
         reached = 1 << place
-        left = [place]
-        while left:
-            for to in skips.get(left.pop(), ()):
-                if not reached >> to & 1:
-                    reached |= 1 << to
-                    left.append(to)
-        self._reach[place] = reached
+        for begin, to in self.graph.skips:  # in their order: none leads back
+            if reached >> begin & 1:
+                reached |= 1 << to
+        reach[place] = reached
         return reached
 
     def _sentences(self, said: list[str], trail: list[int]) -> list[Sentence]:
@@ -203,9 +219,8 @@ class PatternGraph:
     def _ways_back(self) -> dict[int, list[int]]:
         if self._back is None:
             back: dict[int, list[int]] = {}
-            for begin, ends in self.graph.skips.items():
-                for to in ends:
-                    back.setdefault(to, []).append(begin)
+            for begin, to in self.graph.skips:
+                back.setdefault(to, []).append(begin)
             self._back = back
         return self._back
 
