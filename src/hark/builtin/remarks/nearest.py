@@ -159,7 +159,10 @@ class KnownSentences:
     def _sentence(self, key: _Key, samples: tuple[str, ...], said: set[str], lang: str) -> str | None:
         """The sentence of an intent with most of the words in common, its slots filled with registered values."""
         best, most = None, 0.0
-        for sample in samples:
+        common = {sample: len(said.intersection(words(_SYNTAX.sub(" ", sample), lang))) for sample in samples}
+        for sample in sorted(samples, key=lambda one: -common[one]):
+            if common[sample] <= most * len(said):
+                break  # no sentence has more in common than all words of its sample
             for text in _expanded(sample):
                 filled: str | None = text
                 for slot in _SLOT.findall(text):

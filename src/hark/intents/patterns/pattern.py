@@ -72,23 +72,22 @@ def _placed(inner: list[list[str]], words: list[str], start: int, end: int) -> I
 class PatternSentence:
     """A template that is one sentence."""
 
-    __slots__ = ("_parts", "kinds", "sentence")
+    __slots__ = ("_parts", "is_plain", "kinds", "sentence")
 
     def __init__(self, sentence: Sentence, kinds: SlotKinds = NO_KINDS) -> None:
         self.sentence = sentence
         self.kinds = kinds
-        self._parts = SentenceParts(sentence) if any(map(is_slot, sentence)) else None
-
-    @property
-    def is_plain(self) -> bool:
+        self.is_plain = not any(map(is_slot, sentence))
         """Whether it is words alone, without slots."""
-        return self._parts is None
+        self._parts: SentenceParts | None = None
+        """Read when needed."""
 
     def fitting(self, said: list[str]) -> list[Sentence]:
         """The sentence, if it fits."""
         sentence = self.sentence
-        if self._parts is None:
+        if self.is_plain:
             return [sentence] if len(said) == len(sentence) and tuple(said) == sentence else []
+        self._parts = self._parts or SentenceParts(sentence)
         return [sentence] if len(said) >= len(sentence) and fits(self._parts, said) else []
 
     def has(self, word: str) -> bool:
