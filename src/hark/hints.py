@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -68,4 +67,6 @@ def _path(path: Path, anywhere: bool) -> str:
         shown = path if anywhere else path.relative_to(Path.cwd())
     except (ValueError, OSError):  # it is elsewhere, or the working directory is gone
         shown = path
+    import shlex  # here: a running assistant can do without it
+
     return shlex.quote(str(shown))

@@ -10,12 +10,15 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from types import coroutine
-from typing import Any
+from typing import Any, Final
 
 from hark.bus.protocols import Bus, Listener
 from hark.model import Message
 
 log = logging.getLogger("hark.bus")
+
+_NO_QUEUE: Final[deque[Message]] = deque(maxlen=0)
+"""Stands for the queue of all listeners that need none: an empty one takes 760 bytes."""
 
 
 class LocalSubscription:
@@ -63,7 +66,7 @@ class LocalSubscription:
         """Messages on their way to the listener."""
         self.reported = 0
         """The longest queue that was logged since the queue was empty."""
-        self.queue: deque[Message] = deque()
+        self.queue: deque[Message] = deque() if self.is_async and not concurrent else _NO_QUEUE
         """What an async listener has before it; the others are called as the bus gets to them."""
         self.busy = False
         """Whether a task is emptying the queue."""

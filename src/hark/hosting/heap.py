@@ -105,12 +105,18 @@ class HeapTrimmer:
         self._is_possible = True
 
     def check(self, now: float) -> None:
-        """Look at the memory if it is time to, and give back what is free if it has grown. Takes milliseconds then."""
-        if not self._is_possible or (self._next is not None and now < self._next):
+        """Look at the memory if it is time to, and give back what is free if it has grown. Takes milliseconds then.
+
+        The first call only notes the time: what a process needs to get ready is no growth.
+        """
+        if self._next is None:
+            self._next = now + _EVERY
             return
-        is_first, self._next = self._next is None, now + _EVERY
+        if not self._is_possible or now < self._next:
+            return
+        self._next = now + _EVERY
         size = self._resident()
-        if is_first:
+        if not self._least:
             self._least, self._is_possible = size, size > 0
         elif size - self._least > _GROWTH:
             self._trim = self._trim or self._find_trim()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from hark.intents.text import without_accents
@@ -45,11 +46,6 @@ _COUNTED: Final = {
     "nl": "nul een twee drie vier vijf zes zeven acht negen tien elf twaalf",
 }
 """The numbers from 0 to 12, which people write out and recognisers write in digits."""
-_OTHER_FORM: Final = {
-    lang: {form: other for number, word in enumerate(words.split()) for form, other in
-           ((word, str(number)), (str(number), word))}
-    for lang, words in _COUNTED.items()
-}  # fmt: skip
 
 _JOINTS: Final = frozenset(
     [
@@ -72,7 +68,17 @@ _JOINTS: Final = frozenset(
     ]
 )
 """Parts that no number begins or ends with."""
-_OF_LANGUAGE: Final = {lang: frozenset(parts.split()) for lang, parts in _PARTS.items()}
+
+
+@cache
+def _parts(lang: str) -> frozenset[str]:
+    return frozenset(_PARTS[lang].split())
+
+
+@cache
+def _other_forms(lang: str) -> Mapping[str, str]:
+    pairs = [(word, str(number)) for number, word in enumerate(_COUNTED[lang].split())]
+    return dict(pairs) | {digits: word for word, digits in pairs}
 
 
 def can_be_number(words: Sequence[str], lang: str) -> bool:
@@ -90,9 +96,12 @@ def other_form(value: str, lang: str) -> str:
 
     Empty where it has none, and for a value that is a number and nothing else.
     """
-    forms = _OTHER_FORM.get(lang.partition("-")[0].lower())
+    primary = lang.partition("-")[0].lower()
     words = value.split()
-    if forms is None or len(words) < 2 or forms.keys().isdisjoint(words):
+    if primary not in _COUNTED or len(words) < 2:
+        return ""
+    forms = _other_forms(primary)
+    if forms.keys().isdisjoint(words):
         return ""
     return " ".join([forms.get(word, word) for word in words])
 
@@ -109,9 +118,9 @@ def without_unit(text: str) -> str:
 def _is_numeral(word: str, lang: str) -> bool:
     if any(map(str.isdigit, word)) or not any(map(str.isalnum, word)):
         return True
-    parts = _OF_LANGUAGE.get(lang)
-    if parts is None:
+    if lang not in _PARTS:
         return True
+    parts = _parts(lang)
     plain = without_accents(word).replace("-", "")
     # For each place, whether what is before it is made of number words.
     reached = [True, *[False] * len(plain)]

@@ -128,6 +128,7 @@ class Pool(Generic[D, X]):
         intent, skipped = self._read(data, next(self._order) if old is None else old.order)
         scope = self._scopes.setdefault(session_id, SessionScope())
         scope.roots.setdefault(intent.tag, self._index()).add(intent)
+        intent.settle()
         scope.intents.setdefault(intent.label, {})[intent.tag] = intent
         scope.labels.setdefault(intent.skill_id, {})[intent.label] = None
         if old is not None:

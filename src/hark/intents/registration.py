@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from hark.intents.grammar import Sentence, TemplateError, phrases
 from hark.intents.numerals import other_form
-from hark.intents.patterns import Pattern, compiled, sampled, slots_of
+from hark.intents.patterns import Pattern, PatternGraph, compiled, sampled, slots_of
 from hark.model.lang import canonical, is_tag
 from hark.spec import RESERVED_INTENT_NAMES, dispatch_topic, is_intent_name, is_skill_id
 
@@ -52,6 +52,9 @@ class IntentDefinition:
         object.__setattr__(self, "tag", self.lang.lower())
         object.__setattr__(self, "key", (self.label, self.tag))
 
+    def settle(self) -> None:
+        """Drop what only its registration needed."""
+
     def bars(self, slot: str, value: str) -> bool:
         """Whether `slot` cannot take `value`, given as folded text."""
         return self.slot_blacklist is not None and value in self.slot_blacklist.get(slot, ())
@@ -63,12 +66,23 @@ class TemplateIntent(IntentDefinition):
 
     patterns: tuple[Pattern, ...]
     """Its templates, compiled."""
-    samples: tuple[Sentence, ...]
-    """Sentences they stand for: all, or enough to be representative."""
+    sample_lines: str
+    """`samples`, one in a line: as tuples they would take four times as much."""
     blacklist: tuple[str, ...] = ()
     """Phrases that exclude the intent."""
     required_keywords: tuple[str, ...] = ()
     """Phrases of which one has to occur, if there are any."""
+
+    @property
+    def samples(self) -> tuple[Sentence, ...]:
+        """Sentences its templates stand for: all, or enough to be representative."""
+        return tuple([tuple(line.split(" ")) for line in self.sample_lines.split("\n")])
+
+    def settle(self) -> None:
+        """Drop the graphs of its templates until they are needed."""
+        for pattern in self.patterns:
+            if isinstance(pattern, PatternGraph):
+                pattern.release()
 
 
 T = TypeVar("T")
@@ -130,7 +144,7 @@ def read_intent(data: Mapping[str, Any], order: int) -> tuple[TemplateIntent, li
         lang=lang,
         order=order,
         patterns=patterns,
-        samples=sampled(patterns),
+        sample_lines="\n".join(map(" ".join, sampled(patterns))),
         slots=slots,
         required_slots=required,
         blacklist=tuple(_items(data, "blacklist", lang, phrases, skipped)),

@@ -93,7 +93,7 @@ def definitions_of(
     except MalformedResource as error:
         raise MalformedIntent(str(error)) from error
     for lang in wanted:
-        locale.language(lang).forget_sentences()
+        locale.language(lang).forget()
     return tuple(found)
 
 

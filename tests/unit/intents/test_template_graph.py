@@ -20,7 +20,7 @@ LANG = "en-US"
 
 def graph_of(text: str) -> PatternGraph:
     """A template as a graph, also one that would be compared as a line."""
-    return PatternGraph(build_graph(parse(text), LANG, VOCABULARIES))
+    return PatternGraph(text, LANG, build_graph(parse(text), LANG, VOCABULARIES))
 
 
 def made(text: str) -> set[tuple[str, ...]]:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from heapq import nsmallest
 from itertools import count
 from math import log
+from sys import intern
 from typing import Any, Final, NamedTuple
 
 from hark.intents import TemplateError, words
@@ -38,7 +39,7 @@ _Key = tuple[str, str, str, str]
 
 
 class _Known(NamedTuple):
-    words: frozenset[str]
+    words: tuple[str, ...]
     samples: tuple[str, ...]
     number: int
     """Its place among all that were registered."""
@@ -48,21 +49,21 @@ class _Scope:
     """What is registered for one session id in one language."""
 
     def __init__(self) -> None:
-        self.by_word: dict[str, set[_Key]] = {}
+        self.by_word: dict[str, list[_Key]] = {}
         self.by_skill: Counter[str] = Counter()
         """How many intents each skill has."""
 
     def add(self, key: _Key, words: Iterable[str]) -> None:
         self.by_skill[key[2]] += 1
         for word in words:
-            self.by_word.setdefault(word, set()).add(key)
+            self.by_word.setdefault(word, []).append(key)
 
     def remove(self, key: _Key, words: Iterable[str]) -> None:
         self.by_skill[key[2]] -= 1
         if not self.by_skill[key[2]]:
             del self.by_skill[key[2]]
         for word in words:
-            self.by_word[word].discard(key)
+            self.by_word[word].remove(key)
             if not self.by_word[word]:
                 del self.by_word[word]
 
@@ -108,8 +109,8 @@ class KnownSentences:
         samples = tuple(_texts(data.get("samples")))[:_SAMPLES]
         found: set[str] = set()
         for sample in samples:
-            found.update(words(_SYNTAX.sub(" ", sample), lang))
-        self._intents[key] = _Known(frozenset(found), samples, next(self._numbers))
+            found.update(map(intern, words(_SYNTAX.sub(" ", sample), lang)))
+        self._intents[key] = _Known(tuple(found), samples, next(self._numbers))
         self._scopes.setdefault(key[:2], _Scope()).add(key, found)
 
     def _remove(self, key: _Key) -> None:
@@ -148,7 +149,7 @@ class KnownSentences:
                 scores[key] = scores.get(key, 0.0) + weight[word]
         for key in nsmallest(3, scores, key=lambda key: (-scores[key], self._intents[key].number)):
             one = self._intents[key]
-            shared = one.words & said
+            shared = said.intersection(one.words)
             telling = any(len(word) > _SHORT and len(skills[word]) <= _SKILLS for word in shared)
             if not telling or whole <= 0 or scores[key] < _LEAST * whole:
                 return None
@@ -160,7 +161,10 @@ class KnownSentences:
     def _sentence(self, key: _Key, samples: tuple[str, ...], said: set[str], lang: str) -> str | None:
         """The sentence of an intent with most of the words in common, its slots filled with registered values."""
         best, most = None, 0.0
-        for sample in samples:
+        common = {sample: len(said.intersection(words(_SYNTAX.sub(" ", sample), lang))) for sample in samples}
+        for sample in sorted(samples, key=lambda one: -common[one]):
+            if common[sample] <= most * len(said):
+                break  # no sentence has more in common than all words of its sample
             for text in _expanded(sample):
                 filled: str | None = text
                 for slot in _SLOT.findall(text):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from sys import intern
 from typing import Final
 
@@ -76,6 +75,10 @@ MAX_PLACES: Final = 1_000
 """A template with more places between words, from options and choices in a row, is refused as well."""
 
 
+Step = tuple[int, int]
+"""From one place to another."""
+
+
 class SentenceGraph:
     """Places are numbers; every step leads to a larger one, from 0 to `end`."""
 
@@ -84,9 +87,9 @@ class SentenceGraph:
     def __init__(
         self,
         end: int,
-        words: dict[str, tuple[tuple[int, int], ...]],
+        words: dict[str, tuple[Step, ...]],
         slots: tuple[tuple[int, int, str], ...],
-        skips: dict[int, tuple[int, ...]],
+        skips: tuple[Step, ...],
     ) -> None:
         self.end = end
         self.words = words
@@ -94,7 +97,7 @@ class SentenceGraph:
         self.slots = slots
         """Where a slot begins, the place inside it, and its name. A skip leads on from that place."""
         self.skips = skips
-        """Steps without a word, by the place they lead away from."""
+        """The steps without a word, in the order of the places they lead away from."""
 
     def steps(self) -> list[list[tuple[str, int]]]:
         """For each place, what leads on: a word, `{slot}` or nothing, and where to."""
@@ -104,8 +107,8 @@ class SentenceGraph:
                 found[begin].append((word, to))
         for begin, to, name in self.slots:
             found[begin].append((f"{{{name}}}", to))
-        for begin, ends in self.skips.items():
-            found[begin] += [("", to) for to in ends]
+        for begin, to in self.skips:
+            found[begin].append(("", to))
         return found
 
 
@@ -114,12 +117,6 @@ def build_graph(template: Template, lang: str = "", vocabularies: Source | Vocab
     known = Vocabularies.of(vocabularies)
     template.check(known)
     return _GraphBuilder(template, _Pieces(template.root, known.of_reference), lang).graph()
-
-
-@lru_cache(maxsize=4096)
-def _shared(steps: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """The same object for equal steps: most words of most templates stand on one step between two small numbers."""
-    return steps
 
 
 class _GraphBuilder:
@@ -151,23 +148,21 @@ class _GraphBuilder:
             reason = f"this is longer than {MAX_PLACES} words and choices one after the other"
             raise TemplateError(reason, self._template.text, 0, Malformed.TOO_MANY_SENTENCES)
         number = {place: count for count, place in enumerate(order)}
-        found: dict[str, list[tuple[int, int]]] = {}
+        found: dict[str, list[Step]] = {}
         slots: list[tuple[int, int, str]] = []
-        skips: dict[int, tuple[int, ...]] = {}
+        skips: dict[Step, None] = {}
         for place in order:
             begin = number[place]
             for term, to in self._steps[place]:
                 step = begin, number[self._beyond(to)]
                 if term == NOTHING:
-                    skips[begin] = (*skips.get(begin, ()), step[1])
+                    skips[step] = None
                 elif term[0] == "{":
-                    slots.append((begin, number[to], term[1:-1]))
+                    slots.append((begin, number[to], intern(term[1:-1])))
                 else:
                     found.setdefault(term, []).append(step)
-        made = {intern(word): _shared(tuple(dict.fromkeys(steps))) for word, steps in found.items()}
-        return SentenceGraph(
-            number[END], made, tuple(slots), {place: tuple(dict.fromkeys(to)) for place, to in skips.items()}
-        )
+        made = {intern(word): tuple(dict.fromkeys(steps)) for word, steps in found.items()}
+        return SentenceGraph(number[END], made, tuple(slots), tuple(skips))
 
     def _leading(self, place: int) -> list[tuple[str, int]]:
         """What leads on from a place where a word begins, or can."""

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterator
 from operator import attrgetter
+from sys import intern
 from typing import Final
 
 from hark.intents.grammar.checks import Direction, Facts, assumed, check, check_size, measure
@@ -173,7 +174,7 @@ def _is_news(remark: Remark) -> bool:
     return is_new
 
 
-@cached_by_text(256, longest=2_000)
+@cached_by_text(32, longest=2_000)  # few: the trees of all templates would take a megabyte
 def _read(template: str, direction: Direction, slots: bool) -> Template:
     """Parse a template and log its remarks. A skill's samples are read when it is loaded and again when it registers
     them; the cache answers the second time, and nothing is logged twice."""
@@ -195,4 +196,4 @@ def _sentence(sample: str, template: str, lang: str) -> Sentence:
             terms += [term] if is_slot(term) else words(term, lang)
     if not terms:
         raise TemplateError("punctuation alone is no sentence", template, 0, Malformed.EMPTY_SAMPLE)
-    return tuple(terms)
+    return tuple(map(intern, terms))

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from hark.intents.locale.files import MalformedResource, Resource, resource_of, role_of
 from hark.model.lang import canonical, is_tag
 
-Found = Mapping[Resource, Path]
-"""The files of one language."""
+Found = Mapping[Resource, str]
+"""The files of one language, as text: a `Path` is four times as large, and most are never opened."""
 
 
 class Rule(Enum):
@@ -51,9 +51,14 @@ class LanguageFolder:
         self.path = path
 
     @property
-    def files(self) -> Found:
-        """The file of each resource."""
+    def found(self) -> Found:
+        """The file of each resource, as text."""
         return self._content[0]
+
+    @property
+    def files(self) -> Mapping[Resource, Path]:
+        """The file of each resource."""
+        return {resource: Path(file) for resource, file in self.found.items()}
 
     @property
     def others(self) -> tuple[Path, ...]:
@@ -67,7 +72,7 @@ class LanguageFolder:
 
     @cached_property
     def _content(self) -> tuple[Found, tuple[Path, ...], tuple[Violation, ...]]:
-        files: dict[Resource, Path] = {}
+        files: dict[Resource, str] = {}
         others: list[Path] = []
         violations: list[Violation] = []
         names: dict[str, Path] = {}
@@ -89,7 +94,7 @@ class LanguageFolder:
                 violations.append(Violation(Rule.FILE_NAME, path, error.reason))
                 continue
             if resource is not None:
-                files[resource] = path
+                files[resource] = str(path)
         return MappingProxyType(files), tuple(others), tuple(violations)
 
 
@@ -161,7 +166,7 @@ class Folder:
         if language is None:
             return _NO_FILES
         _check(language.violations)
-        return language.files
+        return language.found
 
 
 def language_of(folder: Path) -> str:

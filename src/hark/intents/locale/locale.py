@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
+from sys import intern
 from typing import Final
 
 from hark.intents.grammar import MAX_COMPARED, MAX_SENTENCES, Direction, Template, TemplateError, Vocabularies, parse
@@ -53,10 +54,10 @@ class Language:
     def path(self, role: Role, name: str) -> Path:
         """The file of a resource."""
         resource = Resource(role, name)
-        path = self.files.get(resource)
-        if path is None:
+        file = self.files.get(resource)
+        if file is None:
             raise MissingResource(f"there is no {resource} in {self.tag}")
-        return path
+        return Path(file)
 
     def names(self, role: Role) -> tuple[str, ...]:
         """The names of all files with a role, in order."""
@@ -111,11 +112,14 @@ class Language:
         """The vocabularies of this language: what `<name>` stands for."""
         return Vocabularies(lambda name: self._members(name) if self.has(Role.VOCABULARY, name) else None)
 
-    def forget_sentences(self) -> None:
-        """Forget what was read of what users may say. It is large, and not used again once it is registered."""
-        for read in (self._lines, self._templates):
-            for resource in [one for one in read if one.role in (Role.INTENT, Role.ENTITY)]:
-                del read[resource]
+    def forget(self) -> None:
+        """Forget what was read; what is used again is read again.
+
+        Parsed templates are large, and what users may say is not used again once it is registered.
+        """
+        self._lines.clear()
+        self._templates.clear()
+        self.__dict__.pop("vocabularies", None)
 
     def check(self) -> None:
         """Read all files, for the errors that raises."""
@@ -186,16 +190,16 @@ class Locale:
         self._languages: dict[str, Language] = {}
         # Used for every response, with always the same result.
         self._found = lru_cache(maxsize=1024)(self._find)
+        self._phrases = lru_cache(maxsize=1024)(self._read_phrases)
 
     def language(self, lang: str) -> Language:
         """The resources of exactly this language; the tag may be in any case."""
         tag = canonical(lang)
         found = self._languages.get(tag)
         if found is None:
-            files: dict[Resource, Path] = {}
-            for folder in reversed(self._folders):
-                files.update(folder.files(tag))
-            found = self._languages[tag] = Language(tag, files)
+            having = [files for folder in reversed(self._folders) if (files := folder.files(tag))]
+            joined = having[0] if len(having) == 1 else {name: file for files in having for name, file in files.items()}
+            found = self._languages[tag] = Language(tag, joined)
         return found
 
     def find(self, role: Role, name: str, lang: str) -> Language:
@@ -210,12 +214,17 @@ class Locale:
 
         Raises `MissingResource` or `MalformedResource`.
         """
-        samples = self.find(Role.VOCABULARY, name, lang).samples(Role.VOCABULARY, name)
-        return frozenset(tuple(words(sample, lang)) for sample in samples)
+        return self._phrases(name, lang)
 
     def reload(self) -> Locale:
         """The same folders, read again."""
         return Locale(self.skill, user=self.user, core=self.core, near=self.near, late=self.late)
+
+    def _read_phrases(self, name: str, lang: str) -> frozenset[tuple[str, ...]]:
+        language = self.find(Role.VOCABULARY, name, lang)
+        samples = language.samples(Role.VOCABULARY, name)
+        language.forget()
+        return frozenset(tuple(map(intern, words(sample, lang))) for sample in samples)
 
     def _find(self, role: Role, name: str, lang: str) -> Language:
         for tag in nearest(lang, self._tags) if self.near else (lang,):

@@ -45,6 +45,7 @@ def _joined(parts: list[str | None]) -> str | None:
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 _PROMPT_SLOT: Final = re.compile(r"\{\{([a-z_][a-z0-9_]*)\}\}")
 _TRIES: Final = 4
+_VARIETY: Final = Random()  # noqa: S311 - nothing but variety depends on it
 _Key = tuple[str, str]
 """Language and dialog."""
 
@@ -64,7 +65,7 @@ class Renderer:
         """The order depends on `random` only. `fallback_lang` is used when a dialog is in no near language."""
         self.locale = locale
         self._fallback_lang = fallback_lang
-        self._random = random or Random()  # noqa: S311 - nothing but variety depends on it
+        self._random = random or _VARIETY
         self._unsaid: dict[_Key, list[int]] = {}
         """The phrases that are left in this round, the next one first."""
         self._said: dict[_Key, tuple[int, str]] = {}

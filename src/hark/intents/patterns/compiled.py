@@ -130,7 +130,7 @@ def _compiled(template: str, lang: str) -> Pattern | None:
     if not has_choice(read):
         made = sentences(template, lang)
         return PatternSentence(made[0], _kinds(read)) if made else None
-    return PatternGraph(build_graph(read, lang), _kinds(read))
+    return PatternGraph(template, lang, build_graph(read, lang), _kinds(read))
 
 
 _BESIDE: Final = "beside_"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from hark.intents.grammar import Sentence, SentenceGraph, is_slot
+from hark.intents.grammar import Sentence, SentenceGraph, build_graph, is_slot, read_template
 
 Span = tuple[int, int]
 """First word and the one after the last."""
@@ -108,13 +108,51 @@ Moves = tuple[tuple[int, int], ...]
 
 
 class PatternGraph:
-    """A template that is several sentences."""
+    """A template that is several sentences.
 
-    __slots__ = ("_leading", "_moves", "_open", "_slots", "_start", "graph", "kinds")
+    Graphs are large, and most templates are never said to an assistant: `release` drops the graph until it is needed.
+    """
 
-    def __init__(self, graph: SentenceGraph, kinds: SlotKinds = NO_KINDS) -> None:
-        self.graph = graph
+    __slots__ = ("_walk", "kinds", "lang", "template")
+
+    def __init__(self, template: str, lang: str, graph: SentenceGraph, kinds: SlotKinds = NO_KINDS) -> None:
+        self.template = template
+        """Without references to vocabularies."""
+        self.lang = lang
         self.kinds = kinds
+        self._walk: _GraphWalk | None = _GraphWalk(graph)
+
+    @property
+    def graph(self) -> SentenceGraph:
+        """The graph of its sentences."""
+        return self._built().graph
+
+    def release(self) -> None:
+        """Drop the graph; it is built again when it is needed."""
+        self._walk = None
+
+    def has(self, word: str) -> bool:
+        """Whether it has a literal word."""
+        return word in self._built().graph.words
+
+    def fitting(self, said: list[str]) -> list[Sentence]:
+        """The sentences that fit, each once, those with most literal words first."""
+        return self._built().fitting(said)
+
+    def _built(self) -> _GraphWalk:
+        walk = self._walk
+        if walk is None:
+            walk = self._walk = _GraphWalk(build_graph(read_template(self.template), self.lang))
+        return walk
+
+
+class _GraphWalk:
+    """Follows what is said through a graph."""
+
+    __slots__ = ("_leading", "_moves", "_open", "_slots", "_start", "graph")
+
+    def __init__(self, graph: SentenceGraph) -> None:
+        self.graph = graph
         self._start = self._reached(0)
         self._moves: dict[str, Moves] = {}
         """The moves of each of its words that was said; computed when needed, as are the others."""
@@ -124,10 +162,6 @@ class PatternGraph:
         """The places where words are in a slot: where it begins, and its term."""
         self._leading: list[int] = []
         """For each place, the places that lead to it without a word, itself included."""
-
-    def has(self, word: str) -> bool:
-        """Whether it has a literal word."""
-        return word in self.graph.words
 
     def fitting(self, said: list[str]) -> list[Sentence]:
         """The sentences that fit, each once, those with most literal words first."""
@@ -169,14 +203,10 @@ class PatternGraph:
 
     def _reached(self, place: int) -> int:
         """A place and those it leads to without a word."""
-        skips = self.graph.skips
         reached = 1 << place
-        left = [place]
-        while left:
-            for to in skips.get(left.pop(), ()):
-                if not reached >> to & 1:
-                    reached |= 1 << to
-                    left.append(to)
+        for begin, to in self.graph.skips:  # in their order: none leads back
+            if reached >> begin & 1:
+                reached |= 1 << to
         return reached
 
     def _sentences(self, said: list[str], trail: list[int]) -> list[Sentence]:
@@ -233,9 +263,8 @@ class PatternGraph:
 
     def _leads(self) -> list[int]:
         leading = [1 << place for place in range(self.graph.end + 1)]
-        for place in sorted(self.graph.skips):
-            for to in self.graph.skips[place]:
-                leading[to] |= leading[place]
+        for begin, to in self.graph.skips:
+            leading[to] |= leading[begin]
         self._leading = leading
         return leading
 
