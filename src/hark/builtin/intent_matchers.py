@@ -168,7 +168,8 @@ class TemplateMatcher(RegisteredMatcher):
     """Matches utterances that fit a registered sentence as written, or are similar to one (INTENT-4).
 
     A pipeline entry may set `floor`, or `mode` to "strict" (as written, nothing unexplained), "exact" (what "normal"
-    takes as written), "normal" (one stranger in twenty) or "loose" (one in ten).
+    takes as written), "normal" (claims one unrelated
+    sentence in twenty) or "loose" (one in ten).
     """
 
     id = "template"

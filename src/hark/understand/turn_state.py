@@ -23,7 +23,7 @@ from hark.model.session_merge import (
     joined,
     known_fields,
     lasting,
-    of_a_stranger,
+    of_ovos_client,
     restored,
     size_of,
     three_way_merge,
@@ -180,7 +180,7 @@ class TurnOptions(msgspec.Struct, frozen=True):
         denylists = {**self.denylists, "blacklisted_skills": skills}
         return msgspec.structs.replace(self, absent=absent, denylists=denylists)
 
-    def is_stranger(self, carrier: Session) -> bool:
+    def is_of_ovos_client(self, carrier: Session) -> bool:
         """Whether a carrier is of an OVOS client, which has its configuration in every Message (ruling R16)."""
         return any(is_ovos_name(name) and name not in self.entries for name in carrier.pipeline or ())
 
@@ -332,8 +332,8 @@ def open_turn(
         session, for_turn, lasting = _for_turn(session, context[FOR_TURN])
         context = Frozen({key: value for key, value in context.items() if key != FOR_TURN})
     if session.is_default and entry.malformed_session is None:
-        if options.is_stranger(session):
-            session = of_a_stranger(session)
+        if options.is_of_ovos_client(session):
+            session = of_ovos_client(session)
         session = store.working(session) if is_applied else store.open(session)
     if lasting:
         lasting = Frozen({name: session.get(name) for name in lasting}) if session.is_default else lasting
