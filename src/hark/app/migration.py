@@ -12,7 +12,8 @@ import msgspec
 
 from hark import hints
 from hark.app.settings.edit import KeyPath
-from hark.app.settings.tables import DEFAULT_PIPELINE, is_zone
+from hark.app.settings.kinds import is_zone
+from hark.app.settings.tables import DEFAULT_PIPELINE
 from hark.bridges.opm.catalogue import FoundPlugin, found, skills, unsupported
 from hark.bridges.opm.mycroft_conf import MycroftConf
 from hark.errors import UserError

@@ -26,7 +26,6 @@ from picows import (
 from hark import hints
 from hark.bus.backoff import Backoff
 from hark.bus.protocols import Receive
-from hark.bus.websocket.outbox import Outbox
 from hark.bus.websocket.protocol import (
     FLUSH,
     FLUSHED,
@@ -41,6 +40,7 @@ from hark.bus.websocket.protocol import (
     read_command,
 )
 from hark.bus.websocket.unavailable import NOT_OURS, BusUnavailable, other_scheme, unavailable
+from hark.bus.websocket.unsent import UnsentFrames
 from hark.model import Clock, MalformedMessage, Message, Timer, decode, encode
 from hark.spec import topics
 
@@ -116,7 +116,7 @@ class WebSocketCarrier:
         self._writable = False
         self._since = 0.0
         """When the connection was made or lost."""
-        self._waiting = Outbox()
+        self._waiting = UnsentFrames()
         self._flushes: dict[int, asyncio.Future[None]] = {}
         self._numbers = count(1)
         self._echo = f"hark.flush.{os.urandom(8).hex()}"
@@ -305,7 +305,7 @@ class WebSocketCarrier:
         self._waiting.drop_before(self._since - _MAX_AGE)
         self._waiting.report()
         # First what is followed, then what is sent: so no answer is missed.
-        waiting, self._waiting = self._waiting, Outbox()
+        waiting, self._waiting = self._waiting, UnsentFrames()
         for topic in self._followed:
             self._command(FOLLOW, topic)
         for kind, frame in waiting:

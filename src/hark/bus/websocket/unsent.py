@@ -11,7 +11,7 @@ from picows import WSMsgType
 log = logging.getLogger("hark.bus.websocket")
 
 
-class Outbox:
+class UnsentFrames:
     """Frames in order: Messages as text, commands as binary. Above a bound of bytes further Messages are dropped."""
 
     def __init__(self) -> None:
