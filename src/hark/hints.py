@@ -31,10 +31,10 @@ def python(words: str, *, anywhere: bool = False) -> str:
 
 def bus_address(url: str) -> str:
     """The address of a bus as it may be shown: without a password, and without a token at the end of its path."""
-    scheme, _, rest = url.partition("://")
+    scheme, colon, rest = url.rpartition("://")
     place, slash, path = rest.partition("/")
     parts = ["…" if len(part) >= _LONG_AS_A_TOKEN else part for part in path.split("/")]
-    return f"{scheme}://{place.rpartition('@')[2]}{slash}{'/'.join(parts)}"
+    return f"{scheme}{colon}{place.rpartition('@')[2]}{slash}{'/'.join(parts)}"
 
 
 def install(words: str, *, anywhere: bool = False) -> str:

@@ -273,7 +273,7 @@ def test_a_reader_that_has_read_enough_is_left_quietly(world: World) -> None:
         assert hark.end(hang_up=False) == (0, "")
 
 
-@pytest.mark.parametrize("command", ["say hello", "settings", "why"])
+@pytest.mark.parametrize("command", ["say hello", "settings", "why", "--help"])
 def test_commands_whose_output_nobody_reads_are_quiet_about_it(world: World, command: str) -> None:
     if command == "why":
         world.hark("say", "say hello")
@@ -286,7 +286,10 @@ def test_a_disk_that_is_full_is_said_in_one_line(world: World) -> None:
     command = [sys.executable, "-m", "hark", "say", "say hello"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=world.environment, timeout=30)
-    assert (done.returncode, complaints(done.stderr)) == (2, "hark: No space left on device\n")
+    assert (done.returncode, complaints(done.stderr)) == (
+        2,
+        "hark: the output cannot be written: No space left on device\n",
+    )
 
 
 def test_streams_that_are_not_there_do_no_harm(world: World) -> None:

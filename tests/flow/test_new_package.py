@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import pytest
 
 import hark
-from hark.cli.main import main
+from hark.cli import main
 from hark.errors import UserError
 from hark.tools.scaffold import KINDS, PackageNames
 

@@ -131,7 +131,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def test_without_the_extra_the_remedy_is_told(world: World) -> None:
-    program = "import sys; sys.modules['picows'] = None; from hark.cli.main import main; sys.exit(main(['bus']))"
+    program = "import sys; sys.modules['picows'] = None; from hark.cli import main; sys.exit(main(['bus']))"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env=world.environment, timeout=30
     )
@@ -241,7 +241,7 @@ def test_a_setting_turns_the_server_off(world: World) -> None:
 
 def test_without_the_extra_the_assistant_runs_and_only_the_log_says_what_is_missing(world: World) -> None:
     world.write_settings("[bus]\nport = 0\n")
-    program = "import sys; sys.modules['picows'] = None; from hark.cli.main import main; sys.exit(main())"
+    program = "import sys; sys.modules['picows'] = None; from hark.cli import main; sys.exit(main())"
     for verbose in ((), ("-v",)):
         done = subprocess.run(
             [sys.executable, "-c", program, "run", "--no-plugins", *verbose],

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from flow.hark_process import World
-from hark.cli.main import main
+from hark.cli import main
 from hark.model import Audio
 from hark.model.wav import read_wav, write_wav
 from voice_engines import MODEL, Real

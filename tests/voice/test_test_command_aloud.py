@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hark.cli.main import main
+from hark.cli import main
 from hark.testing import play
 from hark.testing.scripts.voice import VoiceSetup
 from voice_engines import MODEL, voice_settings

@@ -107,8 +107,9 @@ class BusAddress(msgspec.Struct, frozen=True):
         return bus
 
     def check(self) -> None:
-        """Raise `UserError` where it is a websocket server, and the extra that connects to one is not installed."""
+        """Raise `UserError` where it is no address, or the extra that connects to a websocket server is missing."""
         if not self.is_nats:
+            check_address(self.url)
             try:
                 import hark.bus.websocket  # noqa: F401
             except ImportError as error:
@@ -118,13 +119,23 @@ class BusAddress(msgspec.Struct, frozen=True):
         """A carrier to the websocket server, not connected yet. Raises `UserError` for settings that lead nowhere."""
         from hark.bus.websocket import WebSocketCarrier
 
-        if not self.url.startswith(("ws://", "wss://")):
-            raise UserError(f"{self.url!r} is not the address of a bus, such as ws://127.0.0.1:8181/core")
+        check_address(self.url)
         token = _read(self.bus.token) if self.bus.token is not None else ""
         if not token and private and self.state is not None and is_loopback(urlsplit(self.url).hostname or ""):
             token = ServiceToken(self.state).read()  # a server on another machine has no use for it
         tls = _tls(self.bus.authority) if self.url.startswith("wss://") else None
         return WebSocketCarrier(self.url, clock, token=token, tls=tls, private=private, patience=patience)
+
+
+def check_address(url: str) -> None:
+    """Raise `UserError` where a websocket bus cannot be at `url`."""
+    try:
+        place = urlsplit(url)
+        is_address = place.scheme in ("ws", "wss") and bool(place.hostname) and place.port != 0
+    except ValueError:  # the port is no number
+        is_address = False
+    if not is_address:
+        raise UserError(f"{hints.bus_address(url)!r} is not the address of a bus, such as ws://127.0.0.1:8181/core")
 
 
 def is_loopback(host: str) -> bool:

@@ -54,7 +54,7 @@ class PortTaken(UserError):
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.place = f"port {endpoint.port} of {endpoint.host} is taken"
-        super().__init__(f"{self.place}: a bus may be running already; choose another with --port, or port in [bus]")
+        super().__init__(f"{self.place}: a bus may be running already; choose another with port in [bus]")
 
 
 async def start_server(

@@ -12,7 +12,8 @@ import msgspec
 
 from hark import hints
 from hark.app.settings.edit import KeyPath
-from hark.app.settings.tables import DEFAULT_PIPELINE, is_zone
+from hark.app.settings.kinds import is_zone
+from hark.app.settings.tables import DEFAULT_PIPELINE
 from hark.bridges.opm.catalogue import FoundPlugin, found, skills, unsupported
 from hark.bridges.opm.mycroft_conf import MycroftConf
 from hark.errors import UserError
@@ -122,8 +123,10 @@ def import_path(python: Path) -> list[str]:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)  # noqa: S603
         found_path: list[str] = json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        raise UserError(f"{python} cannot be asked for its packages: {error}") from None
+    except OSError as error:
+        raise UserError(f"{python} cannot be started: {error.strerror}") from None
+    except (ValueError, subprocess.SubprocessError):
+        raise UserError(f"{python} does not answer as a Python does; name the one of OVOS") from None
     return [place for place in found_path if place]
 
 

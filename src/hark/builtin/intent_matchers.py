@@ -168,7 +168,8 @@ class TemplateMatcher(RegisteredMatcher):
     """Matches utterances that fit a registered sentence as written, or are similar to one (INTENT-4).
 
     A pipeline entry may set `floor`, or `mode` to "strict" (as written, nothing unexplained), "exact" (what "normal"
-    takes as written), "normal" (one stranger in twenty) or "loose" (one in ten).
+    takes as written), "normal" (claims one unrelated
+    sentence in twenty) or "loose" (one in ten).
     """
 
     id = "template"
@@ -260,14 +261,14 @@ class TemplateMatcher(RegisteredMatcher):
         return Declined(reason)
 
     def sentence_model(self) -> str:
-        """Whether the sentence model is there and asked, in one line."""
+        """Whether the sentence model is installed and in use, in one line."""
         if self._vectors is not None:
-            return f"asked about utterances in {LANGUAGE} that the words leave unsure"
+            return f"in use, for utterances in {LANGUAGE} that the words leave unsure"
         lacking = missing_model()
         if self.settings.sentence_model:
-            return f"not there: {lacking}" if lacking else "not there: see the log"
+            return f"not loaded: {lacking or 'see the log'}"
         there = "not installed" if lacking else "installed"
-        return f"{there}, and not asked; [plugins.template] sentence_model = true asks it"
+        return f"off, {there}; [plugins.template] sentence_model = true turns it on"
 
     def explain(self, utterance: str, lang: str, session: Session) -> list[str]:
         """What came of comparing a sentence with all intents, as lines of text."""

@@ -2,7 +2,7 @@
 
 from hark.chains.chain import Chain, Flow
 from hark.chains.chunks import ChunkedRun, are_chunked
-from hark.chains.kinds import KINDS, ChainKind, MalformedResult, claim_defect
+from hark.chains.kinds import KINDS, ChainKind, MalformedResult
 from hark.chains.listing import ChainListing
 
 __all__ = [
@@ -14,5 +14,4 @@ __all__ = [
     "Flow",
     "MalformedResult",
     "are_chunked",
-    "claim_defect",
 ]

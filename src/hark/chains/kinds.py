@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from hark.model import Audio, Frozen, MalformedMessage, Match, Session
-from hark.model.frozen import Sealed, check_text
+from hark.model import Audio, MalformedMessage, Match
+from hark.model.frozen import check_text
 from hark.plugins import Ctx
 from hark.spec.names import TransformerType
 
@@ -61,7 +61,7 @@ def _accept_match(before: Match, result: Any) -> Match:
     match: Match = result
     if match is before:
         return before
-    defect = claim_defect(match)
+    defect = match.defect()
     if defect is not None:
         raise MalformedResult(f"the Match it returned is malformed: {defect}")
     if match.skill_id != before.skill_id or match.intent_name != before.intent_name:
@@ -69,15 +69,6 @@ def _accept_match(before: Match, result: Any) -> Match:
     if match.updated_session is not None:
         raise MalformedResult("an intent transformer changes the session through ctx.session, not updated_session")
     return match
-
-
-def claim_defect(match: Match) -> str | None:
-    """Why a plugin's Match is malformed, or None. It must not hold objects that run code of their own when read."""
-    if type(match.slots) is not Sealed and type(match.slots) is not Frozen:
-        return f"slots must be a dict of text to text, not {type(match.slots).__name__}"
-    if match.updated_session is not None and type(match.updated_session) is not Session:
-        return f"updated_session must be a Session, not {type(match.updated_session).__name__}"
-    return match.defect()
 
 
 def _accept_text(_before: str, result: Any) -> str:

@@ -27,13 +27,16 @@ def run_bus(options: argparse.Namespace) -> None:
 
 async def _serve(table: BusTable, state: Path, lang: str) -> None:
     try:
-        from hark.app.bus_server import start_server
+        from hark.app.bus_server import PortTaken, start_server
     except ImportError as error:
         raise UserError(str(error)) from None
     stop = asyncio.Event()
     on_stop_signal(stop.set)
     bus = LocalBus()
-    server, addresses = await start_server(bus, table, state, SystemClock(), lang=lang)
+    try:
+        server, addresses = await start_server(bus, table, state, SystemClock(), lang=lang)
+    except PortTaken as taken:
+        raise UserError(f"{taken}, or with --port") from None
     asyncio.get_running_loop().set_exception_handler(server.handle_loop_error)
     try:
         print(f"the bus listens at {' and '.join(addresses)}", flush=True)

@@ -54,6 +54,14 @@ def check_applies(options: argparse.Namespace, command: str, *names: str) -> Non
             raise UserError(f"--{name.replace('_', '-')} goes with: hark {command}")
 
 
+def check_text(text: str) -> None:
+    """Raise `UserError` where what was typed is no text."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UserError("what was typed is not UTF-8; check the settings of the terminal") from None
+
+
 def print_note(text: str) -> None:
     """Print a message for the user on standard error, each line marked as Hark's."""
     for line in lines_of(text).splitlines():

@@ -98,7 +98,7 @@ def _is_incomplete(report: ConversionReport) -> bool:
 
 def _print_summary(report: ConversionReport) -> None:
     # A language at a time, as soon as it is done: all of them take a while.
-    print(f"{report.lang}: {', '.join(f'{number:,} {what}' for what, number in report.counts.items())}")
+    print(f"{report.lang}: {', '.join(f'{what} {number:,}' for what, number in report.counts.items())}")
     rows = report.by_reason()
     for verdict, reason, number in rows[:_REASONS_SHOWN]:
         print(f"  {verdict.value:9} {number:6,}  {reason}")

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def ask_running(options: argparse.Namespace, request: Request) -> Answer | None:
-    """What the running assistant answers; None where none runs. Raises `UserError` when it refuses or is silent."""
+def ask_running(options: argparse.Namespace, request: Request, *, changes: bool = True) -> Answer | None:
+    """What the running assistant answers; None where none runs. Raises `UserError` when it refuses or is silent.
+
+    `changes`: the request changes something.
+    """
     connection = connect(state_path(options))
     if connection is None:
         return None
@@ -28,9 +31,8 @@ def ask_running(options: argparse.Namespace, request: Request) -> Answer | None:
         try:
             [answer] = connection.ask(request)
         except NoAnswer as silent:
-            raise UserError(
-                f"the running assistant does not answer ({silent}); it may have done it all the same"
-            ) from None
+            done = "; it may have done it all the same" if changes else ""
+            raise UserError(f"the running assistant does not answer ({silent}){done}") from None
     if isinstance(answer, RequestRefused):
         raise UserError(answer.reason)
     return answer

@@ -6,8 +6,10 @@ import argparse
 import asyncio
 from typing import Final
 
-from hark.cli.common import FAILED, OK, load_settings, print_json
-from hark.cli.options import add_format, add_settings
+from hark import hints
+from hark.cli.common import FAILED, OK, check_text, load_settings, print_json
+from hark.cli.options import add_format, add_lang, add_settings
+from hark.errors import UserError
 
 ABOUT: Final = """\
 Compares a sentence with the sentences of all skills and prints the intent that would get it, or why none would; in how
@@ -24,23 +26,27 @@ examples:
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("sentence", metavar="SENTENCE", nargs="+", help="what would be said")
-    command.add_argument("--lang", metavar="TAG", help="the language it is in; else that of the assistant")
+    add_lang(command)
     add_settings(command)
     add_format(command)
 
 
 def explain(options: argparse.Namespace) -> int:
     from hark.builtin import Normalize, TemplateMatcher
-    from hark.cli.startup import make_assistant, mute_refusal_log
+    from hark.cli.startup import make_assistant, mute_refusal_log, mute_watchdog_log
     from hark.model import Frozen, Session
     from hark.plugins import Ctx, Match
 
     sentence = " ".join(options.sentence)
+    check_text(sentence)
+    if not sentence.strip():
+        raise UserError(f"there is nothing to explain: {hints.hark('explain SENTENCE')}")
     settings = load_settings(options)
     lang = settings.understanding().lang
 
     async def look() -> list[str]:
         mute_refusal_log()
+        mute_watchdog_log()
         async with make_assistant(options, settings, None) as assistant:
             matchers = [entry.plugin for entry in assistant.runtime.pipeline]
             session = Session("default", lang=lang)

@@ -130,14 +130,15 @@ def _keep(kept: CollectingPlayer, options: argparse.Namespace) -> None:
 
 
 def _recording(name: str) -> Audio:
+    shown = "standard input" if name == "-" else name
     try:
         data = sys.stdin.buffer.read() if name == "-" else read_file(Path(name), _LARGEST)
     except OSError as error:
-        raise UserError(f"{name} cannot be read: {error.strerror}") from None
+        raise UserError(f"{shown} cannot be read: {error.strerror}") from None
     if not data:
-        raise UserError(f"{name} is empty")
+        raise UserError(f"{shown} is empty")
     try:
         return read_wav(data)
     except MalformedWav as error:
         remedy = "convert it first: ffmpeg -i RECORDING -ar 16000 -ac 1 question.wav"
-        raise UserError(f"{name} is not a WAV file that Hark can read: {error}; {remedy}") from None
+        raise UserError(f"{shown} is not a WAV file that Hark can read: {error}; {remedy}") from None

@@ -45,7 +45,7 @@ def migrate(options: argparse.Namespace) -> int:
     from hark.bridges.opm.mycroft_conf import MalformedConfig, read
 
     if options.config is not None and not Path(options.config).is_file():
-        raise UserError(f"there is no file {options.config}")
+        raise UserError(f"{options.config}: there is no such file")
     try:
         conf = read(None if options.config is None else [Path(options.config)])
     except MalformedConfig as error:

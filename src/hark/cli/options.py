@@ -7,6 +7,8 @@ import re
 import textwrap
 from typing import Any, Final
 
+from hark.errors import UserError
+
 _TAG: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 _EXAMPLE: Final = re.compile(r"(  \S.*?) {2,}(\S.*)")
 
@@ -100,6 +102,12 @@ def add_lang(command: argparse.ArgumentParser) -> None:
 
 def add_bus(command: argparse.ArgumentParser) -> None:
     command.add_argument("--bus", metavar="URL", help="ask the assistant on this bus: ws://... or nats://...")
+
+
+def check_services(options: argparse.Namespace) -> None:
+    """Raise `UserError` where both some services and all of them are named."""
+    if options.service and options.split:
+        raise UserError("--split runs every service; --service runs some of them: choose one")
 
 
 def _lang(text: str) -> str:

@@ -54,6 +54,8 @@ COMMANDS: Final = {
 }
 """Each command with a line for `hark --help`, in the order of that page; the rest is in its module."""
 _MISSING: Final = "the following arguments are required: "
+_NEVER_EMPTY: Final = ("FILE", "DIR", "PATH", "PACKAGE", "SRC", "DEST", "LOCALE", "PYTHON", "URL", "ID", "SENTENCE")
+"""Metavars of values that mean nothing when they are empty: an unset variable of a shell script, most often."""
 _ANYWHERE: Final = ("--settings", "--state")
 """Options that people put behind the action as well, which is last: `hark token list --state DIR`."""
 
@@ -69,6 +71,11 @@ class _Parser(argparse.ArgumentParser):
         if isinstance(action, argparse._SubParsersAction):
             raise argparse.ArgumentError(None, f"{str(value)!r} is not a command{near}")
         raise argparse.ArgumentError(action, f"{str(value)!r} is not a possible value{near}")
+
+    def _get_values(self, action: argparse.Action, arg_strings: Any) -> Any:
+        if action.metavar in _NEVER_EMPTY and "" in arg_strings:
+            raise argparse.ArgumentError(action, "it is empty")
+        return super()._get_values(action, arg_strings)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         self._check_options_before_the_command(args)
@@ -169,8 +176,9 @@ def loaded(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser
 
 def help_arguments(arguments: Sequence[str]) -> list[str]:
     """`help X` as `X --help`."""
-    is_asked = arguments[:1] == ["help"] and not any(word.startswith("-") for word in arguments)
-    return [*arguments[1:], "--help"] if is_asked else list(arguments)
+    words = [word for word in arguments if word not in ("-v", "-q", "--verbose", "--quiet")]
+    is_asked = words[:1] == ["help"] and not any(word.startswith("-") for word in words)
+    return [*words[1:], "--help"] if is_asked else list(arguments)
 
 
 def make_parser(version: str) -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ import argparse
 import logging
 from typing import Final
 
-from hark.cli.options import add_lang, add_settings, add_state
+from hark.cli.options import add_lang, add_settings, add_state, check_services
 from hark.errors import UserError
 
 ABOUT: Final = """\
@@ -97,8 +97,7 @@ def _check_options(options: argparse.Namespace) -> None:
     """Raise `UserError` for options that have no meaning together."""
     if options.workers is not None and not options.split:
         raise UserError("--workers goes with --split; single workers are started with --service understand --worker")
-    if options.service and options.split:
-        raise UserError("--split runs every service; --service runs some of them: choose one")
+    check_services(options)
     if options.worker and not options.service:
         raise UserError("--worker goes with --service understand")
     if options.stay and options.service:

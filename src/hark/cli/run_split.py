@@ -92,7 +92,7 @@ class _Split:
         self._clock = SystemClock()
         self._stop = asyncio.Event()
         self._status = OK
-        self._front: RemoteFront | None = None
+        self._is_ready = False
 
     async def live(self) -> int:
         on_stop_signal(self._stop.set)
@@ -131,9 +131,9 @@ class _Split:
             control_socket=self._control_socket,
             settings_file=str(settings_path(options)[0]),
         )
-        self._front = front
         async with front:
             await front.ready()
+            self._is_ready = True
             if terminal.is_interactive:
                 print_note("all services are ready; Ctrl-D leaves")
             elif options.stay:
@@ -151,7 +151,7 @@ class _Split:
         await asyncio.wait([working, stopped], return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
         if not working.done():
-            if self._front is not None:
+            if self._is_ready:
                 # A conversation notices by itself, and what is being said is said to its end.
                 await asyncio.wait([working], timeout=self._settings.limits.grace + 1.0)
             working.cancel()

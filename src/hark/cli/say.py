@@ -10,7 +10,7 @@ from hark import hints
 from hark.app.control.client import Connection, NoAnswer, connect
 from hark.app.control.protocol import Accepted, Ended, Explained, RequestRefused, Say, SpokenText, Why
 from hark.app.text import lines_of, one_line, remark, why_command
-from hark.cli.common import FAILED, OK, USER_ERROR, print_note, state_path
+from hark.cli.common import FAILED, OK, USER_ERROR, check_text, print_note, state_path
 from hark.cli.options import add_bus, add_lang, add_settings, add_state
 from hark.errors import UserError
 
@@ -78,6 +78,7 @@ def say(options: argparse.Namespace) -> int:
 def words_of(options: argparse.Namespace) -> tuple[str, dict[str, object] | None]:
     """What to say, and the intent to call by its name; raises `UserError`."""
     text = " ".join(options.text)
+    check_text(text)
     if options.intent is None:
         if options.slot:
             raise UserError("--slot fills a slot of the intent that --intent names")

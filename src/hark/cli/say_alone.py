@@ -16,6 +16,7 @@ from hark.cli.startup import (
     make_assistant,
     mute_handler_log,
     mute_refusal_log,
+    mute_watchdog_log,
     open_state,
     report_problems,
 )
@@ -42,6 +43,7 @@ async def _turn(options: argparse.Namespace, settings: Settings, state: State | 
     recorder, voice = (None, None) if options.to is None else _voice(options, settings)
     mute_refusal_log()
     mute_handler_log()
+    mute_watchdog_log()
     async with make_assistant(options, settings, state, screen.show, voice) as assistant:
         report_problems(assistant.runtime, settings_path(options)[0])
         try:

@@ -12,7 +12,7 @@ from hark.app.service_names import ALL_SERVICES
 from hark.app.state.directory import make_directory
 from hark.app.systemd import Systemd, UnitOptions, closed_folder, unit_text
 from hark.cli.common import FAILED, OK, print_json, print_note, settings_path, state_path
-from hark.cli.options import add_format, add_settings_file, add_state
+from hark.cli.options import add_format, add_settings_file, add_state, check_services
 from hark.errors import UserError
 
 ABOUT: Final = """\
@@ -61,6 +61,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def service(options: argparse.Namespace) -> int:
     systemd = Systemd(is_system=options.system)
+    if options.action in ("install", "show"):
+        check_services(options)
     if options.action == "show":
         print(unit_text(_unit(options)), end="")
         return OK

@@ -36,7 +36,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def session(options: argparse.Namespace) -> int:
     reset = options.action == "reset"
-    answer = ask_running(options, DeviceSession(reset))
+    answer = ask_running(options, DeviceSession(reset), changes=reset)
     found: Any = {}
     if isinstance(answer, SessionShown):
         found = answer.session

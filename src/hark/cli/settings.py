@@ -8,7 +8,7 @@ from typing import Final
 
 from hark.app.paths import state_directory
 from hark.app.text import one_line
-from hark.cli.common import FAILED, OK, load_settings, note_language, print_json, print_note, settings_path
+from hark.cli.common import FAILED, OK, load_settings, note_language, print_json, settings_path
 from hark.cli.options import add_format, add_plugins, add_settings_file
 
 ABOUT: Final = """\
@@ -82,9 +82,7 @@ def _check(options: argparse.Namespace) -> int:
     from hark.app.settings import SettingsError
     from hark.cli.startup import make_assistant, mute_refusal_log
 
-    path, named = settings_path(options)
-    if not named and not path.exists():
-        print_note(f"there is no {path}: every setting has its default")
+    path = settings_path(options)[0]
 
     async def found() -> list[str]:
         read = load_settings(options)
@@ -101,5 +99,6 @@ def _check(options: argparse.Namespace) -> int:
     if options.format == "json":
         print_json({"file": str(path), "wrong": wrong})
     else:
-        print("\n".join(map(one_line, wrong)) if wrong else f"{path}: nothing is wrong")
+        right = "nothing is wrong" if path.exists() else "there is no such file: every setting has its default"
+        print("\n".join(map(one_line, wrong)) if wrong else f"{path}: {right}")
     return FAILED if wrong else OK

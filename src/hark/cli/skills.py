@@ -25,6 +25,7 @@ examples:
   hark skills disable ovos-skill-hello-world
   hark skills remove ovos-skill-hello-world
 """
+_NONE: Final = "No packages with skills are installed besides what comes with Hark."
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -63,6 +64,8 @@ def skills(options: argparse.Namespace) -> int:
         print(f"{made.name} {made.version}: {', '.join(made.skill_ids)}, {where} from the next start of Hark on")
     elif options.action == "update":
         names = [options.package] if options.package else [one.name for one in packages.all()]
+        if not names:
+            print(_NONE)
         for name in names:
             old = packages.named(name)
             new = packages.install(old.source, prerelease=options.pre or old.is_prerelease)
@@ -84,7 +87,7 @@ def _list(packages: SkillPackages, *, as_json: bool) -> int:
         where = "hark" if one.origin == "hark" else "ovos, own process" if one.enabled else "ovos, disabled"
         print(f"{one.name:<36} {one.version:<12} {where:<18} {', '.join(one.skill_ids)}")
     if not found:
-        print("No packages with skills are installed besides what comes with Hark.")
+        print(_NONE)
     return OK
 
 

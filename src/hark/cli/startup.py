@@ -75,6 +75,12 @@ def mute_handler_log() -> None:
         logging.getLogger("hark.act").addFilter(_is_no_handler_failure)
 
 
+def mute_watchdog_log() -> None:
+    """Keep slow turns out of the log, unless -v is given: the first one is slow on a busy machine."""
+    if not logging.getLogger().isEnabledFor(logging.INFO):
+        logging.getLogger("hark.watchdog").setLevel(logging.CRITICAL)
+
+
 def _is_no_handler_failure(record: logging.LogRecord) -> bool:
     return not str(record.msg).startswith("handler %s failed")
 

@@ -33,7 +33,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
     command.add_argument("action", nargs="?", choices=("list", "try"), default="list", metavar="ACTION",
                          help="list (the default) or try")  # fmt: skip
-    command.add_argument("kind", nargs="?", choices=TRANSFORMER_TYPES, metavar="KIND", help="for try: the chain")
+    command.add_argument("kind", nargs="?", choices=TRANSFORMER_TYPES, metavar="KIND",
+                         help="for try: the chain; for list: the same as --chain")  # fmt: skip
     command.add_argument("id", nargs="?", metavar="ID", help="for try: the transformer")
     command.add_argument("input", nargs="*", metavar="INPUT", help="for try: a text, or a WAV file for audio and tts")
     command.add_argument("--chain", choices=TRANSFORMER_TYPES, metavar="KIND", help="list this chain alone")
@@ -56,6 +57,8 @@ def transformers(options: argparse.Namespace) -> int:
         check_applies(options, "transformers list", "chain")
         return _try(options)
     check_applies(options, "transformers try", "set", "slot", "context", "session", "out")
+    if options.id is not None:
+        raise UserError(f"{options.id!r} is one too many: hark transformers list KIND lists a chain")
     return _list(options)
 
 
@@ -65,7 +68,8 @@ def _list(options: argparse.Namespace) -> int:
 
     mute_refusal_log()
     chains = asyncio.run(listed(load_settings(options), settings_path(options)[0], installed=options.plugins))
-    wanted = [chain for chain in chains if options.chain in (None, chain.kind)]
+    only = options.chain or options.kind
+    wanted = [chain for chain in chains if only in (None, chain.kind)]
     if options.format == "json":
         print_json(wanted)
         return OK

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from hark.model.errors import MalformedMessage
-from hark.model.frozen import EMPTY, Sealed, check_text
+from hark.model.frozen import EMPTY, Frozen, Sealed, check_text
 from hark.model.lang import is_tag
 from hark.model.session import Session
 from hark.spec.topics import dispatch_topic, is_topic
@@ -74,7 +74,8 @@ def _dispatchable(skill_id: str, intent_name: str) -> bool:
     return ":" not in skill_id and ":" not in intent_name and is_topic(dispatch_topic(skill_id, intent_name))
 
 
-# A plugin may put anything into a claim, so these functions name types: a repr could raise.
+# A plugin may put anything into a claim, so these functions name types, since a repr could raise, and accept no
+# subclasses, which could run code of their own when they are read.
 
 
 def _not_text(**fields: object) -> str:
@@ -91,7 +92,7 @@ def _text_defect(what: str, text: str) -> str | None:
 
 
 def _slots_defect(slots: object) -> str | None:
-    if not isinstance(slots, Sealed):
+    if type(slots) is not Sealed and type(slots) is not Frozen:
         return f"slots must be a dict of text to text, not {type(slots).__name__}"
     for key, value in slots.items():
         if type(key) is not str:
@@ -106,6 +107,6 @@ def _slots_defect(slots: object) -> str | None:
 
 
 def _session_defect(session: object) -> str | None:
-    if session is None or isinstance(session, Session):
+    if session is None or type(session) is Session:
         return None
     return f"updated_session must be a Session, not {type(session).__name__}"

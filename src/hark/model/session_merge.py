@@ -66,7 +66,7 @@ def bounded(carrier: Session, largest: int = LARGEST_SESSION) -> Session:
     return known if size_of(known) <= largest else Session(carrier.session_id)
 
 
-def of_a_stranger(carrier: Session) -> Session:
+def of_ovos_client(carrier: Session) -> Session:
     """What counts of a carrier whose sender puts its own configuration into every Message: that of this utterance."""
     names = [name for name in (*FOR_ONE_UTTERANCE, *_SIGNALS) if name in carrier]
     return Session(carrier.session_id).taking(carrier, names)

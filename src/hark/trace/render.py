@@ -18,8 +18,8 @@ _ENDS: Final = {
 
 def render(trace: TraceRecord) -> str:
     """One line for each step: the time it took, the plugin, the outcome and the reason."""
-    heard = " | ".join(trace.utterances) or "(nothing)"
-    head = f'"{heard}"  session {trace.session_id}, {trace.lang or "no language"}, turn {trace.utterance_id}'
+    heard = f'"{" | ".join(trace.utterances)}"' if any(trace.utterances) else "(nothing)"
+    head = f"{heard}  session {trace.session_id}, {trace.lang or 'no language'}, turn {trace.utterance_id}"
     raised = {(step.who, step.detail) for step in trace.steps if step.outcome == "raised"}
     # An exception is shown once, where it was raised; a process that only heard of it says the same again.
     steps = [step for step in trace.steps if step.outcome != "error" or (step.who, step.detail) not in raised]

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Final
 
 from hark.bus import Poll
-from hark.chains import claim_defect
 from hark.hosting import Loaded, Outcome, Registry, Runner, check_emittable, sendable_text, wants_round
 from hark.model import Frozen, Match, Message, Session
 from hark.plugins import Declined, Later, PipelinePlugin, Round
@@ -257,7 +256,7 @@ class MatchRound:
             return "declined", sendable_text(reason) if type(reason) is str else "its reason is no text"
         if kind is not Match:
             return "malformed", f"match() returned a {kind.__name__}, not a Match"
-        defect = claim_defect(match)
+        defect = match.defect()
         if defect is not None:
             return "malformed", defect
         if turn.denials:

@@ -32,8 +32,7 @@ from hark.understand.session_topics import (
     SpeechSessionChanges,
     WithdrawnQuestions,
 )
-from hark.understand.turn_load import TurnLoad
-from hark.understand.turn_source import TurnSource
+from hark.understand.turn_source import TurnLoad, TurnSource
 from hark.understand.turn_state import INTENT, TurnOptions, TurnState, open_turn
 
 log = logging.getLogger("hark.understand")

@@ -23,7 +23,7 @@ from hark.model.session_merge import (
     joined,
     known_fields,
     lasting,
-    of_a_stranger,
+    of_ovos_client,
     restored,
     size_of,
     three_way_merge,
@@ -180,7 +180,7 @@ class TurnOptions(msgspec.Struct, frozen=True):
         denylists = {**self.denylists, "blacklisted_skills": skills}
         return msgspec.structs.replace(self, absent=absent, denylists=denylists)
 
-    def is_stranger(self, carrier: Session) -> bool:
+    def is_of_ovos_client(self, carrier: Session) -> bool:
         """Whether a carrier is of an OVOS client, which has its configuration in every Message (ruling R16)."""
         return any(is_ovos_name(name) and name not in self.entries for name in carrier.pipeline or ())
 
@@ -332,14 +332,17 @@ def open_turn(
         session, for_turn, lasting = _for_turn(session, context[FOR_TURN])
         context = Frozen({key: value for key, value in context.items() if key != FOR_TURN})
     if session.is_default and entry.malformed_session is None:
-        if options.is_stranger(session):
-            session = of_a_stranger(session)
+        if options.is_of_ovos_client(session):
+            session = of_ovos_client(session)
         session = store.working(session) if is_applied else store.open(session)
     if lasting:
         lasting = Frozen({name: session.get(name) for name in lasting}) if session.is_default else lasting
         session = session.taking(for_turn, lasting)
-    utterances = _texts(entry, options)
+    utterances, fault = _texts(entry, options)
     trace = traces.begin(utterance_id, session.session_id, utterances)
+    if fault:
+        log.warning("an utterance was not looked at: %s", fault)
+        trace.step("utterance", "intake", "skipped", 0.0, fault)
     if TRACE_KEEP in entry.context:
         trace.limit(entry.context[TRACE_KEEP])
     message = (entry if data is entry.data else entry.with_data(data)).within(context, None)
@@ -377,15 +380,12 @@ def _for_turn(carrier: Session, told: object) -> tuple[Session, Session, Frozen]
     return kept, carrier, lasting
 
 
-def _texts(entry: Message, options: TurnOptions) -> tuple[str, ...]:
-    """What was said; nothing, and so nothing is matched, where it is no list of texts or too much."""
+def _texts(entry: Message, options: TurnOptions) -> tuple[tuple[str, ...], str]:
+    """What was said; or nothing, so that nothing is matched, and why."""
     texts = entry.data.get("utterances")
-    if isinstance(texts, tuple) and all(isinstance(text, str) for text in texts):
-        size = sum([len(text.encode("utf-8", "surrogatepass")) for text in texts])
-        if len(texts) <= options.max_candidates and size <= options.max_utterance:
-            return texts
-        log.warning("an utterance was not looked at: it has more than %d candidates or %d bytes",
-                    options.max_candidates, options.max_utterance)  # fmt: skip
-        return ()
-    log.warning("an utterance arrived whose utterances are no list of texts but %s", type(texts).__name__)
-    return ()
+    if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
+        return (), f"its utterances are no list of texts but {type(texts).__name__}"
+    size = sum([len(text.encode("utf-8", "surrogatepass")) for text in texts])
+    if len(texts) > options.max_candidates or size > options.max_utterance:
+        return (), f"it has more than {options.max_candidates} candidates or {options.max_utterance} bytes"
+    return texts, ""

@@ -93,6 +93,9 @@ async def test_the_settings_of_both_sides_fit(tmp_path: Path) -> None:
     ("table", "text"),
     [
         (BusTable(url="http://127.0.0.1"), "is not the address of a bus"),
+        (BusTable(url="localhost"), "'localhost' is not the address of a bus"),
+        (BusTable(url="ws://"), "is not the address of a bus"),
+        (BusTable(url="ws://localhost:port/core"), "is not the address of a bus"),
         (BusTable(token="/nowhere"), "token: /nowhere cannot be read"),
         (BusTable(url="wss://127.0.0.1/core", authority="/nowhere"), "authority: /nowhere is not a certificate"),
         (BusTable(url="wss://127.0.0.1/core", authority=str(TLS / "key.pem")), "is not a certificate"),

@@ -165,3 +165,5 @@ def test_a_pipeline_entry_of_a_plugin_has_a_table_with_its_level(site: Path) -> 
 def test_a_python_that_is_none_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="nowhere"):
         migration.import_path(tmp_path / "nowhere")
+    with pytest.raises(UserError, match="/bin/true does not answer as a Python does"):
+        migration.import_path(Path("/bin/true"))

@@ -76,6 +76,8 @@ def test_packages_are_listed_and_removed(packages: SkillPackages, capsys: pytest
     assert not (packages.folder / "ovos-skill-x").exists()
     assert main(["skills", "remove", "ovos-skill-x", "--state", state]) == 2
     assert "is not installed" in capsys.readouterr().err
+    assert main(["skills", "update", "--state", state]) == 0
+    assert "No packages" in capsys.readouterr().out
 
 
 @pytest.fixture

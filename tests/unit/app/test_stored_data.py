@@ -19,7 +19,7 @@ from hark.app.settings.tables import LimitsTable, TraceTable
 from hark.app.state.store import State
 from hark.app.state.trace_file import TraceFile, find
 from hark.builtin.intent_matchers import TemplateMatcher
-from hark.cli.main import main
+from hark.cli import main
 from hark.model import Message, Session, SystemClock
 from hark.plugins import Turn
 from hark.skills import Skill, intent

@@ -11,7 +11,7 @@ import pytest
 from hark.app.bus_server import TokenCredentials, endpoints
 from hark.app.settings.tables import BusTable
 from hark.app.tokens import ServiceToken, TokenError, TokenFile
-from hark.cli.main import main
+from hark.cli import main
 from hark.errors import UserError
 from hark.testing import FakeClock
 

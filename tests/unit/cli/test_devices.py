@@ -9,7 +9,7 @@ import pytest
 
 from hark.builtin.engines.files import NullPlayer
 from hark.builtin.engines.sounddevice import SoundDeviceMicrophone
-from hark.cli.main import main
+from hark.cli import main
 from hark.plugins.engines import Unavailable
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from hark.cli.main import main
+from hark.cli import main
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -59,6 +61,44 @@ def test_help_is_a_command_as_well(capsys: pytest.CaptureFixture[str]) -> None:
             main(words)
         assert ended.value.code == 0
         assert capsys.readouterr().out.startswith("usage: hark token add")
+
+
+def test_the_help_of_a_command_may_be_asked_for_with_verbosity(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["help", "say", "-v"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: hark say")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "--settings", ""],
+        ["say", "hello", "--state="],
+        ["skills", "install", ""],
+        ["say", "hello", "--bus", ""],
+        ["explain", ""],
+    ],
+)
+def test_a_value_that_means_nothing_when_it_is_empty_is_refused(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "it is empty" in refused(capsys, *words)
+
+
+@pytest.mark.parametrize("command", ["say", "explain"])
+def test_what_is_not_utf_8_is_refused(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "caf\udce9"]) == 2
+    assert "not UTF-8" in capsys.readouterr().err
+
+
+def test_an_interrupt_while_the_program_is_loaded_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(ModuleType):
+        def __getattr__(self, name: str) -> object:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "hark.cli.program", Interrupted("hark.cli.program"))
+    assert main(["token", "list"]) == 130
 
 
 @pytest.mark.parametrize("words", [["-q", "token", "list"], ["token", "-q", "list"], ["token", "list", "-q", "-v"]])

@@ -11,7 +11,7 @@ import pytest
 
 from hark.app import systemd
 from hark.app.systemd import Systemd, UnitOptions, closed_folder, quoted, unit_text
-from hark.cli.main import main
+from hark.cli import main
 from hark.errors import UserError
 
 FAKE = """#!/bin/sh
@@ -67,6 +67,11 @@ def test_a_machine_without_systemd_gets_another_way(
         said = capsys.readouterr().err
         assert "systemd does not run on this machine" in said
         assert "hark run --stay" in said
+
+
+def test_services_and_all_of_them_are_not_one_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["service", "show", "--split", "--service", "act"]) == 2
+    assert "choose one" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

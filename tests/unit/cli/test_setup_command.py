@@ -9,7 +9,7 @@ import pytest
 
 from hark.app.settings import read_settings
 from hark.app.settings.edit import with_values
-from hark.cli.main import main
+from hark.cli import main
 
 BEFORE = '# mine\n[limits]\nmatch = 3.0 # keep\n\n[home] # here\nnames = [\n  "A",\n  "B",\n]\nclock = 12\n'
 

@@ -34,6 +34,12 @@ def test_it_lists_every_chain_with_what_runs_and_what_is_off(capsys: pytest.Capt
         assert f"\n{kind}" in f"\n{text}"
 
 
+def test_one_chain_is_listed_where_it_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "list", "dialog") == said(capsys, "--chain", "dialog")
+    assert "utterance" not in said(capsys, "list", "dialog")[1]
+    assert main(["transformers", "list", "dialog", "length"]) == 2
+
+
 def test_what_the_settings_enable_is_listed_in_its_place(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "hark.toml"
     file.write_text('[transformers]\nenable = ["corrections", "dialog.translate"]\n')

@@ -11,7 +11,7 @@ import home_assistant_intents
 import pytest
 import yaml
 
-from hark.cli.main import main
+from hark.cli import main
 from hark.intents.locale import LanguageFolder, Locale, Role
 from hark.tools.convert.files import LanguageSource, write
 from hark.tools.convert.hassil_export import to_hassil
@@ -373,6 +373,12 @@ def test_names_of_folders_within_a_language_mean_nothing(tmp_path: Path, capsys:
     write(tmp_path / "locale" / "en-US", {"go.intent": "walk home\n"}, force=False)
     assert main(["convert", "to-hassil", str(tmp_path / "locale"), str(tmp_path / "again")]) == 2
     assert "has the same name" in capsys.readouterr().err
+
+
+def test_a_package_is_not_taken_for_its_locale_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "src" / "light" / "locale" / "en", {"go.intent": "go home\n"}, force=False)
+    assert main(["convert", "to-hassil", str(tmp_path), str(tmp_path / "out")]) == 2
+    assert f"contains one: {tmp_path / 'src/light/locale'}" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_no_language_stops_the_export_of_all(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hark.cli.main import main
+from hark.cli import main
 from hark.errors import UserError
 from hark.intents.grammar import MAX_SENTENCES
 from hark.intents.locale import Role

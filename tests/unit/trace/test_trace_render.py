@@ -81,7 +81,7 @@ def test_the_ending_is_rendered(outcome: str, words: str) -> None:
 def test_nothing_heard_in_no_language() -> None:
     trace, _ = begin()
     trace.lang = None
-    assert lines(trace)[0] == '"(nothing)"  session kitchen, no language, turn abc-1'
+    assert lines(trace)[0] == "(nothing)  session kitchen, no language, turn abc-1"
 
 
 def test_what_is_long_is_cut_and_every_step_is_one_line() -> None:

@@ -39,8 +39,10 @@ def test_a_lifecycle_knows_what_was_said_to_whom() -> None:
 @pytest.mark.parametrize("garbage", [None, 7, "hello", {"a": 1}, [7], ["a", None], [["a"]]])
 def test_garbage_is_no_utterance(garbage: Any, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "hark.understand"):
-        assert taken(entry(garbage)).utterances == ()
+        turn = taken(entry(garbage))
+    assert turn.utterances == ()
     assert "no list of texts" in caplog.text
+    assert "no list of texts" in turn.trace.steps[0].detail
 
 
 @pytest.mark.parametrize("keys", [{"canceled": True}, {"cancel_by": "x"}, {"cancel_reason": None, "canceled": False}])

@@ -283,7 +283,7 @@ def _ovos_plugins(runtime: Runtime, installed: Sequence[opm.FoundPlugin]) -> Ite
         elif one.is_transformer:
             state = f'off; [transformers] enable = ["{one.id}"] turns it on'
         elif one.kind == "pipeline":
-            state = f'off; an entry [pipeline.NAME] plugin = "{one.id}" of the pipeline asks it'
+            state = f'off; an entry [pipeline.NAME] plugin = "{one.id}" of the pipeline uses it'
         elif one.kind in _TOOLS:
             state = f'off; [assistant] toolboxes = ["{one.id}"] offers it to personas'
         elif one.id in getattr(runtime.settings.voice, engine_kind):

@@ -9,15 +9,13 @@ from typing import Any
 import msgspec
 
 from hark.app.settings.document import Path, shown
+from hark.app.settings.kinds import item_of, meta_of, value_of
 from hark.app.settings.tables import (
     NAMED_TABLES,
     OLD_NAMES,
     TABLES,
     TRANSFORMER_KEYS,
     TransformerTable,
-    item_of,
-    meta_of,
-    value_of,
 )
 from hark.errors import UserError
 from hark.model import MalformedMessage, freeze

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
-from hark.app.settings.tables import TABLES, TransformerTable, WakeTable, meta_of
+from hark.app.settings.kinds import meta_of
+from hark.app.settings.tables import TABLES, TransformerTable, WakeTable
 from hark.plugins import Plugin
 
 

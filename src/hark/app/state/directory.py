@@ -36,7 +36,8 @@ def make_directory(path: Path) -> None:
         path.mkdir(mode=0o700, exist_ok=True)
         mode = path.stat().st_mode
     except OSError as error:
-        raise StateError(f"{path} cannot be used for state: {error.strerror}; choose another with --state") from None
+        why = "it is not a folder" if isinstance(error, FileExistsError) else error.strerror
+        raise StateError(f"{path} cannot be used for state: {why}; choose another with --state") from None
     if mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise StateError(f"{path} can be written to by others; chmod go-w {path}, or choose another with --state")
     for file in path.iterdir():  # to read a FIFO waits for whatever writes to it

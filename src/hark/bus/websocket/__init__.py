@@ -11,9 +11,10 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
     raise ImportError(f"the websocket bus needs picows; install it with: {hints.install_extra('websocket')}") from error
 
 from hark.bus.websocket.auth import Credential, CredentialStore, Endpoint, EndpointError, Permissions
-from hark.bus.websocket.client import BusUnavailable, WebSocketCarrier
+from hark.bus.websocket.client import WebSocketCarrier
 from hark.bus.websocket.limits import ServerLimits
 from hark.bus.websocket.server import WebSocketServer
+from hark.bus.websocket.unavailable import BusUnavailable
 
 __all__ = [
     "BusUnavailable",

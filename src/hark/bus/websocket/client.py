@@ -7,8 +7,7 @@ import logging
 import os
 import random
 import ssl
-from collections import Counter, deque
-from collections.abc import Iterator
+from collections import Counter
 from contextlib import suppress
 from itertools import count
 from typing import Final
@@ -16,8 +15,6 @@ from typing import Final
 from picows import (
     WSError,
     WSFrame,
-    WSHandshakeError,
-    WSInvalidStatusError,
     WSListener,
     WSMsgType,
     WSTransport,
@@ -42,6 +39,8 @@ from hark.bus.websocket.protocol import (
     command,
     read_command,
 )
+from hark.bus.websocket.unavailable import NOT_OURS, BusUnavailable, other_scheme, unavailable
+from hark.bus.websocket.unsent import UnsentFrames
 from hark.model import Clock, MalformedMessage, Message, Timer, decode, encode
 from hark.spec import topics
 
@@ -72,26 +71,6 @@ _LARGEST_PLAIN: Final = 10 * 1_048_576
 
 _RECONNECTED: Final = encode(Message(topics.BUS_AGAIN))
 _SILENT: Final = logging.Logger("hark.bus.websocket.wire", logging.CRITICAL + 1)
-
-_REFUSALS: Final = {
-    401: "it needs a token, or another one: hark token add NAME, on the machine of the bus",
-    403: "it does not know this machine by that name; see hosts and origins in the [bus] settings there",
-    404: "its path is another one; see path in the [bus] settings there",
-    503: "too many clients are connected",
-}
-_NOT_OURS: Final = (
-    "Hark's services and commands need the service token of the bus. On its machine use the same --state as the bus; "
-    "elsewhere name a file with a token in token of [bus], made with: hark token add NAME --service"
-)
-
-
-class BusUnavailable(ConnectionError):
-    """There is no server, or it refuses this client; the text says why."""
-
-    def __init__(self, text: str, *, final: bool = False) -> None:
-        super().__init__(text)
-        self.final = final
-        """Whether trying again would not help."""
 
 
 class WebSocketCarrier:
@@ -137,7 +116,7 @@ class WebSocketCarrier:
         self._writable = False
         self._since = 0.0
         """When the connection was made or lost."""
-        self._waiting = _SendQueue()
+        self._waiting = UnsentFrames()
         self._flushes: dict[int, asyncio.Future[None]] = {}
         self._numbers = count(1)
         self._echo = f"hark.flush.{os.urandom(8).hex()}"
@@ -313,10 +292,10 @@ class WebSocketCarrier:
                 await connection.connect(self.url, self._token, self._tls)
         except TimeoutError:
             why = f"no answer within {within:.0f} s"
-            raise BusUnavailable(f"no bus at {self.url} ({why}; {_other_scheme(self._tls)})") from None
+            raise BusUnavailable(f"no bus at {self.url} ({why}; {other_scheme(self._tls)})") from None
         if self.is_private and not connection.is_private:
             connection.end()
-            raise BusUnavailable(f"the bus at {self.url} does not know this process: {_NOT_OURS}", final=True)
+            raise BusUnavailable(f"the bus at {self.url} does not know this process: {NOT_OURS}", final=True)
         self._connection = connection
         self.is_foreign = not connection.speaks_hark
         self._largest = connection.largest
@@ -326,7 +305,7 @@ class WebSocketCarrier:
         self._waiting.drop_before(self._since - _MAX_AGE)
         self._waiting.report()
         # First what is followed, then what is sent: so no answer is missed.
-        waiting, self._waiting = self._waiting, _SendQueue()
+        waiting, self._waiting = self._waiting, UnsentFrames()
         for topic in self._followed:
             self._command(FOLLOW, topic)
         for kind, frame in waiting:
@@ -377,76 +356,6 @@ class WebSocketCarrier:
             self._waiting.put(kind, frame, self._clock.monotonic(), self._max_waiting * _CONNECTED_FACTOR)
 
 
-class _SendQueue:
-    """Messages and commands that cannot be sent yet, in order. When it is full, further Messages are dropped."""
-
-    def __init__(self) -> None:
-        self._frames: deque[tuple[float, WSMsgType, bytes]] = deque()
-        self._bytes = 0
-        self._is_full = False
-        self._dropped = 0
-
-    def __len__(self) -> int:
-        return len(self._frames)
-
-    def __iter__(self) -> Iterator[tuple[WSMsgType, bytes]]:
-        for _, kind, frame in self._frames:
-            yield kind, frame
-
-    def put(self, kind: WSMsgType, frame: bytes, now: float, bound: int) -> None:
-        if kind == WSMsgType.TEXT and self._bytes + len(frame) > bound:
-            self._dropped += 1
-            if not self._is_full:
-                self._is_full = True
-                log.error("bus: too much waits to be sent; further Messages are dropped")
-            return
-        self._frames.append((now, kind, frame))
-        self._bytes += len(frame)
-
-    def take(self) -> tuple[WSMsgType, bytes]:
-        _, kind, frame = self._frames.popleft()
-        self._bytes -= len(frame)
-        return kind, frame
-
-    def drop_before(self, time: float) -> None:
-        while self._frames and self._frames[0][0] < time:
-            self.take()
-            self._dropped += 1
-
-    def report(self) -> None:
-        """Log how many Messages were dropped, if any were."""
-        if self._dropped:
-            log.warning("bus: %d Messages could not be sent and were dropped", self._dropped)
-        self._dropped = 0
-        self._is_full = False
-
-    def drop_commands(self) -> None:
-        """Keep the Messages only: the next connection begins with what is followed then."""
-        self._frames = deque(item for item in self._frames if item[1] == WSMsgType.TEXT)
-        self._bytes = sum(len(frame) for _, _, frame in self._frames)
-
-    def clear(self) -> int:
-        """Drop everything; how many Messages that was."""
-        self.drop_commands()
-        left = len(self._frames)
-        self._frames.clear()
-        self._bytes = 0
-        return left
-
-
-def _other_scheme(tls: ssl.SSLContext | None) -> str:
-    return "does that port expect TLS (wss://)?" if tls is None else "perhaps that port does not use TLS (ws://)"
-
-
-def _tls_reason(error: ssl.SSLError) -> str:
-    if isinstance(error, ssl.SSLCertVerificationError):
-        remedy = "name its certificate with authority in [bus]"
-        return f"its certificate is not trusted here ({error.verify_message}); {remedy}"
-    if error.reason in ("WRONG_VERSION_NUMBER", "UNEXPECTED_MESSAGE", "RECORD_LAYER_FAILURE"):
-        return "that port does not use TLS; its address begins with ws://, not wss://"
-    return f"TLS failed: {error.reason or error}"
-
-
 class _Connection(WSListener):
     """One connection to a server, for as long as it lasts."""
 
@@ -487,30 +396,13 @@ class _Connection(WSListener):
         except asyncio.CancelledError:
             self._is_over = True  # it may become connected all the same, in a moment
             raise
-        except WSInvalidStatusError as error:
-            status = int(error.response.status) if error.response is not None else 0
-            why = _REFUSALS.get(status, f"it answered with status {status}")
-            if status == 401 and self._carrier.is_private:
-                why = _NOT_OURS
-            final = status in (401, 403, 404)
-            raise BusUnavailable(f"the bus at {shown} refused this client: {why}", final=final) from None
-        except WSHandshakeError as error:
-            log.debug("the answer of %s", shown, exc_info=error)
-            raise BusUnavailable(f"what listens at {shown} is no bus: it does not speak WebSocket") from None
         except (WSError, OSError, ValueError) as error:
-            why = str(error) or type(error).__name__
-            if isinstance(error, ConnectionError) and error.errno is not None:
-                why = os.strerror(error.errno)  # asyncio's own text repeats the address
-            if tls is not None and isinstance(error, ConnectionResetError):
-                why += f"; {_other_scheme(tls)}"
-            if isinstance(error, ssl.SSLError):
-                raise BusUnavailable(f"no connection to the bus at {shown}: {_tls_reason(error)}", final=True) from None
-            remedy = f"start an assistant with: {hints.hark('run')}, or a bus alone with: {hints.hark('bus')}"
-            raise BusUnavailable(f"no bus at {shown} ({why}); {remedy}") from None
+            log.debug("no connection to %s", shown, exc_info=error)
+            raise unavailable(error, shown, tls, is_private=self._carrier.is_private) from None
         if self._reason:
             raise BusUnavailable(f"the bus at {shown} refused this client: {self._reason}")
         if listener is None or self._is_over:
-            raise BusUnavailable(f"no bus at {shown} (it closed the connection; {_other_scheme(tls)})")
+            raise BusUnavailable(f"no bus at {shown} (it closed the connection; {other_scheme(tls)})")
 
     def _accepted(self, _request: WSUpgradeRequest, response: WSUpgradeResponse) -> _Connection:
         self.speaks_hark = response.headers.get("Sec-WebSocket-Protocol") == SUBPROTOCOL

@@ -6,7 +6,6 @@ import asyncio
 import errno
 import logging
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from http import HTTPStatus
@@ -19,11 +18,11 @@ from picows import WSCloseCode, WSUpgradeRequest, WSUpgradeResponse, WSUpgradeRe
 from hark.bus.exchange import Exchange
 from hark.bus.local import rejection_of
 from hark.bus.protocols import Bus, Subscription
-from hark.bus.websocket.auth import LOCAL_CLIENT, AcceptedClient, Credential, Endpoint, EndpointError, HandshakeRefused
+from hark.bus.websocket.admission import Admission
+from hark.bus.websocket.auth import Endpoint, EndpointError, HandshakeRefused
 from hark.bus.websocket.connection import ClientConnection
 from hark.bus.websocket.fair_queue import FairQueue
-from hark.bus.websocket.limits import ClientUsage, ServerLimits, ThrottledLog
-from hark.bus.websocket.local_processes import owners_of
+from hark.bus.websocket.limits import ServerLimits, ThrottledLog
 from hark.bus.websocket.protocol import FENCE, MAX_FENCE, MAX_MESSAGE_HEADER, PRIVATE_HEADER, SUBPROTOCOL, text_frame
 from hark.bus.websocket.skills import OF_SCHEDULES, OF_SKILLS, SkillOwners
 from hark.bus.websocket.translation import TranslatorFactory
@@ -46,10 +45,6 @@ _OF_ASSISTANT: Final = topics.LIFECYCLE - {topics.UTTERANCE_CANCELLED} | {topics
 """What only an assistant says; speech may be cancelled by a program that renders it (ruling R1)."""
 _SPEECH: Final = frozenset({topics.UTTERANCE_SPEAK, topics.UTTERANCE_SPEAK_B64})
 """Counts as that of the skill that the context names; where that is another client's, as no skill's."""
-_LOOKUPS: Final = 0.2
-"""The part of the time that may be spent on looking through all programs of this machine for one that has connected."""
-_UNDECIDED: Final = 64
-"""Connections above the limit, for the moment in which it is decided which has to go."""
 _LONGEST_ID: Final = 1_000
 """Characters of a `session_id`: what is remembered by session is bounded in number."""
 _BOM: Final = b"\xef\xbb\xbf"
@@ -100,16 +95,9 @@ class WebSocketServer:
         """The Message that is being delivered to clients, while it is."""
         self._bus = bus
         self._endpoints = tuple(endpoints)
-        self._connections: set[ClientConnection] = set()
+        self._admission = Admission(limits, clock, self.log)
         self._has_assistant = has_assistant
         self._skills = SkillOwners(limits, clock, bus.emit, reserved)
-        self._usage: dict[Credential, ClientUsage] = {}
-        """What the clients with a token use."""
-        self._counts: Counter[Credential] = Counter()
-        """Connections of each client."""
-        self._next_lookup = clock.monotonic()
-        self._services = 0
-        """Connections of Hark's own services."""
         self._listening: list[asyncio.Server] = []
         self._end_tap: Callable[[], None] | None = None
         self._reconnected: Subscription | None = None
@@ -128,7 +116,7 @@ class WebSocketServer:
         self._numbers = count(1)
 
     def __len__(self) -> int:
-        return len(self._connections)
+        return len(self._admission.connections)
 
     async def start(self) -> list[str]:
         """Listen at every endpoint; the addresses for clients. Raises `EndpointError`, and then listens nowhere."""
@@ -159,16 +147,16 @@ class WebSocketServer:
             await asyncio.wait(self._watching)
         for listening in self._listening:
             listening.close()
-        for connection in list(self._connections):
+        for connection in list(self._admission.connections):
             connection.close(WSCloseCode.GOING_AWAY, "the bus is shutting down")
-        if self._connections:
+        if self._admission.connections:
             with suppress(TimeoutError):  # a client may not read
                 async with self.clock.timeout(_GRACE):
                     await self._no_connection.wait()
-        for connection in list(self._connections):
+        for connection in list(self._admission.connections):
             connection.abort()
         for _ in range(_LAST_ROUNDS):
-            if not self._connections:
+            if not self._admission.connections:
                 break
             await asyncio.sleep(0)
 
@@ -183,12 +171,10 @@ class WebSocketServer:
 
     def connected(self, connection: ClientConnection) -> None:
         """Register a connection."""
-        self._connections.add(connection)
-        self._services += connection.permissions.private
-        self._counts[connection.credential] += 1
+        self._admission.joined(connection)
         if self._closed:
             connection.abort()
-        elif self._has_room(connection):
+        elif self._admission.has_room(connection):
             self.exchange.join(connection)
             log.info("bus: %s connected", connection)
         else:
@@ -199,17 +185,12 @@ class WebSocketServer:
     def disconnected(self, connection: ClientConnection) -> None:
         """Forget a connection."""
         self.exchange.leave(connection)
-        if connection in self._connections:
-            self._connections.discard(connection)
-            self._services -= connection.permissions.private
-            self._counts[connection.credential] -= 1
-            if not self._counts[connection.credential]:
-                del self._counts[connection.credential]
+        self._admission.left(connection)
         if connection.flushes:
             self._fences = {key: fence for key, fence in self._fences.items() if fence[0] is not connection}
         if not self._closed:
             self._skills.disconnected(connection)
-        if self._closed and not self._connections:
+        if self._closed and not self._admission.connections:
             self._no_connection.set()
         log.info("bus: %s disconnected", connection)
 
@@ -253,7 +234,7 @@ class WebSocketServer:
             passed = self._from_program(connection, message)
             if passed is None:
                 return
-            if passed is not message and (self._services or message.type not in _COUNTED):
+            if passed is not message and (self._admission.services or message.type not in _COUNTED):
                 raw = encode_for_clients(passed)
             message = passed
         rejection = rejection_of(message, self.log.warning)
@@ -284,7 +265,7 @@ class WebSocketServer:
             return self._skills.refusal(connection, message, size)
         if SCHEDULER in message.context or message.type in OF_SCHEDULES:
             return self._schedule_refusal(connection, message)
-        if (self._has_assistant or self._services) and not connection.permissions.private:
+        if (self._has_assistant or self._admission.services) and not connection.permissions.private:
             if message.type in _OF_ASSISTANT:
                 return "only the assistant says that"
             if topics.is_dispatch_topic(message.type):
@@ -339,7 +320,9 @@ class WebSocketServer:
             if isinstance(key, int) and key in self._fences:
                 connection, answer = self._fences.pop(key)
                 connection.passed(answer)
-        elif self.exchange.is_followed(message.type) and (self._services or not topics.is_private(message.type)):
+        elif self.exchange.is_followed(message.type) and (
+            self._admission.services or not topics.is_private(message.type)
+        ):
             if message.type == topics.UTTERANCE_HANDLE and not is_ours and CLIENT in message.context:
                 message = message.carrying(**{CLIENT: None})  # it concerns no client
             # What a client sent is passed on as it came: writing it anew costs time, and drops keys we do not know.
@@ -375,7 +358,7 @@ class WebSocketServer:
             self._bound_backlogs()
 
     def _bound_backlogs(self) -> None:
-        waiting = {connection: connection.look() for connection in self._connections if connection.is_open}
+        waiting = {connection: connection.look() for connection in self._admission.connections if connection.is_open}
         while sum(waiting.values()) > self.limits.backlogs:
             slowest = max(waiting, key=lambda connection: waiting[connection])
             unread = waiting.pop(slowest)
@@ -410,7 +393,9 @@ class WebSocketServer:
     def _accept(self, endpoint: Endpoint, request: WSUpgradeRequest) -> WSUpgradeResponseWithListener:
         try:
             client = endpoint.authenticate(request.path, request.headers)
-            self._check_room(client)
+            if self._closed:
+                raise HandshakeRefused(HTTPStatus.SERVICE_UNAVAILABLE, "the bus is shutting down")
+            self._admission.check(client)
         except HandshakeRefused as refusal:
             self.log.warning("bus: refused a client: %s", refusal)
             response = WSUpgradeResponse.create_error_response(refusal.status, f"{refusal.status.phrase}\n".encode())
@@ -422,90 +407,22 @@ class WebSocketServer:
             PRIVATE_HEADER: "yes" if is_private else "no",
         }
         response = WSUpgradeResponse.create_101_response(hark if client.speaks_hark else None)
-        usage = self._usage_of(client.credential)
+        usage = self._admission.usage_of(client.credential)
         return WSUpgradeResponseWithListener(response, ClientConnection(self, endpoint, client, usage))
-
-    def _check_room(self, client: AcceptedClient) -> None:
-        """Raise `HandshakeRefused` where there are far too many clients, or too many with this token.
-
-        Whether there is room for others is decided once they are connected. Hark's own services are always
-        accepted: other clients cannot keep them out.
-        """
-        credential = client.credential
-        if self._closed:
-            raise HandshakeRefused(HTTPStatus.SERVICE_UNAVAILABLE, "the bus is shutting down")
-        if credential.permissions.private:
-            return
-        if len(self._connections) >= self.limits.connections + _UNDECIDED:
-            raise HandshakeRefused(HTTPStatus.SERVICE_UNAVAILABLE, "too many clients")
-        if credential is not LOCAL_CLIENT and self._counts[credential] >= self.limits.client_connections:
-            raise HandshakeRefused(HTTPStatus.SERVICE_UNAVAILABLE, f"too many connections of {credential.name}")
-
-    def _has_room(self, newcomer: ClientConnection) -> bool:
-        """Whether a client that has just connected may stay.
-
-        Where all connections are taken, or all those of local clients without a token, the client that has most gives
-        one up, unless the new client would then have as many: a token is one client, and so is a local program.
-        """
-        if newcomer.permissions.private:
-            return True
-        clients = [one for one in self._connections if one.is_open]
-        if len(clients) <= self.limits.connections:
-            clients = [one for one in clients if not one.has_token]
-            if newcomer.has_token or len(clients) <= self.limits.client_connections:
-                return True
-        clients = [one for one in clients if not one.permissions.private]
-        self._find_owners(newcomer, clients)
-        counts = Counter(one.owner or one.credential for one in clients)
-        greediest, most = counts.most_common(1)[0]
-        if most <= counts[newcomer.owner or newcomer.credential] or not (newcomer.owner or newcomer.has_token):
-            return False
-        idlest = min((one for one in clients if (one.owner or one.credential) == greediest), key=lambda one: one.active)
-        self.log.warning("bus: disconnected %s: it has %d connections, and another client needs one", idlest, most)
-        idlest.close(WSCloseCode.TRY_AGAIN_LATER, "another client needs the connection")
-        return True
-
-    def _find_owners(self, newcomer: ClientConnection, clients: Iterable[ClientConnection]) -> None:
-        """Look up which local programs the connections belong to, where that is not known.
-
-        All programs of this machine are looked through only now and then: a program that connects over and over is one
-        that has connections already.
-        """
-        unknown = {one.link: one for one in clients if one.link is not None and not one.owner}
-        if newcomer.link is None:
-            return
-        known = [owner for owner, _ in Counter(one.owner for one in clients if one.owner).most_common()]
-        found = owners_of([newcomer.link], known) if known else {}
-        now = self.clock.monotonic()
-        if not found and now >= self._next_lookup:
-            found = owners_of(unknown)
-            took = self.clock.monotonic() - now
-            self._next_lookup = now + took / _LOOKUPS
-        for link, owner in found.items():
-            unknown[link].owner = owner
-
-    def _usage_of(self, credential: Credential) -> ClientUsage:
-        now = self.clock.monotonic()
-        if credential is LOCAL_CLIENT:  # nothing tells local clients without a token apart but their connections
-            return ClientUsage(self.limits, now)
-        if credential not in self._usage:
-            self._usage = {one: usage for one, usage in self._usage.items() if one in self._counts}
-            self._usage[credential] = ClientUsage(self.limits, now)
-        return self._usage[credential]
 
     async def _watch_links(self) -> None:
         """Ping clients that are silent, and disconnect those that do not answer."""
         while True:
             await self.clock.sleep(_PING)
             now = self.clock.monotonic()
-            for connection in list(self._connections):
+            for connection in list(self._admission.connections):
                 connection.check_link(now)
 
     async def _watch_tokens(self) -> None:
         """Disconnect clients whose token was revoked or got other permissions."""
         while True:
             await self.clock.sleep(_CHECK_TOKENS)
-            for connection in list(self._connections):
+            for connection in list(self._admission.connections):
                 store = connection.endpoint.credentials
                 if connection.has_token and (store is None or not store.is_valid(connection.credential)):
                     self.log.warning("bus: disconnected %s: its token is not valid any more", connection)

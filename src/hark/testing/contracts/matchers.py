@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Final
 
 from hark.app.runtime import Runtime
-from hark.chains import claim_defect
 from hark.hosting import Loaded, wants_round
 from hark.model import Match, Message, Session
 from hark.model.frozen import EMPTY
@@ -40,7 +39,7 @@ async def _asked(runtime: Runtime, plugin: PipelinePlugin, utterances: tuple[str
     if found is None or type(found) is Declined:
         return None
     assert type(found) is Match, f"match() returned a {type(found).__name__}: it returns a Match, Declined or None"
-    defect = claim_defect(found)
+    defect = found.defect()
     assert defect is None, f"its claim of {utterances[0][:60]!r} is malformed: {defect}"
     assert found.utterance in utterances, f"it claims {found.utterance!r}, which was not among {utterances}"
     return found

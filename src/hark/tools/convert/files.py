@@ -238,6 +238,9 @@ def languages(path: Path, lang: str | None) -> list[LanguageSource]:
     """The languages of a locale folder, or the one that is asked for; raises `UserError`."""
     if not path.is_dir():
         raise UserError(f"{path} is not a folder")
+    inner = next((folder for folder in sorted(path.rglob("locale")) if folder.is_dir()), None)
+    if inner is not None:  # a whole package, whose folders pass for languages: "src" has the form of a tag
+        raise UserError(f"{path} is not a locale folder, but contains one: {inner}")
     try:
         found = scan(path)
     except MalformedResource as error:

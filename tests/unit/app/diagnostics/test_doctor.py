@@ -20,7 +20,7 @@ from hark.builtin import TemplateMatcher
 from hark.builtin.skills.chance import ChanceSkill
 from hark.builtin.skills.jokes import JokesSkill
 from hark.bus import LocalBus
-from hark.cli.main import main
+from hark.cli import main
 from hark.hosting import Engines, PluginHost, Refusal, Runner
 from hark.model import Audio, SystemClock
 from hark.plugins import Ctx, PipelinePlugin, Plugin, Turn, UtteranceTransformer
@@ -227,11 +227,11 @@ async def test_doctor_lists_intents_that_get_sentences_of_others() -> None:
 
 async def test_doctor_says_whether_the_sentence_model_is_asked() -> None:
     off = await report_on(TemplateMatcher(), assistant={"pipeline": ["template"]})
-    assert "Sentence model: installed, and not asked" in render(off)
+    assert "Sentence model: off, installed" in render(off)
     on = await report_on(
         TemplateMatcher(), assistant={"pipeline": ["template"]}, plugins={"template": {"sentence_model": True}}
     )
-    assert "Sentence model: asked about utterances in en" in render(on)
+    assert "Sentence model: in use, for utterances in en" in render(on)
 
 
 class EnglishEar(STTEngine):

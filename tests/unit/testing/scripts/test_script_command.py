@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hark.cli.main import main
+from hark.cli import main
 
 PARROT = "language: en-US\nuser: say {word}\nhark: {word}\n"
 SKILL = """

@@ -1,4 +1,4 @@
-"""The command line."""
+"""Running a command, and how each way to fail is reported."""
 
 from __future__ import annotations
 
@@ -22,23 +22,25 @@ log = logging.getLogger("hark.cli")
 _INTERRUPTED: Final = 130
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status: 0 done, 1 not answered or failed, 2 something to correct first."""
+def run_command(arguments: Sequence[str] | None) -> int:
+    """Run the command of these arguments, or of those of this process, and return its exit status."""
     _prepare_streams()
     try:
-        status = _run(_typed() if arguments is None else arguments, own_process=arguments is None)
-        sys.stdout.flush()
+        try:
+            return _run(_typed() if arguments is None else arguments, own_process=arguments is None)
+        finally:  # also where a help page was printed, which ends by `SystemExit`
+            sys.stdout.flush()
     except BrokenPipeError:
         _discard_output()  # the program that reads the output has read enough
         return OK
     except KeyboardInterrupt:
+        logging.disable()  # what was given up half-way is no fault to report
         return _INTERRUPTED
     except (UserError, OSError) as error:
         log.debug("the command failed", exc_info=error)
-        print_note(str(error) if isinstance(error, UserError) else _reason(error))
-        _discard_output()
+        reason = str(error) if isinstance(error, UserError) else _reason(error)
+        print_note(f"the output cannot be written: {reason}" if _discard_output() else reason)
         return USER_ERROR
-    return status
 
 
 def _run(arguments: Sequence[str], *, own_process: bool) -> int:
@@ -70,12 +72,14 @@ def _reason(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
 
 
-def _discard_output() -> None:
+def _discard_output() -> bool:
     """Point standard output elsewhere if it cannot be written to: Python would report that again at exit."""
     try:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
 
 
 def _command(name: str) -> Callable[[argparse.Namespace], int]:
