@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -22,6 +22,19 @@ def has_form_of_tag(text: str) -> bool:
 def is_tag(text: object) -> bool:
     """Whether `text` has the form of a BCP-47 tag; whether such a language exists is not checked."""
     return isinstance(text, str) and len(text) <= _LONGEST and has_form_of_tag(text)
+
+
+def primary(tag: str) -> str:
+    """The language of a tag without its region, in lower case: `pt-BR` is `pt`."""
+    return tag.partition("-")[0].lower()
+
+
+def by_primary(tags: Iterable[str]) -> dict[str, str]:
+    """Tags by their language; of two of one language, the first counts."""
+    found: dict[str, str] = {}
+    for tag in tags:
+        found.setdefault(primary(tag), tag)
+    return found
 
 
 @cached_by_text(1024)

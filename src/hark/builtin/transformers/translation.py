@@ -17,6 +17,7 @@ from msgspec import Meta
 from hark.builtin.engines.extras import need
 from hark.builtin.transformers.conditions import check_tags
 from hark.builtin.transformers.endpoints import ChatModel, JsonService, ServiceFailed
+from hark.model.lang import primary
 from hark.plugins import Clock, Ctx, DialogTransformer, UtteranceTransformer
 from hark.plugins.engines import Unavailable
 
@@ -137,20 +138,20 @@ class _Halves:
 
     def __init__(self, settings: TranslationSettings, clock: Clock, langs: tuple[str, ...]) -> None:
         self.translator = _SERVICES[settings.service](settings, clock)
-        self._wanted = {_code(lang) for lang in settings.langs}
-        understood = {_code(lang) for lang in langs} - self._wanted
+        self._wanted = {primary(lang) for lang in settings.langs}
+        understood = {primary(lang) for lang in langs} - self._wanted
         if not settings.inside and not understood:
             raise Unavailable("every language would be translated", 'set inside, such as: inside = "en-US"')
-        self.inside = settings.inside or sorted(lang for lang in langs if _code(lang) in understood)[0]
-        self._understood = understood | {_code(self.inside)}
+        self.inside = settings.inside or sorted(lang for lang in langs if primary(lang) in understood)[0]
+        self._understood = understood | {primary(self.inside)}
         self._known: OrderedDict[tuple[str, str, str], str] = OrderedDict()
 
     def is_foreign(self, lang: str) -> bool:
-        code = _code(lang)
-        return code != _code(self.inside) and (code in self._wanted if self._wanted else code not in self._understood)
+        code = primary(lang)
+        return code != primary(self.inside) and (code in self._wanted if self._wanted else code not in self._understood)
 
     async def translate(self, text: str, source: str, target: str) -> str:
-        asked = (text, _code(source), _code(target))
+        asked = (text, primary(source), primary(target))
         found = self._known.get(asked)
         if found is None:
             found = self._known[asked] = await asyncio.to_thread(self.translator.translate, *asked)
@@ -159,10 +160,6 @@ class _Halves:
         else:
             self._known.move_to_end(asked)
         return found
-
-
-def _code(lang: str) -> str:
-    return lang.partition("-")[0].lower()
 
 
 class UtteranceTranslation(UtteranceTransformer):
@@ -218,7 +215,12 @@ class DialogTranslation(DialogTransformer):
         noted = ctx.get(USER_LANG)
         target = noted if isinstance(noted, str) else ctx.session.output_lang or ctx.session.lang
         source = ctx.lang or self._halves.inside
-        if target is None or not text.strip() or not self._halves.is_foreign(target) or _code(source) == _code(target):
+        if (
+            target is None
+            or not text.strip()
+            or not self._halves.is_foreign(target)
+            or primary(source) == primary(target)
+        ):
             return text
         translated = await self._halves.translate(text, source, target)
         ctx.lang = target

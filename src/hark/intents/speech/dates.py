@@ -32,8 +32,8 @@ def date_parts(words: SpokenWords) -> dict[str, str]:
         "day_endings": any_of((*words.ordinals, ".", "°")),
         "clock": rf"(?P<hour>[01]?\d|2[0-3])(?: ?[{signs}] ?|:)" if signs else r"(?P<hour>[01]?\d|2[0-3]):",
         "after": rf"(?:[ {NARROW}]?(?:{any_of(words.time_after)})(?!\w))",
-        "range": re.escape(words.range),
-        "led": any_of(words.time_before),
+        "joint": any_of((words.range, words.conjunction)),
+        "led": any_of(form for word in words.time_before for form in (word, word.capitalize())),
         "inflecting": r"(?:(?<!\w)(?P<word>\w{1,12}) )?" if words.hours_inflected else "(?P<word>(?!))?",
         "ordinal_words": any_of(words.ordinals_after),
         "year_words": any_of(words.years_after),
@@ -133,7 +133,7 @@ class SpokenDates:
     def _name_first(self, found: re.Match[str]) -> str:
         return self._named(found)
 
-    @says(r"(?<![\w:.,])(?P<hour>1[0-2]|0?[1-9])(?::(?P<minute>[0-5]\d))? ?(?P<half><<halves_of_day>>)"
+    @says(r"(?<![\w:.,])(?P<hour>1[0-2]|0?[1-9])(?:[:.](?P<minute>[0-5]\d))? ?(?P<half><<halves_of_day>>)"
           r"(?:m|M|\.m\.|\.M\.)(?!\w)", only="halves_of_day time")  # fmt: skip
     def _half_day(self, found: re.Match[str]) -> str:
         said = self._said_hour(int(found["hour"]), "")
@@ -142,7 +142,7 @@ class SpokenDates:
         return f"{said} {found['half'].upper()} M{_stop(found)}"
 
     @says(r"(?<![\w.])(?:(?P<word><<led>>) <<dotted>>(?! ?(?:<<units>>)(?!\w))|<<plain_dotted>>"
-          rf"(?:<<after>>|(?= ?(?:<<range>>|{_DASHED}) ?\d{{1,2}}\.[0-5]\d<<after>>)))",
+          rf"(?:<<after>>|(?= ?(?:<<joint>>|{_DASHED}) ?\d{{1,2}}\.[0-5]\d<<after>>)))",
           hint=r"\d\.\d", only="time")  # fmt: skip
     def _dotted_time(self, found: re.Match[str]) -> str:
         return self._at(found, found["hour"] or found["plain_hour"], found["minute"] or found["plain_minute"])

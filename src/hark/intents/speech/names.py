@@ -60,9 +60,14 @@ class SpokenNames:
     def _address(self, found: re.Match[str]) -> str:
         return "".join(f" {self._in_addresses[one]} " if one in self._in_addresses else one for one in found[0])
 
-    @says(r"(?<!\w)([IVX]{1,6})(?= (?:<<roman_before>>)\b)", only="roman_before")
+    @says(
+        r"(?:(?<!\w)(?P<word>\w{1,12}) )?(?<!\w)(?P<roman>[IVX]{1,6})(?= (?:<<roman_before>>)\b)", only="roman_before"
+    )
     def _century(self, found: re.Match[str]) -> str:
-        return self._numbers.ordinal(_roman_value(found[1]) or 1) or found[0]
+        word, rule_sets = found["word"] or "", self._words.centuries_after
+        rule_set = rule_sets.get(word.lower(), rule_sets.get("*", ""))
+        said = self._numbers.ordinal(_roman_value(found["roman"]) or 1, rule_set) or found["roman"]
+        return f"{word} {said}" if word else said
 
     @says(r"(?<![\w.,:/-])(?P<roman>[IVXL]{2,6}|I(?=er)|[VX](?=(?:<<ordinals>>) (?:<<roman_before>>)\b))"
           r"(?P<ending><<ordinals>>)(?!\w)", hint="[IVX]", only="ordinals")  # fmt: skip

@@ -77,8 +77,18 @@ class SpokenNumbers:
     def ordinal(self, number: int, rule_set: str = "") -> str | None:
         """An ordinal in words; None where the language has no rules for it."""
         usual = ("spellout-ordinal", "spellout-ordinal-masculine", "spellout-ordinal-neuter")
+        if rule_set in self.words.ordinal_endings:
+            return self._declined(number, self.words.ordinal_endings[rule_set])
         return next((said for name in ([rule_set] if rule_set else usual)
                      if (said := spelled_by(number, self.words.rules, name))), None)  # fmt: skip
+
+    def _declined(self, number: int, endings: Mapping[str, str]) -> str | None:
+        """An ordinal of the days of a month, with other endings."""
+        if not 0 < number <= len(self.words.days):
+            return None
+        said = self.words.days[number - 1].split()
+        ended = ((word, next((end for end in endings if word.endswith(end)), "")) for word in said)
+        return " ".join(word.removesuffix(end) + endings.get(end, "") for word, end in ended)
 
     def form(self, forms: Sequence[str], figures: str) -> str:
         """The form of a noun after this number."""

@@ -81,12 +81,16 @@ class JoinedNumbers:
         return found["word"] + _in_groups(self._numbers, found["figures"].split())
 
     @says(
-        r"(?P<amount>\d<<space>>(?P<unit><<units>>|<<coins>>)?)/(?P<per><<units>>|[^\W\d_]{3,15})(?![\w/²³])", hint="/"
+        r"(?P<amount>\d<<space>>(?P<unit><<units>>|<<coins>>)?)/(?P<times>\d{1,3}<<space>>(?=<<units>>))?"
+        r"(?P<per><<units>>|[^\W\d_]{3,15})(?![\w/²³])",
+        hint="/",
     )
     def _rate(self, found: re.Match[str]) -> str:
         units, per = self._words.units, found["per"]
-        if f"{found['unit']}/{per}" in units:
+        if f"{found['unit']}/{per}" in units or (found["times"] and not found["unit"]):
             return found[0]
+        if found["times"]:
+            return f"{found['amount']} {self._words.per} {found['times']}{per}"
         return f"{found['amount']} {self._words.per} {units[per][0] if per in units else per}"
 
     @says(r"<<start>>(?P<low><<figures>>)/(?P<high>\d{1,3})<<end>>", hint="/")

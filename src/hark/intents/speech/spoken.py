@@ -13,6 +13,7 @@ from hark.intents.speech.numbers import SpokenNumbers
 from hark.intents.speech.quantities import GLYPHS, JoinedNumbers, SpokenQuantities, SpokenSymbols, quantity_parts
 from hark.intents.speech.rules import SpokenRule, filled
 from hark.intents.speech.words import SPOKEN_LANGUAGES, spoken_words
+from hark.model.lang import primary
 
 _LONGEST: Final = 20_000
 """Characters of a text that are worked on; no answer is that long."""
@@ -29,7 +30,7 @@ def speakable(text: str, lang: str | None, *, markup: bool = True) -> str:
     if markup:
         text = plain_text(text)
     tag = (lang or "").lower()
-    if tag.partition("-")[0] not in SPOKEN_LANGUAGES:
+    if primary(tag) not in SPOKEN_LANGUAGES:
         return text
     return _spoken_form(tag).write(text)
 

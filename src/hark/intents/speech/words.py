@@ -145,6 +145,10 @@ class SpokenWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The rule set for each ending of a number in figures."""
     ordinals_after: dict[str, str] = {}
     """The rule set of a number with a dot, by the word before it."""
+    ordinal_endings: dict[str, dict[str, str]] = {}
+    """Where no rule set has ordinals: how the endings of `days` change to those of a rule set of this name."""
+    centuries_after: dict[str, str] = {}
+    """The rule set of a Roman numeral before a word of `roman_before`, by the word before it; "*" is for all others."""
     degree_ordinals_after: dict[str, str] = {}
     """The rule set of a number with a degree sign, by the article before it, where such a sign is also one of
     ordinals."""

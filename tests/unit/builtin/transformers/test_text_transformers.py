@@ -405,3 +405,11 @@ async def test_a_rule_that_would_mean_something_else_is_refused(
     with pytest.raises(ValueError, match="is not loaded") as refused:
         await transformed(plugin(), ["hello"] if plugin is PolicyGuard else "hello", settings=settings)
     assert why in str(refused.value)
+
+
+async def test_a_transformer_that_keeps_files_can_be_tried_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "corrections"
+    folder.mkdir()
+    (folder / "corrections.txt").write_text("lied = light\n")
+    seen = await transformed(Corrections(), ["the lied"], data_root=tmp_path)
+    assert seen.artifact == ["the light"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from hark.builtin.engines.extras import need
+from hark.model.audio import int16_bytes, int16_samples
 from hark.plugins import Audio, AudioTap
 from hark.plugins.audio_tap import SoundContext
 from hark.plugins.engines import SAMPLE_RATE
@@ -18,7 +20,22 @@ _FRAME: Final = 2 * 1_024
 _INT16: Final = 4
 """The library's number for samples of 16 bits."""
 
+_TIMES: Final = 3
+"""How many samples at the rate of the library there are to one of Hark's."""
+
 Action = Literal["utterance", "speak", "listen"]
+
+
+def _at_library_rate(samples: bytes) -> bytes:
+    """The sound with each sample three times.
+
+    What that adds lies above the tones that are listened for; to have the library resample takes twenty times as long.
+    """
+    given = int16_samples(samples)
+    repeated = array("h", bytes(2 * _TIMES * len(given)))
+    for at in range(_TIMES):
+        repeated[at::_TIMES] = given
+    return int16_bytes(repeated)
 
 
 class DataOverSound(AudioTap):
@@ -26,7 +43,7 @@ class DataOverSound(AudioTap):
 
     Any device that plays a sound near the microphone can send one. So a text only becomes a command, an answer or an
     open microphone where the settings allow it: `utterance:what time is it`, `speak:dinner is ready`, `listen:`. It
-    takes six percent of a core.
+    takes less than one percent of a core.
     """
 
     id = "sound-data"
@@ -52,7 +69,7 @@ class DataOverSound(AudioTap):
         self._close()
 
     def hear(self, audio: Audio, ctx: SoundContext) -> None:
-        sound = self._rest + audio.samples
+        sound = self._rest + _at_library_rate(audio.samples)
         whole = len(sound) // _FRAME * _FRAME
         self._rest = sound[whole:]
         for at in range(0, whole, _FRAME):
@@ -79,9 +96,8 @@ class DataOverSound(AudioTap):
 
     def _open(self) -> None:
         parameters = self._library.getDefaultParameters()
-        self._receiver = self._library.init(
-            {**parameters, "sampleRateInp": float(SAMPLE_RATE), "sampleFormatInp": _INT16}
-        )
+        rate = float(_TIMES * SAMPLE_RATE)
+        self._receiver = self._library.init({**parameters, "sampleRateInp": rate, "sampleFormatInp": _INT16})
 
     def _close(self) -> None:
         receiver, self._receiver = self._receiver, None

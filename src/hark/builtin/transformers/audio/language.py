@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from hark.builtin.engines.extras import need
 from hark.builtin.engines.whisper_model import mel_frames
+from hark.model.lang import by_primary
 from hark.model.resample import resample_mono
 from hark.plugins import Audio, AudioTransformer, Ctx
 from hark.plugins.engines import SAMPLE_RATE, Unavailable
@@ -53,9 +54,7 @@ class SpokenLanguage(AudioTransformer):
 
     async def start(self) -> None:
         tags = self.settings.langs or tuple(sorted(self.host.langs))
-        self._tags: dict[str, str] = {}
-        for tag in tags:
-            self._tags.setdefault(tag.partition("-")[0].lower(), tag)
+        self._tags = by_primary(tags)
         if len(self._tags) < 2:
             raise Unavailable(
                 f"there is only one language to hear: {', '.join(tags)}", "name others in [assistant] langs"

@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from hark.builtin.transformers.conditions import heard_lang, plugin_path
 from hark.intents.text import UNSPACED, straight
+from hark.model.lang import primary
 from hark.plugins import Ctx, UtteranceTransformer
 
 _WORD: Final = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+(?:['\u2019]\w+)*")
@@ -76,7 +77,7 @@ class CorrectionsFile:
 
     def _tables(self, lang: str | None) -> Iterator[dict[str, dict[tuple[str, ...], str]]]:
         tag = (lang or "").lower()
-        for name in dict.fromkeys((tag, tag.partition("-")[0], _ANY)):
+        for name in dict.fromkeys((tag, primary(tag), _ANY)):
             if name in self._of_lang:
                 yield self._of_lang[name]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from msgspec import Meta
 
 from hark.builtin.engines.extras import need
+from hark.model.lang import by_primary
 from hark.plugins import Ctx, UtteranceTransformer
 from hark.plugins.engines import Unavailable
 
@@ -37,7 +37,7 @@ class WrittenLanguage(UtteranceTransformer):
     settings: Settings
 
     async def start(self) -> None:
-        self._tags = _by_code(self.settings.langs or tuple(sorted(self.host.langs)))
+        self._tags = by_primary(self.settings.langs or tuple(sorted(self.host.langs)))
         if len(self._tags) < 2:
             raise Unavailable(
                 f"there is only one language to detect: {', '.join(self._tags.values())}",
@@ -64,11 +64,3 @@ class WrittenLanguage(UtteranceTransformer):
         if float(probability) >= self.settings.confidence:
             ctx.lang = self._tags[str(code)]
         return utterances
-
-
-def _by_code(tags: Collection[str]) -> dict[str, str]:
-    """Tags by their language code; of two with one code, the first counts."""
-    by_code: dict[str, str] = {}
-    for tag in tags:
-        by_code.setdefault(tag.partition("-")[0].lower(), tag)
-    return by_code

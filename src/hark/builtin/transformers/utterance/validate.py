@@ -15,6 +15,7 @@ from msgspec import Meta
 
 from hark.builtin.transformers.conditions import heard_lang
 from hark.builtin.transformers.endpoints import ChatModel, ServiceFailed
+from hark.model.lang import primary
 from hark.plugins import Ctx, UtteranceTransformer
 from hark.spec import topics
 from hark.spec.names import CAPTURE_ID
@@ -31,6 +32,10 @@ _AGAIN: Final[Mapping[str, str]] = {
     "fr": "Pardon, pouvez-vous répéter ?",
     "it": "Scusa, puoi ripetere?",
     "pt": "Desculpa, podes repetir?",
+    "nl": "Sorry, kun je dat nog eens zeggen?",
+    "pl": "Przepraszam, możesz powtórzyć?",
+    "sv": "Ursäkta, kan du säga det igen?",
+    "ca": "Perdona, ho pots repetir?",
 }
 _QUESTION: Final = (
     "You check transcripts of a voice assistant. Answer only yes or no: is this something a person may say to a voice "
@@ -119,7 +124,7 @@ class TranscriptValidator(UtteranceTransformer):
         ctx.set("validate.why", why_invalid(utterances[0]) or "the model takes it for no request")
         if self.settings.reprompt:
             lang = heard_lang(ctx, self.host)
-            again = self.settings.again or _AGAIN.get(lang.partition("-")[0].lower(), _AGAIN["en"])
+            again = self.settings.again or _AGAIN.get(primary(lang), _AGAIN["en"])
             ctx.reply(topics.UTTERANCE_SPEAK, {"utterance": again, "lang": lang, "listen": True})
         ctx.cancel("transcription_invalid")
         return utterances
