@@ -149,20 +149,6 @@ async def test_what_a_reserved_handler_says_goes_to_the_one_who_spoke(name: str)
     assert (begun.context["source"], begun.context["destination"]) == ("hark", "satellite")
 
 
-async def test_a_hub_that_passes_on_what_it_gets_gets_marked_copies_as_well() -> None:
-    rig = Rig("prerelease")
-    speak = topics.UTTERANCE_SPEAK, {"utterance": "hi", "listen": True}
-    rig.up("recognizer_loop:utterance", {"utterances": ["hello"]}, source="tool", destination="skills")
-    assert topics_of(rig.down(*speak)) == [topics.UTTERANCE_SPEAK]
-    peer = "sat::1::kitchen"
-    rig.up("recognizer_loop:utterance", {"utterances": ["hello"]}, source=peer, peer=peer, destination="hivemind")
-    message, copy = rig.down(*speak)
-    assert (message.type, copy.type) == (topics.UTTERANCE_SPEAK, "speak")
-    assert message.data == copy.data, "a client of the newer line knows it as a copy by that"
-    assert copy.data["expect_response"] is True
-    assert copy.context["_namespace_compat_twin"] is True
-
-
 async def test_a_handler_that_fails_ends_with_its_error() -> None:
     rig = Rig()
     rig.recorded("stable")

@@ -161,7 +161,11 @@ class SharedTranslator(OvosTranslator):
         return True
 
     def with_copy(self, message: Message, legacy: str) -> list[Message]:
-        return self.with_marked_copy(message, legacy) if self._has_newer else super().with_copy(message, legacy)
+        if not self._has_newer:
+            return super().with_copy(message, legacy)
+        # Clients of the newer line know a copy by its payload and context, which must be the same then.
+        message = message.with_data(names.payload_down(message.type, message.data))
+        return [message, message.forward(legacy, message.data).carrying(_namespace_compat_twin=True)]
 
     def converse_poll(self, ping: Message) -> list[Message] | None:
         asked = {handler.skill_id for handler in ping.session.converse_handlers} if ping.session is not None else set()

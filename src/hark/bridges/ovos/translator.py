@@ -21,7 +21,7 @@ from hark.bridges.ovos.schedule import FIRED, PREFIXES, LegacySchedule
 from hark.bus.websocket.translation import ClientLink
 from hark.model import Message, Session, Timer, encode
 from hark.spec import DEFAULT_SESSION_ID, split_dispatch, topics
-from hark.spec.names import SKILL_ID, SOURCE
+from hark.spec.names import SKILL_ID
 
 if TYPE_CHECKING:
     from hark.bridges.ovos.bridge import OvosBridge
@@ -72,9 +72,6 @@ OF_OVOS: Final = ("mycroft.", "padatious:", "register_", _SYNC, "intent.service.
 """How topics begin that only programs of OVOS use."""
 READY: Final = "mycroft.ready"
 """What a launcher waits for to load its skill. It loads it again each time that it hears this."""
-_PEER: Final = "peer"
-"""Context key in which a hub of HiveMind names, besides in `source`, the satellite whose Message it passes on. It
-passes what it gets on to satellites as it is, and some of them know only the older names."""
 _STATES: Final = (".is_ready", ".is_alive", ".is_loaded", ".all_loaded")
 _CALLED_BACK: Final = ("mycroft.skill.handler.complete", "mycroft.skill.handler.error")
 _CONTEXT: Final[Mapping[str, tuple[str, str]]] = {
@@ -107,8 +104,6 @@ class OvosTranslator:
         """Whether the client was seen to be another orchestrator."""
         self.is_of_ovos = False
         """Whether the client was seen to be a program of OVOS: their skills say when a handler has ended."""
-        self._is_relay = False
-        """Whether the client was seen to pass Messages on for others, as a hub of HiveMind does for satellites."""
         self._has_said_ready = False
         self._unmarked: dict[str, Message] = {}
         """A registration of each skill from before that was seen, unless it is large."""
@@ -128,8 +123,8 @@ class OvosTranslator:
         """Whether a skill answers when it is asked whether it converses."""
         self._asked: dict[tuple[str | None, str], Message] = {}
         """Skills that were asked that, and have not answered."""
-        self._queried: OrderedDict[tuple[str | None, object], None] = OrderedDict()
-        """Common queries the client was asked, by turn: all of its skills answer one, whichever it was asked for."""
+        self._queried: OrderedDict[tuple[str | None, int], None] = OrderedDict()
+        """Common queries the client was asked, by turn and hash: all of its skills answer one, whichever it is for."""
         self._up: dict[str, Callable[[Message], Iterable[Message]]] = {
             _SYNC: self._wants_session,
             READY: self.says_ready,
@@ -186,8 +181,6 @@ class OvosTranslator:
             self.is_older = False
         if message.type.startswith(OF_OVOS):
             self.shows_ovos()
-        if not self._is_relay and (peer := message.context.get(_PEER)) is not None:
-            self._is_relay = peer == message.context.get(SOURCE)
         return self.translated(message)
 
     def shows_ovos(self) -> None:
@@ -446,8 +439,7 @@ class OvosTranslator:
         if topic == topics.CONVERSE_PING:
             return self.converse_poll(message) if self.is_of_ovos else None
         if not self.is_older:
-            legacy = names.LEGACY.get(topic) if self._is_relay else None
-            return None if legacy is None else self.with_marked_copy(message, legacy)
+            return None
         if topic == topics.STOP_PING:
             active = {one.skill_id for one in (message.session or Session()).active_handlers} & self.skills
             asked = [one for one in active if self.is_of_older_line(one)]
@@ -458,11 +450,6 @@ class OvosTranslator:
     def with_copy(self, message: Message, legacy: str) -> list[Message]:
         """A Message, and its copy for clients of the older line."""
         return [message, message.forward(legacy, names.payload_down(message.type, message.data))]
-
-    def with_marked_copy(self, message: Message, legacy: str) -> list[Message]:
-        """The same for clients of both lines: to the newer one a copy has a mark, and equal payload and context."""
-        message = message.with_data(names.payload_down(message.type, message.data))
-        return [message, message.forward(legacy, message.data).carrying(**{names.TWIN_MARKS[0]: True})]
 
     def converse_poll(self, ping: Message) -> list[Message] | None:
         """How a client is asked which of its skills converse."""
@@ -497,7 +484,7 @@ class OvosTranslator:
         if request.data.get("skill_id") not in self.skills:
             return None
         phrase = request.data.get("utterance")
-        question = request.utterance_id, phrase
+        question = request.utterance_id, hash(str(phrase))
         if question in self._queried:
             return [request]
         remember(self._queried, question, None)
