@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from hark.builtin.persona.errors import ChatError
@@ -146,7 +146,7 @@ class AnswerReader:
         if self._block == "calls":
             self._add_calls()
         elif self._block == "object":
-            written = list(_calls_in(self._text, {}))
+            written = _calls_in(self._text, {})
             if not written or any(name not in self._tools for name, _ in written):
                 return self._text
             for name, arguments in written:
@@ -248,51 +248,55 @@ class AnswerReader:
         self._text = ""
 
 
-def _calls_in(text: str, tools: Mapping[str, Properties]) -> Iterator[tuple[str, str]]:
+def _calls_in(text: str, tools: Mapping[str, Properties]) -> list[tuple[str, str]]:
     """The name and the arguments of each call in a text.
 
     Either is a JSON object; or the name, which is that of one of `tools`, comes first, and then the arguments do, as a
     JSON object or one by one.
     """
+    calls: list[tuple[str, Any]] = []
     called, given = "", {}
     at = 0
     while found := _ITEM.search(text, at):
         at = found.end()
         parameter, value, key, other, brace, word = found.groups()
         if brace:
-            try:
-                values, at = _read.raw_decode(text, found.start())
-            except (ValueError, RecursionError):
-                continue
-            for one in values if isinstance(values, list) else [values]:
+            values, at = _values(text, found.start())
+            for one in values:
                 call = _call_in(one)
                 if call and (not called or offered_name(call[0], tools) in tools):
-                    yield call
+                    calls.append(call)
                 elif called and isinstance(one, dict):
                     given.update(one)
-        elif word:
-            name = offered_name(word, tools)
-            if name in tools:
-                if called:
-                    yield called, json.dumps(given, ensure_ascii=False)
-                called, given = name, {}
-        elif called:
+        elif word and (name := offered_name(word, tools)) in tools:
+            called, given = name, {}
+            calls.append((called, given))
+        elif called and not word:
             named = (parameter or key).strip()
             given[named] = _value(value if parameter else other, tools[called].get(named))
-    if called:
-        yield called, json.dumps(given, ensure_ascii=False)
+    return [
+        (name, args if isinstance(args, str) else json.dumps(args or {}, ensure_ascii=False)) for name, args in calls
+    ]
 
 
-def _call_in(value: Any) -> tuple[str, str] | None:
+def _values(text: str, at: int) -> tuple[list[Any], int]:
+    """The elements of the list at a place, or the one JSON value that is there, or nothing; and where it ends."""
+    try:
+        value, end = _read.raw_decode(text, at)
+    except ValueError:
+        return [], at + 1
+    except RecursionError:
+        return [], len(text)
+    return value if isinstance(value, list) else [value], end
+
+
+def _call_in(value: Any) -> tuple[str, Any] | None:
     """The call that a JSON value is."""
     call = value.get("function", value) if isinstance(value, dict) else None
     if not isinstance(call, dict):
         return None
     name = call.get("name", call.get("tool_name"))
-    if not isinstance(name, str) or not name:
-        return None
-    given = call.get("arguments", call.get("parameters", {}))
-    return name, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    return (name, call.get("arguments", call.get("parameters", {}))) if isinstance(name, str) and name else None
 
 
 def _value(written: str, schema: Any) -> Any:
