@@ -38,12 +38,15 @@ _MESSAGE: Final = "message"
 
 _TAGS: Final = "|".join(sorted((_THOUGHTS | _CALLS) - {"action", "python_tag"}, key=len, reverse=True))
 _NAME: Final = r"[\w:.▁|｜\"-]"
+"""A letter of a mark with bars."""
 _REST: Final = r"(?:(?:(?<=invoke) |=)[^<>\n]{0,100})?"
+"""What may follow the name of a tag: `=add` or ` name="add"`."""
 _WIDE_REST: Final = r"(?:[= ][^<>\n]{0,100})?"
+"""The same in a mark with bars, which nobody writes who means something else."""
 _MARK: Final = re.compile(
     rf"</?(?:\w{{1,12}}:)?(?:{_TAGS}|\w{{1,12}}_of_turn){_REST}>"  # <think>, <function=add>
     rf"|</?[|｜]{_NAME}{{1,60}}{_WIDE_REST}>|<\w{{1,40}}[|｜]>"  # <|im_end|>, <|channel>, <channel|>
-    r"|\[/?(?:END_)?(?:THINK|TOOL_CALLS?|TOOL_REQUEST|ARGS)\]|◁/?think▷"
+    r"|(?-i:\[/?(?:END_)?(?:THINK|TOOL_CALLS?|TOOL_REQUEST|ARGS)\])|◁/?think▷"
     r"|(?-i:assistant(?:analysis|commentary|final)(?=[^a-z]))",  # of Harmony, where the rest of a mark is left out
     re.IGNORECASE,
 )
@@ -61,7 +64,7 @@ _OBJECT: Final = re.compile(r"(?:```(?:json)?\s*)?\[?\s*\{\s*\"")
 """How an answer begins that may be nothing but calls."""
 _OPENING: Final = re.compile(r"[`json\[{\s]{1,20}")
 """What may become that with the next piece."""
-_SHORTEST: Final = 20
+_TAIL: Final = 20
 """Characters at the end of a thought that may be part of a mark."""
 _RECIPIENT: Final = re.compile(r"\bto=(?!assistant|user)\S")
 _UNENDED: Final = re.compile(rf"{_RECIPIENT.pattern}.*\{{|^\s*thought\n", re.DOTALL)
@@ -87,7 +90,7 @@ class _Mark(NamedTuple):
 
 
 def _mark(text: str) -> _Mark:
-    """A mark without its brackets, and without the words that say whether it begins or ends something."""
+    """A mark: its name without brackets and without the words that say whether it begins or ends something."""
     bare = text.strip("<>[]◁▷|｜").replace("▁", "_").lower()
     closes = bare.startswith("/") or (text.endswith("|>") and text[1] not in "|｜")
     words = re.split(r"[|｜:=\s]", bare.strip("/｜|"))
@@ -135,7 +138,7 @@ class AnswerReader:
         begun = _BEGUN.search(self._waiting)
         end = begun.start() if begun else len(self._waiting)
         if self._block == "thought":
-            end = max(0, min(end, len(self._waiting) - _SHORTEST))
+            end = max(0, min(end, len(self._waiting) - _TAIL))
         before, self._waiting = self._waiting[:end], self._waiting[end:]
         return said + self._take_text(before)
 
