@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from ast import literal_eval
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from hark.builtin.persona.errors import ChatError
@@ -27,7 +29,7 @@ def _words(text: str) -> frozenset[str]:
 _THOUGHTS: Final = _words("think thinking thought thoughts reasoning reflection scratchpad scratch_pad")
 _CALLS: Final = _words(
     "tool_call tool_calls toolcall toolcalls function_call function_calls functioncall tool_request function invoke "
-    "action python_tag"
+    "action python python_tag"
 )
 _HEADERS: Final = frozenset(("start", "channel"))
 """The marks of Harmony before the header of a message, which says whom it is for."""
@@ -36,7 +38,7 @@ _ENDS: Final = frozenset(("end", "return", "call"))
 _MESSAGE: Final = "message"
 """The one between the two; and the name of a message that is a call."""
 
-_TAGS: Final = "|".join(sorted((_THOUGHTS | _CALLS) - {"action", "python_tag"}, key=len, reverse=True))
+_TAGS: Final = "|".join(sorted((_THOUGHTS | _CALLS) - _words("action python python_tag"), key=len, reverse=True))
 _NAME: Final = r"[\w:.▁|｜\"-]"
 """A letter of a mark with bars."""
 _REST: Final = r"(?:(?:(?<=invoke) |=)[^<>\n]{0,100})?"
@@ -60,9 +62,9 @@ _UNMARKED: Final = re.compile(r"(?:analysis|commentary)(?=[A-Z]| to=)")
 """How an answer begins in Harmony where its first marks are left out."""
 _BARE: Final = ("analysis", "commentary to=")
 """What that is at first."""
-_OBJECT: Final = re.compile(r"(?:```(?:json)?\s*)?\[?\s*\{\s*\"")
+_OBJECT: Final = re.compile(r"(?:```(?:json)?\s*)?\[?\s*\{\s*\"|\[[\w.-]{1,64}\(")
 """How an answer begins that may be nothing but calls."""
-_OPENING: Final = re.compile(r"[`json\[{\s]{1,20}")
+_OPENING: Final = re.compile(r"[`json\[{\s]{1,20}|\[[\w.-]{1,64}")
 """What may become that with the next piece."""
 _TAIL: Final = 20
 """Characters at the end of a thought that may be part of a mark."""
@@ -75,6 +77,7 @@ _LONGEST: Final = 8_000
 _ITEM: Final = re.compile(
     r"<[^<>]{0,8}?parameter(?:=|\s+name=\")([\w.-]+)\"?[^<>]*>(.*?)</[^<>]{0,8}?parameter>"
     r"|<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>"
+    r"|(\w+)=(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[\w.+-]+)(?=\s*[,)])"
     r"|([{\[])|([\w.:-]+)",
     re.DOTALL,
 )
@@ -149,7 +152,7 @@ class AnswerReader:
         if self._block == "calls":
             self._add_calls()
         elif self._block == "object":
-            written = _calls_in(self._text, {})
+            written = _calls_in(self._text, self._tools if self._text.startswith("[") else {})
             if not written or any(name not in self._tools for name, _ in written):
                 return self._text
             for name, arguments in written:
@@ -255,14 +258,14 @@ def _calls_in(text: str, tools: Mapping[str, Properties]) -> list[tuple[str, str
     """The name and the arguments of each call in a text.
 
     Either is a JSON object; or the name, which is that of one of `tools`, comes first, and then the arguments do, as a
-    JSON object or one by one.
+    JSON object or one by one, as tags or as in Python.
     """
     calls: list[tuple[str, Any]] = []
     called, given = "", {}
     at = 0
     while found := _ITEM.search(text, at):
         at = found.end()
-        parameter, value, key, other, brace, word = found.groups()
+        *parameter, brace, word = found.groups()
         if brace:
             values, at = _values(text, found.start())
             for one in values:
@@ -275,8 +278,8 @@ def _calls_in(text: str, tools: Mapping[str, Properties]) -> list[tuple[str, str
             called, given = name, {}
             calls.append((called, given))
         elif called and not word:
-            named = (parameter or key).strip()
-            given[named] = _value(value if parameter else other, tools[called].get(named))
+            named, value = (one for one in parameter if one is not None)
+            given[named.strip()] = _value(value, tools[called].get(named.strip()))
     return [
         (name, args if isinstance(args, str) else json.dumps(args or {}, ensure_ascii=False)) for name, args in calls
     ]
@@ -303,8 +306,11 @@ def _call_in(value: Any) -> tuple[str, Any] | None:
 
 
 def _value(written: str, schema: Any) -> Any:
-    """A value that is written without the quotes of JSON."""
+    """A value that is written as in Python, or without the quotes of JSON."""
     text = written.strip("\n")
+    if text[:1] in ("'", '"') or text in ("True", "False", "None"):
+        with suppress(ValueError, SyntaxError):
+            return literal_eval(text)
     if isinstance(schema, Mapping) and schema.get("type") == "string":
         return text
     try:
