@@ -119,7 +119,7 @@ class McpConnection:
         async with asyncio.timeout(self._server.connect_timeout) as starting:
             async with client:
                 self._client = client
-                await self.list_tools()
+                await self._list_tools()
                 starting.reschedule(None)
                 self.failure = ""
                 self._was_connected = True
@@ -143,7 +143,7 @@ class McpConnection:
                 return
             known = [tool.definition(self.name) for tool in self.tools]
             async with asyncio.timeout(self._server.connect_timeout):
-                await self.list_tools()
+                await self._list_tools()
             if known != [tool.definition(self.name) for tool in self.tools]:
                 self._changed()
 
@@ -161,9 +161,7 @@ class McpConnection:
             self._log.debug("the MCP server %s sends no events: %s", self.name, self._reason(error))
 
     async def _notified(self, message: Any) -> None:
-        if isinstance(
-            message, Exception
-        ):  # such as a line that is no message; a connection that is lost shows elsewhere
+        if isinstance(message, Exception):  # such as a line that is no message; a lost connection shows elsewhere
             self._log.debug("the MCP server %s: %s", self.name, self._reason(message))
             return
         method = getattr(message, "method", None) or getattr(getattr(message, "root", None), "method", None)
@@ -190,7 +188,7 @@ class McpConnection:
             text = text.replace(secret, "(secret)") if len(secret) >= _SHORTEST_SECRET else text
         return text
 
-    async def list_tools(self) -> None:
+    async def _list_tools(self) -> None:
         """Read the list of tools from the server, if it is connected."""
         if self._client is None:
             return

@@ -241,22 +241,20 @@ class Generation:
 
     async def _pieces(self, offered: Sequence[ToolDefinition]) -> AsyncGenerator[str | ToolCall, None]:
         """What the models answer; where what was said before may be too much for them, to what is said now."""
-        begun = False
-        try:
-            async with aclosing(self._models.stream(self._messages, offered, self._model, self._note)) as pieces:
-                async for piece in pieces:
-                    begun = True
-                    yield piece
-            return
-        except ChatError as error:
-            if begun or self._asked == 1 or not error.may_be_about_length:
-                raise
-        del self._messages[1 : self._asked]
-        self._asked = 1
-        async with aclosing(self._models.stream(self._messages, offered, self._model, self._note)) as pieces:
-            async for piece in pieces:
-                self.forgot = True
-                yield piece
+        shortened = False
+        while True:
+            begun = False
+            try:
+                async with aclosing(self._models.stream(self._messages, offered, self._model, self._note)) as pieces:
+                    async for piece in pieces:
+                        begun, self.forgot = True, self.forgot or shortened
+                        yield piece
+                return
+            except ChatError as error:
+                if begun or self._asked == 1 or not error.may_be_about_length:
+                    raise
+            del self._messages[1 : self._asked]
+            self._asked, shortened = 1, True
 
     async def _call(self, wanted: Sequence[ToolCall], offered: Names) -> None:
         """Call the tools that the model wants, one after the other, and add what came of it."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from ast import literal_eval
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from hark.builtin.persona.errors import ChatError
@@ -27,7 +29,7 @@ def _words(text: str) -> frozenset[str]:
 _THOUGHTS: Final = _words("think thinking thought thoughts reasoning reflection scratchpad scratch_pad")
 _CALLS: Final = _words(
     "tool_call tool_calls toolcall toolcalls function_call function_calls functioncall tool_request function invoke "
-    "action python_tag"
+    "action python python_tag"
 )
 _HEADERS: Final = frozenset(("start", "channel"))
 """The marks of Harmony before the header of a message, which says whom it is for."""
@@ -36,14 +38,17 @@ _ENDS: Final = frozenset(("end", "return", "call"))
 _MESSAGE: Final = "message"
 """The one between the two; and the name of a message that is a call."""
 
-_TAGS: Final = "|".join(sorted((_THOUGHTS | _CALLS) - {"action", "python_tag"}, key=len, reverse=True))
+_TAGS: Final = "|".join(sorted((_THOUGHTS | _CALLS) - _words("action python python_tag"), key=len, reverse=True))
 _NAME: Final = r"[\w:.▁|｜\"-]"
+"""A letter of a mark with bars."""
 _REST: Final = r"(?:(?:(?<=invoke) |=)[^<>\n]{0,100})?"
+"""What may follow the name of a tag: `=add` or ` name="add"`."""
 _WIDE_REST: Final = r"(?:[= ][^<>\n]{0,100})?"
+"""The same in a mark with bars, which nobody writes who means something else."""
 _MARK: Final = re.compile(
     rf"</?(?:\w{{1,12}}:)?(?:{_TAGS}|\w{{1,12}}_of_turn){_REST}>"  # <think>, <function=add>
     rf"|</?[|｜]{_NAME}{{1,60}}{_WIDE_REST}>|<\w{{1,40}}[|｜]>"  # <|im_end|>, <|channel>, <channel|>
-    r"|\[/?(?:END_)?(?:THINK|TOOL_CALLS?|TOOL_REQUEST|ARGS)\]|◁/?think▷"
+    r"|(?-i:\[/?(?:END_)?(?:THINK|TOOL_CALLS?|TOOL_REQUEST|ARGS)\])|◁/?think▷"
     r"|(?-i:assistant(?:analysis|commentary|final)(?=[^a-z]))",  # of Harmony, where the rest of a mark is left out
     re.IGNORECASE,
 )
@@ -57,11 +62,11 @@ _UNMARKED: Final = re.compile(r"(?:analysis|commentary)(?=[A-Z]| to=)")
 """How an answer begins in Harmony where its first marks are left out."""
 _BARE: Final = ("analysis", "commentary to=")
 """What that is at first."""
-_OBJECT: Final = re.compile(r"(?:```(?:json)?\s*)?\[?\s*\{\s*\"")
+_OBJECT: Final = re.compile(r"(?:```(?:json)?\s*)?\[?\s*\{\s*\"|\[[\w.-]{1,64}\(")
 """How an answer begins that may be nothing but calls."""
-_OPENING: Final = re.compile(r"[`json\[{\s]{1,20}")
+_OPENING: Final = re.compile(r"[`json\[{\s]{1,20}|\[[\w.-]{1,64}")
 """What may become that with the next piece."""
-_SHORTEST: Final = 20
+_TAIL: Final = 20
 """Characters at the end of a thought that may be part of a mark."""
 _RECIPIENT: Final = re.compile(r"\bto=(?!assistant|user)\S")
 _UNENDED: Final = re.compile(rf"{_RECIPIENT.pattern}.*\{{|^\s*thought\n", re.DOTALL)
@@ -72,6 +77,7 @@ _LONGEST: Final = 8_000
 _ITEM: Final = re.compile(
     r"<[^<>]{0,8}?parameter(?:=|\s+name=\")([\w.-]+)\"?[^<>]*>(.*?)</[^<>]{0,8}?parameter>"
     r"|<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>"
+    r"|(\w+)=(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[\w.+-]+)(?=\s*[,)])"
     r"|([{\[])|([\w.:-]+)",
     re.DOTALL,
 )
@@ -87,7 +93,7 @@ class _Mark(NamedTuple):
 
 
 def _mark(text: str) -> _Mark:
-    """A mark without its brackets, and without the words that say whether it begins or ends something."""
+    """A mark: its name without brackets and without the words that say whether it begins or ends something."""
     bare = text.strip("<>[]◁▷|｜").replace("▁", "_").lower()
     closes = bare.startswith("/") or (text.endswith("|>") and text[1] not in "|｜")
     words = re.split(r"[|｜:=\s]", bare.strip("/｜|"))
@@ -135,7 +141,7 @@ class AnswerReader:
         begun = _BEGUN.search(self._waiting)
         end = begun.start() if begun else len(self._waiting)
         if self._block == "thought":
-            end = max(0, min(end, len(self._waiting) - _SHORTEST))
+            end = max(0, min(end, len(self._waiting) - _TAIL))
         before, self._waiting = self._waiting[:end], self._waiting[end:]
         return said + self._take_text(before)
 
@@ -146,7 +152,7 @@ class AnswerReader:
         if self._block == "calls":
             self._add_calls()
         elif self._block == "object":
-            written = list(_calls_in(self._text, {}))
+            written = _calls_in(self._text, self._tools if self._text.startswith("[") else {})
             if not written or any(name not in self._tools for name, _ in written):
                 return self._text
             for name, arguments in written:
@@ -248,56 +254,63 @@ class AnswerReader:
         self._text = ""
 
 
-def _calls_in(text: str, tools: Mapping[str, Properties]) -> Iterator[tuple[str, str]]:
+def _calls_in(text: str, tools: Mapping[str, Properties]) -> list[tuple[str, str]]:
     """The name and the arguments of each call in a text.
 
     Either is a JSON object; or the name, which is that of one of `tools`, comes first, and then the arguments do, as a
-    JSON object or one by one.
+    JSON object or one by one, as tags or as in Python.
     """
+    calls: list[tuple[str, Any]] = []
     called, given = "", {}
     at = 0
     while found := _ITEM.search(text, at):
         at = found.end()
-        parameter, value, key, other, brace, word = found.groups()
+        *parameter, brace, word = found.groups()
         if brace:
-            try:
-                values, at = _read.raw_decode(text, found.start())
-            except (ValueError, RecursionError):
-                continue
-            for one in values if isinstance(values, list) else [values]:
+            values, at = _values(text, found.start())
+            for one in values:
                 call = _call_in(one)
                 if call and (not called or offered_name(call[0], tools) in tools):
-                    yield call
+                    calls.append(call)
                 elif called and isinstance(one, dict):
                     given.update(one)
-        elif word:
-            name = offered_name(word, tools)
-            if name in tools:
-                if called:
-                    yield called, json.dumps(given, ensure_ascii=False)
-                called, given = name, {}
-        elif called:
-            named = (parameter or key).strip()
-            given[named] = _value(value if parameter else other, tools[called].get(named))
-    if called:
-        yield called, json.dumps(given, ensure_ascii=False)
+        elif word and (name := offered_name(word, tools)) in tools:
+            called, given = name, {}
+            calls.append((called, given))
+        elif called and not word:
+            named, value = (one for one in parameter if one is not None)
+            given[named.strip()] = _value(value, tools[called].get(named.strip()))
+    return [
+        (name, args if isinstance(args, str) else json.dumps(args or {}, ensure_ascii=False)) for name, args in calls
+    ]
 
 
-def _call_in(value: Any) -> tuple[str, str] | None:
+def _values(text: str, at: int) -> tuple[list[Any], int]:
+    """The elements of the list at a place, or the one JSON value that is there, or nothing; and where it ends."""
+    try:
+        value, end = _read.raw_decode(text, at)
+    except ValueError:
+        return [], at + 1
+    except RecursionError:
+        return [], len(text)
+    return value if isinstance(value, list) else [value], end
+
+
+def _call_in(value: Any) -> tuple[str, Any] | None:
     """The call that a JSON value is."""
     call = value.get("function", value) if isinstance(value, dict) else None
     if not isinstance(call, dict):
         return None
     name = call.get("name", call.get("tool_name"))
-    if not isinstance(name, str) or not name:
-        return None
-    given = call.get("arguments", call.get("parameters", {}))
-    return name, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    return (name, call.get("arguments", call.get("parameters", {}))) if isinstance(name, str) and name else None
 
 
 def _value(written: str, schema: Any) -> Any:
-    """A value that is written without the quotes of JSON."""
+    """A value that is written as in Python, or without the quotes of JSON."""
     text = written.strip("\n")
+    if text[:1] in ("'", '"') or text in ("True", "False", "None"):
+        with suppress(ValueError, SyntaxError):
+            return literal_eval(text)
     if isinstance(schema, Mapping) and schema.get("type") == "string":
         return text
     try:

@@ -417,6 +417,8 @@ TEXTS = {
     f"assistantcommentary to=functions.adder-add json{B}",
     "a fence": f"```json\n{json.dumps(WRITTEN)}\n```",
     "a list": json.dumps(WRITTEN),
+    "Python": "[adder-add(a=1, b=2), adder-add(a=3, b=4)]",
+    "Python between marks": "<|tool_call_start|>[adder-add(a=1, b=2), adder-add(a=3, b=4)]<|tool_call_end|>",
 }
 """How models write calls, where their server leaves them in the text."""
 
