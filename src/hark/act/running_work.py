@@ -290,7 +290,7 @@ class HandlerSpeech:
         self._rendered = Answers(bus, topics.SPEECH_RENDERED, lambda message: message.context.get(RESPONSE_ID))
 
     async def say(self, message: Message, wait: bool) -> None:
-        """Emit a speak Message and, if told to, wait until it was rendered."""
+        """Emit a speak Message and, with `wait`, return when it was rendered."""
         if not wait:
             self._bus.post(message)
             return

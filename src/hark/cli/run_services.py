@@ -36,7 +36,7 @@ MARGIN: Final = 10.0
 
 
 def run_services(options: argparse.Namespace, settings: Settings) -> int:
-    """Run services until the process is told to stop."""
+    """Run services until a signal stops the process."""
     address = _address(options, settings)
     if options.dev:
         raise UserError("--dev needs the whole assistant in one process")

@@ -77,4 +77,4 @@ def _voice_setup(options: argparse.Namespace) -> VoiceSetup | None:
     from hark.app.voice.sound_files import progress
     from hark.testing.scripts.voice import VoiceSetup
 
-    return VoiceSetup(options.voice, listen_back=options.listen_back, tell=progress())
+    return VoiceSetup(options.voice, listen_back=options.listen_back, report=progress())

@@ -402,10 +402,10 @@ def join(
         advice=[],
     )
     # Whether the plugins of a missing service are loaded is not known.
-    told = list(advise(settings, _inventory(joined))) if all(one.process for one in services) else []
+    found_advice = list(advise(settings, _inventory(joined))) if all(one.process for one in services) else []
     return DoctorReport(
         **{name: getattr(joined, name) for name in joined.__struct_fields__ if name != "advice"},
-        advice=[*map(str, told), *map(str, unused_entries(settings))],
+        advice=[*map(str, found_advice), *map(str, unused_entries(settings))],
     )
 
 
