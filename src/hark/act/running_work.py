@@ -150,7 +150,7 @@ class HandlerRunner:
         if outcome.value is None:
             return ""
         if not issubclass(type(outcome.value), str):  # not isinstance: it believes what an object says about itself
-            return f"TypeError: the handler returned a {type(outcome.value).__name__}; it returns text or None"
+            return f"TypeError: a handler returns text or None, and this one returned {type(outcome.value).__name__}"
         await turn.speak(outcome.value)
         return ""
 

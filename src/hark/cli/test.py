@@ -63,6 +63,8 @@ def test(options: argparse.Namespace) -> int:
     if voice is not None:
         voice.close()
     print(as_json(results) if options.format == "json" else summary(results))
+    if not results and options.name and not runner.has_errors:
+        print_note(f"no conversation has {options.name!r} in its path or title")
     if runner.has_errors or not results:
         return USER_ERROR
     return OK if all(played.passed for played in results) else FAILED
