@@ -23,7 +23,8 @@ voice: ## talk to it by microphone and loudspeaker
 	@exec $(VENV)/bin/hark run --voice $(ARGS)
 
 listen: ## answer a recording, aloud: make listen FILE=question.wav; the answer is in question.answer.wav
-	@if [ -z "$(FILE)" ]; then echo 'usage: make listen FILE=question.wav' >&2; else \
+	@if [ -z "$(FILE)" ]; then echo 'usage: make listen FILE=question.wav' >&2; \
+	elif [ "$(FILE)" != - ] && [ ! -f "$(FILE)" ]; then echo '$(FILE): there is no such file' >&2; else \
 	  scripts/setup voice </dev/null && $(VENV)/bin/hark listen "$(FILE)" $(ARGS); fi
 
 test-313: ## all tests with Python 3.13, in a venv of its own; PYTHON=/path/to/python3.13 where it is not on the PATH

@@ -16,6 +16,7 @@ from hark.model import Audio
 from hark.model.wav import read_wav, write_wav
 from voice_engines import MODEL, Real
 
+ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = f"""
 [voice]
 tts = ["hibari"]
@@ -43,6 +44,14 @@ def where_it_is_ten() -> str:
 def assert_ten_is_heard(heard: str) -> None:
     """The recogniser writes 10:05 as 1005, 10.05 or 10-05, and 10:00 as 10 o'clock or ten."""
     assert re.match(r"it is (10|ten)", heard.lower()), heard
+
+
+@pytest.mark.parametrize(("file", "text"), [("", "usage: make listen"), ("FILE=nowhere.wav", "there is no such file")])
+def test_make_names_a_missing_recording_before_it_installs_anything(file: str, text: str, tmp_path: Path) -> None:
+    command = ["make", "listen", f"VENV={tmp_path / 'venv'}", *filter(None, [file])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=ROOT)
+    assert (done.returncode, list(tmp_path.iterdir())) == (0, [])
+    assert text in done.stderr
 
 
 def test_a_process_answers_a_recording_aloud(world: World, tmp_path: Path, real: Real) -> None:

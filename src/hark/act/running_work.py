@@ -150,7 +150,7 @@ class HandlerRunner:
         if outcome.value is None:
             return ""
         if not issubclass(type(outcome.value), str):  # not isinstance: it believes what an object says about itself
-            return f"TypeError: the handler returned a {type(outcome.value).__name__}; it returns text or None"
+            return f"TypeError: a handler returns text or None, and this one returned {type(outcome.value).__name__}"
         await turn.speak(outcome.value)
         return ""
 
@@ -290,7 +290,7 @@ class HandlerSpeech:
         self._rendered = Answers(bus, topics.SPEECH_RENDERED, lambda message: message.context.get(RESPONSE_ID))
 
     async def say(self, message: Message, wait: bool) -> None:
-        """Emit a speak Message and, if told to, wait until it was rendered."""
+        """Emit a speak Message and, with `wait`, return when it was rendered."""
         if not wait:
             self._bus.post(message)
             return

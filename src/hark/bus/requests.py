@@ -18,7 +18,7 @@ from hark.model.frozen import EMPTY
 from hark.spec import topics
 
 _ASK: Final = "hark_ask"
-"""Context key that tells one asker's request from another's; every derivation carries it back."""
+"""Context key that distinguishes the requests of several senders; every derivation carries it back."""
 
 _marks = count(1)
 
@@ -101,7 +101,7 @@ class _PollRound(msgspec.Struct):
 
 
 class Poll:
-    """Polls on a bus: one shared listener for each answer topic, rounds told apart by session and utterance (R8)."""
+    """Polls on a bus: one shared listener for each answer topic, rounds distinguished by session and utterance (R8)."""
 
     def __init__(self, bus: Bus, clock: Clock) -> None:
         self._bus = bus

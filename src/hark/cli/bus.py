@@ -58,7 +58,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def bus(options: argparse.Namespace) -> int:
-    """Run a bus until the process is told to stop, or pass Messages on to one."""
+    """Run a bus until a signal stops it, or pass Messages on to one."""
     # Imported only here: other commands build this parser too, and have to start quickly.
     if options.action == "pipe":
         check_applies(options, "bus", "host", "port")

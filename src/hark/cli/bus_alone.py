@@ -17,7 +17,7 @@ from hark.model import SystemClock
 
 
 def run_bus(options: argparse.Namespace) -> None:
-    """Run the server until the process is told to stop."""
+    """Run the server until a signal stops the process."""
     settings = load_settings(options)
     table = settings.bus
     changes = {name: getattr(options, name) for name in ("host", "port") if getattr(options, name) is not None}

@@ -53,13 +53,13 @@ def _found(one: ChosenEngine | Refusal, runner: Runner) -> Iterator[tuple[str, b
     engine = one.engine
     if not isinstance(engine, Microphone | Player):
         return
-    told = runner.attempt(Loaded(engine, engine.devices))
-    if (missing := told.unavailable) is not None:
+    devices = runner.attempt(Loaded(engine, engine.devices))
+    if (missing := devices.unavailable) is not None:
         yield f"{engine.id}: {missing}" + (f"; remedy: {missing.remedy}" if missing.remedy else ""), False
-    elif told.error is not None:
-        yield f"{engine.id}: {told.failure}", False
-    elif not told.value:
+    elif devices.error is not None:
+        yield f"{engine.id}: {devices.failure}", False
+    elif not devices.value:
         yield f"{engine.id}: no device", False
     else:
-        for name in told.value:
+        for name in devices.value:
             yield f"{engine.id}: {one_line(str(name))}", True

@@ -106,14 +106,14 @@ def _end(options: argparse.Namespace, following: VoiceFollower) -> int:
     if not following.heard:
         print_note("nothing was understood" if following.not_understood else "there is no speech in this recording")
         return FAILED
-    told = remark(
+    ending = remark(
         following.outcome,
         following.detail,
         why_command(following.utterance_id, options.state),
         answered=following.answered,
     )
-    if told is not None:
-        print_note(told)
+    if ending is not None:
+        print_note(ending)
     return OK if following.outcome == "complete" else FAILED
 
 

@@ -105,9 +105,11 @@ def add_bus(command: argparse.ArgumentParser) -> None:
 
 
 def check_services(options: argparse.Namespace) -> None:
-    """Raise `UserError` where both some services and all of them are named."""
+    """Raise `UserError` where --service, --split and --voice have no meaning together."""
     if options.service and options.split:
         raise UserError("--split runs every service; --service runs some of them: choose one")
+    if options.voice and options.service and not {"hear", "speak"} & {*options.service}:
+        raise UserError("--voice is for the services hear and speak, and --service names neither")
 
 
 def _lang(text: str) -> str:

@@ -120,7 +120,7 @@ def _attending(settings: Settings, options: argparse.Namespace) -> VoiceTerminal
 
 
 def _loading(
-    options: argparse.Namespace, settings: Settings, tell: Callable[[str], None]
+    options: argparse.Namespace, settings: Settings, report: Callable[[str], None]
 ) -> tuple[Iterable[Plugin | Refusal], Callable[[Runtime], AbstractAsyncContextManager[object]]]:
     """The plugins, and what follows their files while the assistant runs."""
     path = settings_path(options)[0]
@@ -135,7 +135,7 @@ def _loading(
 
     found = list(plugin_sources(installed=options.plugins, files=files, wanted=wanted_by(settings)))
     edits = FileWatcher(found, path)
-    return plugins_from(found), lambda runtime: DevMode(runtime, edits, lambda: load_settings(options), tell)
+    return plugins_from(found), lambda runtime: DevMode(runtime, edits, lambda: load_settings(options), report)
 
 
 def _greet(runtime: Runtime, settings: Settings) -> None:

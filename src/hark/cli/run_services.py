@@ -36,7 +36,7 @@ MARGIN: Final = 10.0
 
 
 def run_services(options: argparse.Namespace, settings: Settings) -> int:
-    """Run services until the process is told to stop."""
+    """Run services until a signal stops the process."""
     address = _address(options, settings)
     if options.dev:
         raise UserError("--dev needs the whole assistant in one process")
@@ -71,7 +71,8 @@ class _Process:
     def run_edge(self) -> int:
         if self._services != ("edge",) or not self._address.is_nats:
             raise UserError(
-                "--service edge joins websocket clients to NATS: it goes with no other service, and needs NATS"
+                "--service edge joins websocket clients to NATS: it goes with no other service, and needs servers in "
+                "[nats], or --bus nats://..."
             )
         directory = state_path(self._options)
         make_directory(directory)

@@ -36,7 +36,7 @@ BROKER: Final = "broker"
 
 
 def run_split(options: argparse.Namespace, settings: Settings) -> int:
-    """Run an assistant in several processes until the input ends or it is told to stop."""
+    """Run an assistant in several processes until the input ends, or a signal stops it."""
     if options.dev:
         raise UserError("--dev needs the whole assistant in one process")
     address = BusAddress.of(settings, options.bus)
@@ -145,7 +145,7 @@ class _Split:
                 await self._stop.wait()
 
     async def _until_stopped(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do the work until it is done or the process is told to stop."""
+        """Do the work until it is done, or a signal stops the process."""
         working = asyncio.ensure_future(work)
         stopped = asyncio.ensure_future(self._stop.wait())
         await asyncio.wait([working, stopped], return_when=asyncio.FIRST_COMPLETED)

@@ -134,9 +134,9 @@ def print_ending(
     outcome: str, detail: str, utterance_id: str, options: argparse.Namespace, story: str | None, *, answered: bool
 ) -> int:
     """Print how the turn ended, with its trace if there is one, and return the exit status."""
-    told = remark(outcome, detail, why_command(utterance_id, options.state, options.bus), answered=answered)
-    if told is not None:
-        print(told)
+    ending = remark(outcome, detail, why_command(utterance_id, options.state, options.bus), answered=answered)
+    if ending is not None:
+        print(ending)
     if story is not None:
         print(lines_of(story))
     sys.stdout.flush()

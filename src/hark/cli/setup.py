@@ -14,7 +14,7 @@ from hark import hints
 from hark.app.settings import Settings, read_settings, settings_from
 from hark.app.settings.edit import KeyPath, with_values
 from hark.cli.common import OK, note_language, print_note, settings_path
-from hark.cli.options import add_settings_file
+from hark.cli.options import add_lang, add_settings_file
 from hark.errors import UserError
 from hark.plugins.home import usual_clock, usual_units
 
@@ -71,7 +71,7 @@ _COORDINATES: Final = (
 
 def add_options(command: argparse.ArgumentParser) -> None:
     add_settings_file(command)
-    command.add_argument("--lang", metavar="TAG", help="the language, such as en-US")
+    add_lang(command)
     command.add_argument("--place", metavar="NAME", help="the place, such as Boston")
     command.add_argument("--latitude", metavar="DEGREES", help="its latitude; north is positive")
     command.add_argument("--longitude", metavar="DEGREES", help="its longitude; east is positive")

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hark.app.diagnostics.examine import advice
+from hark.app.diagnostics.advice import advice
 from hark.app.local_assistant import LocalAssistant
 from hark.app.plugin_set import plugin_files, plugins, wanted_by
 from hark.app.runtime import Runtime

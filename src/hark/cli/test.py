@@ -63,6 +63,8 @@ def test(options: argparse.Namespace) -> int:
     if voice is not None:
         voice.close()
     print(as_json(results) if options.format == "json" else summary(results))
+    if not results and options.name and not runner.has_errors:
+        print_note(f"no conversation has {options.name!r} in its path or title")
     if runner.has_errors or not results:
         return USER_ERROR
     return OK if all(played.passed for played in results) else FAILED
@@ -77,4 +79,4 @@ def _voice_setup(options: argparse.Namespace) -> VoiceSetup | None:
     from hark.app.voice.sound_files import progress
     from hark.testing.scripts.voice import VoiceSetup
 
-    return VoiceSetup(options.voice, listen_back=options.listen_back, tell=progress())
+    return VoiceSetup(options.voice, listen_back=options.listen_back, report=progress())

@@ -19,7 +19,7 @@ _STATM: Final = Path("/proc/self/statm")
 
 
 def resident_bytes() -> int:
-    """The memory of this process that is in use; 0 where the system does not tell."""
+    """The memory of this process that is in use; 0 where the system does not report it."""
     try:
         return int(_STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):

@@ -183,7 +183,7 @@ class Registry(Generic[P]):
 
 
 def where_is(cls: type) -> str:
-    """File and line of a class, as its methods tell: reading its source would slow down every start."""
+    """File and line of a class, from its methods: reading its source would slow down every start."""
     codes = [member.__code__ for member in vars(cls).values() if isinstance(member, FunctionType)]
     if not codes:
         return str(getattr(sys.modules.get(cls.__module__), "__file__", cls.__module__))

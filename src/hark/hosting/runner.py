@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from types import CoroutineType
 from typing import Any, Final, TypeVar, cast
 
@@ -36,6 +38,9 @@ _LONGEST: Final = 2_000
 
 _FRAMES: Final = 10
 """Frames of a stack that are logged, counted from where the exception was raised."""
+
+_HARK: Final = f"{Path(__file__).parents[1]}{os.sep}"
+_LIBRARY: Final = f"{Path(os.__file__).parent}{os.sep}"
 
 _traceback_of: Final[Any] = BaseException.__dict__["__traceback__"].__get__
 """Reads the traceback although a subclass may have overridden the attribute."""
@@ -93,13 +98,20 @@ def error_text(error: BaseException) -> str:
 
 
 def describe_error(error: BaseException) -> str:
-    """As `error_text`, with the file and line where it was raised."""
+    """As `error_text`, with a file and line: the last ones of the plugin, else where it was raised."""
     trace = _traceback_of(error)
-    place = ""
+    place, is_found = "", False
     while trace is not None:
-        place = f" ({trace.tb_frame.f_code.co_filename}:{trace.tb_lineno})"
+        file = trace.tb_frame.f_code.co_filename
+        if _is_of_plugin(file) or not is_found:
+            place, is_found = f" ({file}:{trace.tb_lineno})", _is_of_plugin(file)
         trace = trace.tb_next
     return error_text(error) + (place if place.isascii() else place.encode(errors="replace").decode())
+
+
+def _is_of_plugin(file: str) -> bool:
+    """Whether code is neither Hark's own nor of Python's standard library."""
+    return "-packages" in file.removeprefix(_HARK) or not file.startswith((_HARK, _LIBRARY, "<frozen"))
 
 
 def error_stack(error: BaseException) -> str:

@@ -48,7 +48,7 @@ def intent(
 
     Slots that are in every sentence, and `required_slots`, have to be filled; a phrase of `blacklist` keeps the intent
     from matching; `requires` and `excludes` name context keys that have to be set, or must not be. A persona that uses
-    the intent as a tool asks the user first when it is `dangerous`; its docstring tells a model what it does. Mistakes
+    the intent as a tool asks the user first when it is `dangerous`; its docstring describes it to a model. Mistakes
     raise `MalformedIntent` when the class is created.
     """
 
@@ -153,7 +153,7 @@ class MethodMarks:
     intents: tuple[IntentMark, ...] = ()
     keywords: tuple[KeywordsMark, ...] = ()
     description: str = ""
-    """The first paragraph of the docstring: what a model is told about the intent."""
+    """The first paragraph of the docstring: what a model reads about the intent."""
     dangerous: bool = False
     """Whether the user is asked before a model's call of it runs."""
 

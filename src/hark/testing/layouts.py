@@ -79,7 +79,7 @@ class SplitRuntime:
         async def settled() -> list[str]:
             if not made._is_last:
                 return []
-            # Twice: what one does with what it was told may be something to be told to others.
+            # Twice: what one does with a Message may be a Message for others.
             members = [*runtimes.values(), *([] if made.second is None else [made.second])]
             return [late for _ in range(2) for one in members for late in await one.bus.settled()]
 

@@ -42,7 +42,7 @@ class ModelServer:
             ...
             assert model.requests[0]["messages"][-1]["content"] == "how warm is it"
 
-    Replies are given in the order in which they were added; when there is none, the model echoes what it was told.
+    Replies are given in the order in which they were added; when there is none, the model echoes what it got.
     """
 
     def __init__(self, model: str = "test-model") -> None:

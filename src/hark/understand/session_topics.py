@@ -169,12 +169,12 @@ class WithdrawnQuestions:
         return session.without("response_mode") if is_withdrawn else session
 
     def _heard(self, message: Message) -> None:
-        told = message.data.get("withdrawn")
-        if not isinstance(told, Mapping):
+        withdrawn = message.data.get("withdrawn")
+        if not isinstance(withdrawn, Mapping):
             return
         now = self._clock.wall()
         self._modes = {known: None for known in self._modes if known[1].expires_at > now}
-        mode = Session.read({"response_mode": told}).response_mode
+        mode = Session.read({"response_mode": withdrawn}).response_mode
         if mode is not None:
             self._modes[message.session_id, mode] = None
 

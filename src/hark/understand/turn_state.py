@@ -370,13 +370,13 @@ def _within(values: Frozen, most: int, needed: Collection[str] = ()) -> Frozen:
     return Frozen(kept)
 
 
-def _for_turn(carrier: Session, told: object) -> tuple[Session, Session, Frozen]:
+def _for_turn(carrier: Session, fields: object) -> tuple[Session, Session, Frozen]:
     """A carrier with the lasting values of what an audio transformer set for this turn, the carrier, and the values."""
-    if not isinstance(told, Frozen) or SESSION_ID in told:
+    if not isinstance(fields, Frozen) or SESSION_ID in fields:
         return carrier, carrier, EMPTY
-    before = Session.read(Frozen({name: value for name, value in told.items() if value is not None}))
-    lasting = Frozen({name: before.get(name) for name in told})
-    kept = carrier.without(*told) if carrier.is_default else carrier.taking(before, told)
+    before = Session.read(Frozen({name: value for name, value in fields.items() if value is not None}))
+    lasting = Frozen({name: before.get(name) for name in fields})
+    kept = carrier.without(*fields) if carrier.is_default else carrier.taking(before, fields)
     return kept, carrier, lasting
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hark.app.diagnostics.examine import advice
+from hark.app.diagnostics.advice import advice
 from hark.app.runtime import Runtime, StoppableClock
 from hark.app.settings import settings_from
 from hark.builtin import PIPELINE, ParrotSkill, TemplateMatcher

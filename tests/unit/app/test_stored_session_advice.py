@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hark.app.diagnostics.examine import Inventory, advise
+from hark.app.diagnostics.advice import Inventory, advise
 from hark.app.settings import AssistantTable, Settings
 from hark.app.state.session_file import session_advice
 

@@ -72,6 +72,8 @@ def test_a_machine_without_systemd_gets_another_way(
 def test_services_and_all_of_them_are_not_one_unit(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["service", "show", "--split", "--service", "act"]) == 2
     assert "choose one" in capsys.readouterr().err
+    assert main(["service", "show", "--voice", "--service", "act"]) == 2
+    assert "names neither" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from hosted import Blocker, loaded, make_runner, until
 
 from flow.stage import reached
 from hark.hosting import Late, describe_error
+from hark.intents.grammar.template import read_template
 from hark.testing import settle
 
 
@@ -138,6 +141,13 @@ def test_a_failure_is_described_with_its_place() -> None:
     assert describe_error(raised.value).startswith("LookupError: no such city (")
     assert "test_runner.py:" in describe_error(raised.value)
     assert describe_error(ValueError()) == "ValueError"
+
+
+@pytest.mark.parametrize("fault", [lambda: json.loads("{"), lambda: read_template("(")])
+def test_the_place_is_in_the_plugin_though_it_was_raised_in_what_the_plugin_called(fault: Callable[[], object]) -> None:
+    with pytest.raises(ValueError) as raised:
+        fault()
+    assert "test_runner.py:" in describe_error(raised.value)
 
 
 def test_any_exception_can_be_described_in_text_that_can_be_sent() -> None:

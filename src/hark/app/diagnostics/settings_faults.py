@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from hark.app.diagnostics.examine import advice, unused_entries
+from hark.app.diagnostics.advice import advice, unused_entries
 from hark.app.runtime import Runtime
 from hark.app.settings import Settings
 from hark.app.settings.document import Lines

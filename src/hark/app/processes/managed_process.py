@@ -22,7 +22,7 @@ class ManagedProcess:
     """One process, started as often as it is needed. Each line it writes is handed to `report`.
 
     A process of Hark sends pulses (see `ParentWatch`) and ends with its supervisor. One of others has a `probe`
-    instead, which tells whether it answers.
+    instead, which says whether it answers.
     """
 
     def __init__(

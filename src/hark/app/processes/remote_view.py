@@ -42,8 +42,8 @@ _MISSES: Final = 2
 class RemoteView:
     """See `Assistant` for what it promises.
 
-    Where no supervisor restarts a missing service, a client is told that it is missing. A `supervised` view waits for
-    it.
+    Where no supervisor restarts a missing service, a client gets the answer that it is missing. A `supervised` view
+    waits for it.
     """
 
     def __init__(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Final
 
-from hark.app.diagnostics.examine import advice
+from hark.app.diagnostics.advice import advice
 from hark.app.plugin_set import plugin_files
 from hark.app.reload.changes import Change, UnreadableFile, apply_settings
 from hark.app.reload.reload_group import groups_of

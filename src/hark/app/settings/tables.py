@@ -392,7 +392,7 @@ class DenyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ServicesTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An assistant in several processes; docs/operating.md tells more. [rooms] is the old name of this table."""
+    """An assistant in several processes; see docs/operating.md. [rooms] is the old name of this table."""
 
     stalled: Seconds = 5.0
     """Seconds for which the event loop of a process may stand still before "hark run --split" kills and restarts it."""

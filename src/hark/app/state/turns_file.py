@@ -67,7 +67,7 @@ class TurnsFile:
             self._rewrite()
 
     def session(self, session: Session) -> None:
-        """This is the default session, from the end marker on that is about to be told."""
+        """Record the default session as it is from the next end marker on."""
         session = without_words(session) if self._private else session
         self._session = b"=" + msgspec.json.encode(session.wire()) + b"\n"
         self._write(self._session)
@@ -128,7 +128,7 @@ def settle_session(directory: Path, sessions: SessionFile) -> None:
 
 
 class _Known(msgspec.Struct):
-    """What a file tells."""
+    """What is in a file."""
 
     turns: dict[str, Message]
     """Those that were open, by their ids."""

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from hark.app.diagnostics.examine import engines_in, language_advice, missing_in
+from hark.app.diagnostics.advice import language_advice
+from hark.app.diagnostics.examine import engines_in, missing_in
 from hark.app.diagnostics.report import DoctorReport
 from hark.app.settings import Settings
 from hark.app.voice.engines import EngineFactory

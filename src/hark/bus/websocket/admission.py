@@ -96,7 +96,7 @@ class Admission:
     def usage_of(self, credential: Credential) -> ClientUsage:
         """What counts against the limits of a client: for all its connections, where it has a token."""
         now = self._clock.monotonic()
-        if credential is LOCAL_CLIENT:  # nothing tells local clients without a token apart but their connections
+        if credential is LOCAL_CLIENT:  # only connections distinguish local clients without a token
             return ClientUsage(self._limits, now)
         if credential not in self._usage:
             self._usage = {one: usage for one, usage in self._usage.items() if one in self._counts}

@@ -70,7 +70,7 @@ class Credential(msgspec.Struct, frozen=True):
     name: str
     permissions: Permissions = Permissions()
     fingerprint: str = ""
-    """Tells it from an earlier or later one with the same name."""
+    """Distinguishes it from an earlier or later one with the same name."""
 
 
 class CredentialStore(Protocol):
@@ -105,7 +105,7 @@ class HandshakeRefused(Exception):
 
 
 class AcceptedClient(msgspec.Struct, frozen=True):
-    """What the handshake tells about a client."""
+    """What is known about a client from its handshake."""
 
     credential: Credential
     speaks_hark: bool

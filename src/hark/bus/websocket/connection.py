@@ -107,7 +107,7 @@ class ClientConnection(WSListener):
 
     @property
     def has_token(self) -> bool:
-        """Whether the client showed a token; without one nothing tells it from other clients of this machine."""
+        """Whether the client showed a token; without one it looks like all other clients of this machine."""
         return self.credential is not LOCAL_CLIENT
 
     # Called by picows.
@@ -337,7 +337,7 @@ class ClientConnection(WSListener):
             self.usage.charge(now - began, now)
 
     def passed(self, wire: bytes) -> None:
-        """Tell the client, by this frame, that what it sent before is on the bus."""
+        """Send the client this frame: what it sent before is on the bus."""
         self.flushes -= 1
         self._send(wire)
 

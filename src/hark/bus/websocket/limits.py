@@ -43,7 +43,7 @@ class ServerLimits(msgspec.Struct, frozen=True):
     """Seconds that it may take at once before that."""
     registrations: int = 5_000
     """Intents and entities that a client may have registered; further ones are dropped. All local clients without a
-    token together may have twice as many: nothing tells them apart."""
+    token together may have twice as many: they cannot be distinguished."""
     registration_bytes: int = 8_388_608
     """Bytes of the Messages that registered them."""
     all_registration_bytes: int = 67_108_864
@@ -86,7 +86,7 @@ class ClientUsage:
 
     def __init__(self, limits: ServerLimits, now: float) -> None:
         self.id = f"{_PROCESS}-{next(_numbers)}"
-        """Tells its utterances from those of other clients."""
+        """In the context of its utterances: whose they are."""
         self.bytes = TokenBucket(limits.byte_rate, limits.byte_burst, now)
         self.registrations = 0
         self.registration_bytes = 0

@@ -47,12 +47,12 @@ async def play_conversation(
     script: Script,
     conversation: Conversation,
     setup: Setup,
-    tell: Callable[[str], None] = lambda _text: None,
+    report: Callable[[str], None] = lambda _text: None,
     voice: VoiceSetup | None = None,
 ) -> PlayedConversation:
     """Play a conversation as text, or with `voice` spoken; raises `UserError` when it cannot be played.
 
-    Plugins that are not loaded are reported to `tell`.
+    Plugins that are not loaded are reported to `report`.
     """
     began = perf_counter()
     settings, plugins = setup.of(script, conversation)
@@ -66,7 +66,7 @@ async def play_conversation(
                 mistakes = [ScriptMistake(conversation.line, refusal, "fix it first") for refusal in refusals]
                 raise ScriptError(script.where, mistakes)
             for refusal in refusals:
-                tell(refusal)
+                report(refusal)
             try:
                 await ScriptPlayer(conversation, assistant).play()
             except ConversationDiffers as differs:
@@ -87,11 +87,11 @@ def _make_assistant(
 
 
 class ScriptRunner:
-    """Plays the scripts of files and folders. Problems of scripts and plugins are reported to `tell`, each once."""
+    """Plays the scripts of files and folders. Problems of scripts and plugins are reported to `report`, each once."""
 
-    def __init__(self, setup: Setup, tell: Callable[[str], None], voice: VoiceSetup | None = None) -> None:
+    def __init__(self, setup: Setup, report: Callable[[str], None], voice: VoiceSetup | None = None) -> None:
         self._setup = setup
-        self._tell = tell
+        self._report = report
         self._voice = voice
         self._reported: set[str] = set()
         self.has_errors = False
@@ -123,4 +123,4 @@ class ScriptRunner:
     def _once(self, text: str) -> None:
         if text not in self._reported:
             self._reported.add(text)
-            self._tell(text)
+            self._report(text)

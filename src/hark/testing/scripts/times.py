@@ -59,10 +59,10 @@ class Pause(msgspec.Struct, frozen=True):
 
 def read_pause(text: str) -> Pause:
     """The pause between square brackets; raises `LineError`."""
-    told = " ".join(text.lower().split())
-    if told.endswith(" later"):
-        return Pause(_seconds(told.removesuffix(" later"), text))
-    shown = _CLOCK.fullmatch(told)
+    words = " ".join(text.lower().split())
+    if words.endswith(" later"):
+        return Pause(_seconds(words.removesuffix(" later"), text))
+    shown = _CLOCK.fullmatch(words)
     if shown is None:
         raise LineError(f"[{text}] is not a time", _EXAMPLES)
     if shown["next"] and shown["date"]:
@@ -86,18 +86,18 @@ def read_moment(text: str) -> datetime:
     return moment
 
 
-def _seconds(told: str, text: str) -> float:
+def _seconds(words: str, text: str) -> float:
     total, place = 0.0, 0
-    while place < len(told):
-        part = _PART.match(told, place)
+    while place < len(words):
+        part = _PART.match(words, place)
         unit = _SHORT.get(part[2], part[2].removesuffix("s") if len(part[2]) > 1 else part[2]) if part else ""
         if part is None or unit not in _UNITS:
             raise LineError(f"[{text}] is not a time", _EXAMPLES)
         number = 0.5 if part[1].startswith("half") else 1.0 if part[1].isalpha() else float(part[1])
         total += number * _UNITS[unit]
         place = part.end()
-        between = _BETWEEN.match(told, place)
-        place = between.end() if between is not None and place < len(told) else place
+        between = _BETWEEN.match(words, place)
+        place = between.end() if between is not None and place < len(words) else place
     if not 0 < total <= _LONGEST:
         raise LineError(f"[{text}] is not a possible pause", "write a time between 0 and a year")
     return total

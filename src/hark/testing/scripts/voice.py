@@ -86,11 +86,11 @@ class VoiceSetup:
     """
 
     def __init__(
-        self, voice: str | None = None, *, listen_back: bool = False, tell: Callable[[str], None] = lambda _line: None
+        self, voice: str | None = None, *, listen_back: bool = False, report: Callable[[str], None] = lambda _line: None
     ) -> None:
         self.listen_back = listen_back
         self._voice = voice
-        self._tell = tell
+        self._report = report
         self._kept: dict[str, Engine] = {}
         self.spoken: dict[tuple[str, ...], bytes] = {}
         """Utterances of users that were synthesised before."""
@@ -102,7 +102,7 @@ class VoiceSetup:
             kind: [self.shared(one) for one in choice.of(kind)] for kind in _KINDS
         }
         instead["microphone"], instead["player"] = [ChosenEngine(microphone, {})], [ChosenEngine(loudspeaker, {})]
-        return VoiceConfig(factory=choice, instead=instead, earcons=False, report=self._tell)  # type: ignore[arg-type]
+        return VoiceConfig(factory=choice, instead=instead, earcons=False, report=self._report)  # type: ignore[arg-type]
 
     def user_voices(self, settings: Settings, answering: Engine | None) -> Iterator[ChosenEngine | Refusal]:
         """Engines that may speak for the users: other ones than the one that answers."""

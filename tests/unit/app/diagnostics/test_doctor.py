@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from hark.app.diagnostics.examine import examine, language_advice
+from hark.app.diagnostics.advice import language_advice
+from hark.app.diagnostics.examine import examine
 from hark.app.diagnostics.render import render
 from hark.app.diagnostics.report import DoctorReport
 from hark.app.runtime import Runtime

@@ -81,7 +81,11 @@ def test_only_some(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test", "a.talk", "-k", "milk"]) == 0
     assert capsys.readouterr().out.endswith("1 conversation: 1 passed.\n")
     assert main(["test", "a.talk", "-k", "cheese"]) == 2
-    assert capsys.readouterr().out == "0 conversations: nothing to play.\n"
+    said = capsys.readouterr()
+    assert (said.out, said.err) == (
+        "0 conversations: nothing to play.\n",
+        "hark: no conversation has 'cheese' in its path or title\n",
+    )
 
 
 def test_for_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
