@@ -119,6 +119,16 @@ class TimersSkill(Skill):
         """How long timers still run."""
         await timers.report_left(self._items, turn)
 
+    @intent(file="when_it", requires=(JUST_SET,))
+    @_reported
+    async def when_it(self, turn: Turn) -> None:
+        """When it rings what was set just now."""
+        one = await self._items.just_set(turn)
+        if one is None:
+            turn.say("kept")
+        else:
+            report_all(self._items, turn, [one])
+
     @intent(file="done", requires=(JUST_SET,))
     async def done(self, turn: Turn) -> None:
         """How long something takes for which a timer was set."""
