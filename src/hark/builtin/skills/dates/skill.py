@@ -191,7 +191,13 @@ class DatesSkill(Skill):
         day = day_named(said, turn.lang, now)
         if before:
             asked = datetime.combine(date.fromisoformat(before), time(), now.tzinfo)
-            day = day_named(said, turn.lang, asked.replace(day=1)) if is_number(said, turn.lang) else day
+            words = tuple(said.casefold().split())
+            if words in self.locale.phrases("day_before", turn.lang):
+                day = asked.date() - timedelta(days=1)
+            elif words in self.locale.phrases("day_after", turn.lang):
+                day = asked.date() + timedelta(days=1)
+            elif is_number(said, turn.lang):
+                day = day_named(said, turn.lang, asked.replace(day=1))
         if day is None:
             turn.say("unknown_day", day=said)
         return day

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta, tzinfo
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from hark.builtin.values import read
 from hark.plugins.schedules import Weekday
@@ -16,6 +16,8 @@ from hark.skills.spoken import weekday_name
 DAYS: Final[tuple[Weekday, ...]] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 WEEKDAYS: Final = DAYS[:5]
 WEEKENDS: Final = DAYS[5:]
+
+M = TypeVar("M", time, datetime)
 
 Phrases = Callable[[str], frozenset[tuple[str, ...]]]
 """The phrases of a vocabulary, as words."""
@@ -86,7 +88,10 @@ def find_when(
     left = " ".join(rest)
     if days:
         moment = first.timetz().replace(tzinfo=None) if isinstance(first, datetime) else first
-        return When(daily=_in_part(moment, part), days=days, rest=left)
+        daily = _in_part(moment, part)
+        if awake and daily is not None and not part:
+            daily = _awake(daily, said, value("when"))
+        return When(daily=daily, days=days, rest=left)
     if isinstance(first, datetime):
         if awake:
             first = _awake(first, said, value("time"))
@@ -215,7 +220,7 @@ def _in_part(moment: object, part: str) -> time | None:
     return moment.replace(hour=moment.hour + 12) if part == "evening" and moment.hour < 12 else moment
 
 
-def _awake(moment: datetime, said: str, value: Callable[[str], object]) -> datetime:
+def _awake(moment: M, said: str, value: Callable[[str], object]) -> M:
     """`moment`, in the afternoon where it was said as an hour before seven, and as that of either half of the day."""
     if not 1 <= moment.hour < _FIRST_HOUR:
         return moment

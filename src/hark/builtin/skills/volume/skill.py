@@ -17,6 +17,8 @@ from hark.spec import DEFAULT_SESSION_ID, topics
 _USUAL: Final = 70
 _SESSIONS: Final = 64
 _FOLLOWED: Final = 2
+_TURNED: Final = "turned"
+"""The name under which a session remembers whether it was made louder or quieter."""
 _OF_TEN: Final = 10
 """Numbers up to this one are a scale of ten, where no percent sign is said: "set the volume to five"."""
 
@@ -52,12 +54,18 @@ class VolumeSkill(Skill):
     @intent(file="up")
     def up(self, turn: Turn) -> None:
         """Louder."""
-        self._set(turn, self._level(turn) + self._step(turn))
+        self._turn(turn, 1)
 
     @intent(file="down")
     def down(self, turn: Turn) -> None:
         """Quieter."""
-        self._set(turn, self._level(turn) - self._step(turn))
+        self._turn(turn, -1)
+
+    @intent(file="more", requires=(_TURNED,))
+    def more(self, turn: Turn) -> None:
+        """Further in the same direction."""
+        entry = turn.session.intent_context.get(f"{self.id}:{_TURNED}")
+        self._turn(turn, -1 if entry is not None and entry.value == "-1" else 1)
 
     @intent(file="set")
     def set(self, turn: Turn) -> None:
@@ -100,6 +108,10 @@ class VolumeSkill(Skill):
     def what(self, turn: Turn) -> None:
         """How loud it is."""
         turn.say("level", level=self._level(turn))
+
+    def _turn(self, turn: Turn, direction: int) -> None:
+        turn.remember(_TURNED, str(direction), turns=_FOLLOWED)
+        self._set(turn, self._level(turn) + direction * self._step(turn))
 
     def _level(self, turn: Turn) -> int:
         return self._levels.get(turn.session.session_id, _USUAL)

@@ -23,6 +23,7 @@ _NUMBERS: Final = NumberWords(
         "ein dutzend": 12,
         "ein halbes dutzend": 6,
         "halb": 0.5,
+        **{f"{one}halb{ending}": 0.5 for one in ("", "ein ") for ending in ("e", "es", "er", "en")},
         "ein halb": 0.5,
         "ein viertel": 0.25,
         "die hälfte": 0.5,

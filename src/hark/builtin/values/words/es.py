@@ -21,7 +21,7 @@ _NUMBERS: Final = NumberWords(
         r"\b([ap])\.? ?m\b\.?": r"\1m",
         r"(?<=\d)([ap])\.? ?m\b\.?": r" \1m",
     },
-    amounts={"una docena": 12, "media docena": 6, "medio": 0.5, "un medio": 0.5, "un cuarto": 0.25},
+    amounts={"una docena": 12, "media docena": 6, "medio": 0.5, "media": 0.5, "un medio": 0.5, "un cuarto": 0.25},
     halves={"y medi[oa]": 0.5, "y (?:1 )?cuarto": 0.25, "y 3 cuartos": 0.75},
     ordinals={"primer": 1, "segundo": 2, "segunda": 2, "tercer": 3},
     ordinal_sign=r"\.?[ºª°]|\.?er\b",

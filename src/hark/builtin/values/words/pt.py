@@ -17,7 +17,7 @@ _NUMBERS: Final = NumberWords(
         r"\bpr([oa]s?)\b": r"para \1",
         r"\b(m|b|tr)ilhoes\b": r"\1ilhões",
     },
-    amounts={"uma dúzia": 12, "meia dúzia": 6, "meio": 0.5, "um quarto": 0.25, "metade": 0.5},
+    amounts={"uma dúzia": 12, "meia dúzia": 6, "meio": 0.5, "meia": 0.5, "um quarto": 0.25, "metade": 0.5},
     halves={"e mei[oa]": 0.5, "e (?:1 )?quarto": 0.25, "e 3 quartos": 0.75},
     ordinals={},
     ordinal_sign=r"\.?[ºª°]",
