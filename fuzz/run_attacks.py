@@ -13,14 +13,42 @@ import logging
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from attacks import broker, bus, command_line, control, files, frames, identity, ovos, strangers
+from attacks import (
+    broker,
+    bus,
+    command_line,
+    control,
+    files,
+    frames,
+    identity,
+    ovos,
+    registrations,
+    servers,
+    sessions,
+    strangers,
+    tokens,
+)
 from attacks.target import Attack, Broken, Target, running, still_answers
 
 MOST_MEMORY = 120.0
 """MB that one attack may cost."""
 MOST_DESCRIPTORS = 40
+APART = [
+    one
+    for one in (*bus.ATTACKS, *strangers.ATTACKS, *identity.ATTACKS)
+    if one.run
+    in (
+        bus.foreign_deregistration,
+        bus.foreign_ends,
+        strangers.lookalikes,
+        strangers.forged_ends,
+        identity.forged_calls,
+        identity.copied_markers,
+    )
+]
+"""Those that are tried on several processes as well: the websocket server is in another one than the skills there."""
 LONGEST = 120.0
 """Seconds that one attack may take."""
 
@@ -91,14 +119,18 @@ def main() -> int:
                 *bus.ATTACKS,
                 *strangers.ATTACKS,
                 *frames.ATTACKS,
+                *sessions.ATTACKS,
                 *ovos.ATTACKS,
                 *control.ATTACKS,
                 *files.ATTACKS,
                 *command_line.ATTACKS,
+                *servers.ATTACKS,
+                *tokens.ATTACKS,
+                *registrations.ATTACKS,
             ]
         )
     )
-    rows += attack_all(chosen(broker.ATTACKS), "--split")
+    rows += attack_all(chosen([*broker.ATTACKS, *(replace(one, surface="edge") for one in APART)]), "--split")
     broken = [row for row in rows if not row.is_kept]
     print(
         f"{len(rows)} attacks in {time.monotonic() - began:.0f} s: {len(rows) - len(broken)} held, {len(broken)} broken"

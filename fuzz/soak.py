@@ -21,7 +21,7 @@ from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from typing import NamedTuple
 
-from attacks import bus, control, identity, ovos, strangers, wire
+from attacks import bus, control, frames, identity, ovos, registrations, sessions, strangers, wire
 from attacks.target import Broken, HonestClient, Target, running
 
 PAUSE = 0.1
@@ -50,6 +50,9 @@ def attacks() -> dict[str, Callable[[Target], Awaitable[object]]]:
     found |= {one.name: one.run for one in strangers.ATTACKS if one.run not in strangers.ALONE}
     found |= {one.name: one.run for one in ovos.ATTACKS if one.run not in ovos.ALONE}
     found |= {one.name: one.run for one in identity.ATTACKS if one.run not in identity.ALONE}
+    found |= {one.name: one.run for one in frames.ATTACKS}
+    found |= {one.name: one.run for one in sessions.ATTACKS if one.run not in sessions.ALONE}
+    found |= {one.name: one.run for one in registrations.ATTACKS if one.run not in registrations.ALONE}
     found |= {one.name: one.run for one in control.ATTACKS}
     return found
 

@@ -273,6 +273,37 @@ def test_a_line_that_is_no_message_is_named_and_the_others_are_sent(world: World
         assert (done.returncode, done.stderr) == (1, "hark: no test.never within 0.1 seconds\n")
 
 
+async def test_a_pipe_goes_on_while_what_it_writes_is_not_read(world: World) -> None:
+    """A shell script that thinks reads nothing meanwhile, and must not lose its connection for it."""
+    with world.running("bus", "--port", "0") as bus:
+        url = (await asyncio.to_thread(bus.line)).split()[-1]
+        client = RemoteBus(WebSocketCarrier(url, SystemClock()))
+        await client.open()
+        heard: asyncio.Queue[Message] = asyncio.Queue()
+        client.on("test.from.pipe", heard.put_nowait)
+        command = [sys.executable, "-m", "hark", "bus", "pipe", "--bus", url]
+        script = await asyncio.create_subprocess_exec(*command, stdin=-1, stdout=-1, env=world.environment)
+        assert script.stdin is not None
+        assert script.stdout is not None
+        script._transport.get_pipe_transport(1).pause_reading()  # type: ignore[attr-defined]
+        async with asyncio.timeout(60):
+            script.stdin.write(b'{"type": "test.from.pipe", "data": {"n": 1}}\n')
+            assert (await heard.get()).data["n"] == 1
+            for number in range(100):
+                client.emit(Message("test.noise", {"n": number, "x": "y" * 10_000}))
+            await client.carrier.flush()
+            for number in range(2, 5):  # the first ones may be read before the noise is written
+                script.stdin.write(b'{"type": "test.from.pipe", "data": {"n": %d}}\n' % number)
+                assert (await heard.get()).data["n"] == number
+            script._transport.get_pipe_transport(1).resume_reading()  # type: ignore[attr-defined]
+            script.stdin.close()
+            output = await script.stdout.read()
+            assert await script.wait() == 0
+        shown = [json.loads(line) for line in output.splitlines()]
+        assert [one["data"]["n"] for one in shown if one["type"] == "test.noise"] == list(range(100))
+        await client.close()
+
+
 def test_a_topic_that_is_none_is_named(world: World) -> None:
     said = world.hark("bus", "pipe", "--bus", "ws://127.0.0.1:1/core", "--topic", "(a+)+$")
     assert said.returncode == 2

@@ -6,9 +6,11 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from fnmatch import fnmatchcase
+from queue import SimpleQueue
+from threading import Thread
 from typing import Final
 
 from hark.app.bus_address import BusAddress
@@ -20,6 +22,8 @@ from hark.model import MalformedMessage, Message, SystemClock, decode, encode_fo
 from hark.spec import topics
 
 _CONNECTED: Final = "connected"
+_MOST_WAITING: Final = 32 * 1_048_576
+"""Bytes that may wait to be read from standard output."""
 _REACH: Final = 3.0
 """Seconds in which a bus has to answer."""
 
@@ -43,6 +47,42 @@ class _Input:
             self._file.close()
 
 
+class _Output:
+    """Standard output, written by a thread: the program that reads it may be busy, and pings are answered meanwhile."""
+
+    def __init__(self, gone: Callable[[], None]) -> None:
+        self._gone = gone
+        """Called from the thread, once nothing can be written any more."""
+        self._lines: SimpleQueue[bytes | None] = SimpleQueue()
+        self._put = self._written = 0
+        """Bytes, each counted by one thread."""
+        self._thread = Thread(target=self._write, name="hark-pipe", daemon=True)
+        self._thread.start()
+
+    def put(self, line: bytes) -> None:
+        """Write a line; raises `UserError` where far too much waits to be read."""
+        self._put += len(line)
+        if self._put - self._written > _MOST_WAITING:
+            raise UserError(f"what reads the output left {_MOST_WAITING} bytes unread; --topic shows fewer Messages")
+        self._lines.put(line)
+
+    async def close(self) -> None:
+        """Return when all is written, or cannot be."""
+        self._lines.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def _write(self) -> None:
+        descriptor = sys.stdout.fileno()
+        try:
+            while (line := self._lines.get()) is not None:
+                rest = memoryview(line)
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
+                self._written += len(line)
+        except OSError:  # the program that read it has ended
+            self._gone()
+
+
 class _Pipe:
     def __init__(self, options: argparse.Namespace) -> None:
         self._topics: Sequence[str] = options.topic or ["*"]
@@ -54,7 +94,10 @@ class _Pipe:
         self._sessions: set[str] = set()
         """Of what was sent: an end that other clients wait for is not ours."""
         self._seen_last = asyncio.Event()
+        self._output: _Output
         self._output_gone = asyncio.Event()
+        self._trouble: UserError | None = None
+        """Why it ends early."""
         self._status = OK
 
     async def run(self, address: BusAddress, lines: _Input) -> int:
@@ -62,6 +105,8 @@ class _Pipe:
         # As any client: what it may not do, a shell script may not do either.
         bus = await address.connect(clock, patience=_REACH, private=False)
         try:
+            loop = asyncio.get_running_loop()
+            self._output = _Output(lambda: loop.call_soon_threadsafe(self._output_gone.set))
             self._follow(bus)
             await bus.carrier.flush()
             self._connected()
@@ -74,6 +119,9 @@ class _Pipe:
                 await sending
         finally:
             await bus.close()
+        if self._trouble is not None:
+            raise self._trouble
+        await self._output.close()
         return self._status
 
     def _follow(self, bus: RemoteBus) -> None:
@@ -93,8 +141,9 @@ class _Pipe:
             return  # of this connection itself
         if any(fnmatchcase(message.type, topic) for topic in self._topics):
             try:
-                os.write(sys.stdout.fileno(), encode_for_clients(message) + b"\n")
-            except BrokenPipeError:  # the program that read it has ended
+                self._output.put(encode_for_clients(message) + b"\n")
+            except UserError as trouble:
+                self._trouble = self._trouble or trouble
                 self._output_gone.set()
         if message.type == self._until and message.session_id in self._sessions:
             self._seen_last.set()

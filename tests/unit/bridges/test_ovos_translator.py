@@ -68,6 +68,19 @@ async def test_a_program_that_follows_the_specifications_is_served_as_it_is() ->
     assert again.data["completes"] is True, "it is a skill of OVOS"
 
 
+@pytest.mark.parametrize("how", ["complete", "error"])
+async def test_a_program_that_is_none_of_ovos_says_how_its_handler_went_as_one_of_ovos_does(how: str) -> None:
+    rig = Rig()
+    rig.up(topics.REGISTER_TEMPLATE, {"skill_id": "tea", "intent_name": "go", "lang": "en-US", "samples": ["x"]})
+    for turn in ("u1", "u2"):
+        [call] = rig.call("tea", "go", Session("kitchen"), turn)
+        assert "utterances" not in call.data, "the call is not the one of OVOS"
+        asking = Session("kitchen", response_mode=ResponseMode("tea", 9e9))
+        for topic in (topics.LEGACY_HANDLER_START, f"mycroft.skill.handler.{how}"):
+            [passed] = rig.up(topic, {}, asking, utterance_id=turn, skill_id="tea")
+            assert (passed.type, passed.session) == (topic, asking), "the server takes it from there"
+
+
 @pytest.mark.parametrize(("line", "intent_name"), [("stable", "HelloWorldIntent"), ("prerelease", "how_are_you")])
 async def test_a_turn_speaks_once_and_ends_once(line: str, intent_name: str) -> None:
     rig = Rig()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
+from base64 import b64encode
+from hashlib import sha1
 from urllib.parse import urlsplit
 
 import pytest
@@ -189,6 +192,34 @@ async def test_a_server_that_hangs_up_is_no_bus(answer: bytes) -> None:
     with pytest.raises(BusUnavailable):
         await WebSocketCarrier(url, SystemClock(), patience=0.0).open(lambda _frame, _via: None)
     server.close()
+
+
+@pytest.mark.parametrize("closes", [True, False])
+async def test_a_server_that_breaks_the_protocol_is_lost_without_a_traceback(
+    caplog: pytest.LogCaptureFixture, *, closes: bool
+) -> None:
+    async def promise_too_much(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = await reader.readuntil(b"\r\n\r\n")
+        key = request.partition(b"Sec-WebSocket-Key: ")[2].partition(b"\r\n")[0]
+        accept = b64encode(sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
+        writer.write(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n")
+        writer.write(b"Sec-WebSocket-Accept: %b\r\n\r\n\x81\x7f" % accept + (2**40).to_bytes(8))
+        await reader.read(-1)
+        writer.close()
+
+    server = await asyncio.start_server(promise_too_much, "127.0.0.1", 0)
+    url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/core"
+    carrier = WebSocketCarrier(url, SystemClock())
+    await carrier.open(lambda _frame, _via: None)
+    if not closes:
+        server.close()
+        await asyncio.sleep(0)
+        await eventually(lambda: not carrier.connected)
+    await carrier.close()
+    server.close()
+    gc.collect()
+    assert "Traceback" not in caplog.text
+    assert "never retrieved" not in caplog.text
 
 
 async def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

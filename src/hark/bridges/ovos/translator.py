@@ -74,6 +74,7 @@ READY: Final = "mycroft.ready"
 """What a launcher waits for to load its skill. It loads it again each time that it hears this."""
 _STATES: Final = (".is_ready", ".is_alive", ".is_loaded", ".all_loaded")
 _CALLED_BACK: Final = ("mycroft.skill.handler.complete", "mycroft.skill.handler.error")
+_OF_HANDLERS: Final = frozenset({"mycroft.skill.handler.start", *_CALLED_BACK})
 _CONTEXT: Final[Mapping[str, tuple[str, str]]] = {
     "add_context": (topics.CONTEXT_SET, "private"),
     "remove_context": (topics.CONTEXT_UNSET, "private"),
@@ -179,6 +180,8 @@ class OvosTranslator:
             return ()  # the Message itself came before it
         if message.type in names.NEW_NAMES:
             self.is_older = False
+        if message.type in _OF_HANDLERS and not self.is_skill_of_ovos(sender_of(message)):
+            return (message,)  # programs that follow docs/outside.md say so as well, and nothing is translated for them
         if message.type.startswith(OF_OVOS):
             self.shows_ovos()
         return self.translated(message)

@@ -215,10 +215,15 @@ class WebSocketCarrier:
 
     async def _disconnect(self, transport: WSTransport) -> None:
         transport.send_close()
+        await self._disconnected(transport)
+        transport.disconnect(graceful=False)
+        await self._disconnected(transport)
+
+    async def _disconnected(self, transport: WSTransport) -> None:
+        """Wait for the end of a connection, for a moment; what the server did wrong is raised there."""
         with suppress(TimeoutError, WSError, OSError):
             async with self._clock.timeout(_GOODBYE):
                 await transport.wait_disconnected()
-        transport.disconnect(graceful=False)
 
     # Called by the connection.
 
@@ -295,6 +300,7 @@ class WebSocketCarrier:
             raise BusUnavailable(f"no bus at {self.url} ({why}; {other_scheme(self._tls)})") from None
         if self.is_private and not connection.is_private:
             connection.end()
+            await self._disconnected(connection.transport)
             raise BusUnavailable(f"the bus at {self.url} does not know this process: {NOT_OURS}", final=True)
         self._connection = connection
         self.is_foreign = not connection.speaks_hark
@@ -446,8 +452,11 @@ class _Connection(WSListener):
                 if word == FLUSHED:
                     self._carrier.flushed(number)
 
-    def on_ws_disconnected(self, _transport: WSTransport) -> None:
+    def on_ws_disconnected(self, transport: WSTransport) -> None:
         self._lost()
+        ending = asyncio.ensure_future(transport.wait_disconnected())
+        # Where the server broke the protocol, this raises; asyncio would write a traceback if it were not looked at.
+        ending.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
     def _lost(self) -> None:
         self._is_over = True
