@@ -182,7 +182,9 @@ class _Account:
     def _strange(self, candidate: Candidate, word: str, is_open: bool) -> None:
         """Count a telling word that its sentences do not have; `is_open` while slots may still take it."""
         similarity, profile = candidate.home.similarity, candidate.profile
-        if len(word) > STEM and similarity.has(profile, "^" + word[:STEM]):
+        stem = word[:STEM]
+        # "turning" has the beginning of "turns", and "turn" is one.
+        if len(word) > STEM and (similarity.has(profile, "^" + stem) or similarity.has(profile, stem)):
             self.own += 1
             self._count(True)
         elif slip := similarity.correction_of(profile, word):
