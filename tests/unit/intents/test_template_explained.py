@@ -324,3 +324,18 @@ def test_what_the_speaker_did_is_told_by_the_verb_alone_in_some_languages(lang: 
     data = {"skill_id": "alarm.skill", "intent_name": "list", "lang": lang, "samples": [sample]}
     pool.apply(topics.REGISTER_TEMPLATE, data, DEFAULT_SESSION_ID)
     assert meant(lookup(pool, said, lang, HERE, lambda: 0.0)) is None
+
+
+@pytest.mark.parametrize(
+    "said", ["borrow the robot vacuum again", "it is time to paint the robot vacuum", "please whistle at the vacuum"]
+)
+def test_another_word_in_place_of_one_that_all_sentences_have_is_another_thing(said: str) -> None:
+    made = TemplatePool()
+    lines = (
+        "please start the robot vacuum",
+        "could you start the robot vacuum at {time}",
+        "it is time to start it again",
+    )
+    register(made, "home.skill:vacuum", *lines, "i need somebody to start the vacuum")
+    assert meant(ask(made, said)) is None
+    assert meant(ask(made, "it is time to start the robot vacuum")) == ("vacuum", {})

@@ -240,6 +240,9 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
         explained, telling = own, len(said)
     if profile.has_choices and (account.is_foreign or telling - explained > _LEFT):
         return candidate.lowered(0.0)
+    is_complete = not profile.core or profile.core <= content_stems([*said, *account.meant])
+    if not (is_complete or profile.is_broad) and explained < telling:
+        return candidate.lowered(0.0)  # another word was said in place of one that it always has
     left = explained / telling
     states = left < 1.0 and not profile.states and said[0] in stating(profile.intent.lang)
     if not profile.asks and said[0] in asking(profile.intent.lang) and not _begins(candidate, said[0]):
@@ -256,7 +259,7 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
         left *= _NARROW
     elif states or tells:
         left *= _STATES
-    if profile.core and not profile.core <= content_stems([*said, *account.meant]):
+    if not is_complete:
         left *= _INCOMPLETE
     return candidate.lowered(left)
 
