@@ -159,6 +159,10 @@ class Calls(Skill):
     def timer(self, turn: Turn) -> str:
         return f"timer for {turn.slots['duration']}"
 
+    @intent("dim the lamp to {level} percent")
+    def dim(self, turn: Turn) -> str:
+        return f"dimmed to {turn.slots['level']}"
+
     @intent("spell {word}")
     def spell(self, turn: Turn) -> str:
         return f"spelling {turn.slots['word']}"
@@ -173,6 +177,10 @@ class Calls(Skill):
         ("call anna", "no thanks", []),
         ("set a timer for ten minutes", "no fifteen minutes", ["timer for fifteen minutes"]),
         ("set a timer for ten minutes", "no thank you", []),
+        ("set a timer for ten minutes", "no, make that fifteen minutes", ["timer for fifteen minutes"]),
+        ("dim the lamp to forty percent", "no thirty percent", ["dimmed to thirty"]),
+        ("dim the lamp to forty percent", "make that thirty percent", ["dimmed to thirty"]),
+        ("dim the lamp to forty percent", "wait five minutes", []),
         ("spell necessary", "no accessory", []),
         ("spell necessary", "no, I meant accessory", ["spelling accessory"]),
     ],
