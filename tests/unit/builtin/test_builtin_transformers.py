@@ -188,6 +188,27 @@ async def test_cancel_that_withdraws_an_open_question_only() -> None:
     assert await cancelled("cancel that", None) is None
 
 
+@pytest.mark.parametrize(
+    ("candidates", "reason"),
+    [
+        (["oh never mind then", "never mind"], "stop_word"),
+        (["actually no leave it", "no leave it"], "stop_word"),
+        (["no don't bother"], "stop_word"),
+        (["no it doesn't matter"], "stop_word"),
+        (["buy the record please", "buy the record never mind"], None),
+        (["no"], None),
+    ],
+)
+async def test_an_answer_that_is_nothing_but_such_a_phrase_withdraws_the_question(
+    candidates: list[str], reason: str | None
+) -> None:
+    cancel = Cancel()
+    await begin(cancel)
+    asked = RecordingCtx(Frozen(), Session(response_mode=ResponseMode("timers.skill", 1e12)), "en-US", True)
+    cancel.transform(candidates, asked)
+    assert asked.reason == reason
+
+
 @pytest.mark.parametrize("lang", sorted(CANCEL_PHRASES))
 async def test_every_phrase_cancels_alone_and_at_the_end(lang: str) -> None:
     for phrase in CANCEL_PHRASES[lang]:

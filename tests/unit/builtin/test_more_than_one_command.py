@@ -143,6 +143,57 @@ async def test_a_correction_runs_the_last_intent_again(correction: str, room: st
         assert house.done == ["kitchen", room]
 
 
+class Calls(Skill):
+    """A slot with known values, a number, and one that takes anything."""
+
+    id = "calls.skill"
+
+    async def start(self) -> None:
+        self.register_entity("person", "anna", "peter", "old peter")
+
+    @intent("call {person}")
+    def call(self, turn: Turn) -> str:
+        return f"calling {turn.slots['person']}"
+
+    @intent("set a timer for {duration}")
+    def timer(self, turn: Turn) -> str:
+        return f"timer for {turn.slots['duration']}"
+
+    @intent("dim the lamp to {level} percent")
+    def dim(self, turn: Turn) -> str:
+        return f"dimmed to {turn.slots['level']}"
+
+    @intent("spell {word}")
+    def spell(self, turn: Turn) -> str:
+        return f"spelling {turn.slots['word']}"
+
+
+@pytest.mark.parametrize(
+    ("first", "correction", "answer"),
+    [
+        ("call anna", "no peter", ["calling peter"]),
+        ("call anna", "wait, no, old Peter", ["calling old peter"]),
+        ("call anna", "oh no peter I mean", ["calling peter"]),
+        ("call anna", "no thanks", []),
+        ("set a timer for ten minutes", "no fifteen minutes", ["timer for fifteen minutes"]),
+        ("set a timer for ten minutes", "no thank you", []),
+        ("set a timer for ten minutes", "no, make that fifteen minutes", ["timer for fifteen minutes"]),
+        ("dim the lamp to forty percent", "no thirty percent", ["dimmed to thirty"]),
+        ("dim the lamp to forty percent", "make that thirty percent", ["dimmed to thirty"]),
+        ("dim the lamp to forty percent", "wait five minutes", []),
+        ("spell necessary", "no accessory", []),
+        ("spell necessary", "no, I meant accessory", ["spelling accessory"]),
+    ],
+)
+async def test_a_mere_no_is_followed_by_what_is_like_the_words_before(
+    first: str, correction: str, answer: list[str]
+) -> None:
+    _, hark = assistant(Calls(), plugins={"remarks": {"not_understood": False}})
+    async with hark:
+        await hark.hears(first)
+        assert await hark.hears(correction) == answer
+
+
 async def test_a_correction_is_of_its_own_session_and_of_a_short_time() -> None:
     house, hark = assistant()
     async with hark:

@@ -263,3 +263,79 @@ def test_what_the_speaker_did_is_not_asked_by_the_same_words() -> None:
     made = TemplatePool()
     register(made, "alarm.skill:list", "did i set an alarm", "which alarms are on", "have i set an alarm")
     assert meant(ask(made, "i set an alarm on my phone")) is None
+
+
+@pytest.fixture
+def small() -> TemplatePool:
+    made = TemplatePool()
+    lines = (
+        "how much time is left",
+        "how long is left [on the timer]",
+        "what is left on the timer",
+        "is there time left",
+    )
+    register(made, "timers.skill:left", *lines, "(check|show) the timer", "how many (minutes|seconds) are left")
+    register(made, "talk.skill:thanks", "(thanks|thank you) [so much|a lot]", "thanks for (your|the) help", "cheers")
+    register(made, "talk.skill:opinion", "do you (love|like|hate) (me|us|people|music)", "what do you (think|like)")
+    register(made, "volume.skill:down", "turn the (volume|sound) down [a bit|a little]", "(lower|reduce) the volume")
+    return made
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "how much cake is left",
+        "how much wine is left",
+        "do you love her or what",
+        "thank you so much for the lovely flowers",
+        "thanks for the help with the carpet",
+    ],
+)
+def test_templates_with_choices_leave_nothing_strange_over(small: TemplatePool, said: str) -> None:
+    assert meant(ask(small, said)) is None
+
+
+def test_templates_with_choices_are_meant_in_other_words_of_theirs(small: TemplatePool) -> None:
+    assert meant(ask(small, "how much is left on the timer")) == ("left", {})
+    assert meant(ask(small, "turning the volume down a bit")) == ("down", {})
+    assert meant(ask(small, "thank you a lot for your help")) == ("thanks", {})
+
+
+@pytest.mark.parametrize("said", ["i bought her a scarf", "i bought milk there is plenty", "i bought what we need"])
+def test_what_the_speaker_tells_takes_things_and_no_clauses(said: str) -> None:
+    made = TemplatePool()
+    register(made, "shopping.skill:bought", "(i|we) bought {items}")
+    assert meant(ask(made, said)) is None
+    assert meant(ask(made, "we bought a loaf of bread and the milk")) == (
+        "bought",
+        {"items": "a loaf of bread and the milk"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("lang", "sample", "said"),
+    [
+        ("fr-FR", "est-ce que j'ai mis un réveil", "j'ai mis mon réveil"),
+        ("it-IT", "ho messo una sveglia per domani", "ho già messo la sveglia"),
+    ],
+)
+def test_what_the_speaker_did_is_told_by_the_verb_alone_in_some_languages(lang: str, sample: str, said: str) -> None:
+    pool = TemplatePool()
+    data = {"skill_id": "alarm.skill", "intent_name": "list", "lang": lang, "samples": [sample]}
+    pool.apply(topics.REGISTER_TEMPLATE, data, DEFAULT_SESSION_ID)
+    assert meant(lookup(pool, said, lang, HERE, lambda: 0.0)) is None
+
+
+@pytest.mark.parametrize(
+    "said", ["borrow the robot vacuum again", "it is time to paint the robot vacuum", "please whistle at the vacuum"]
+)
+def test_another_word_in_place_of_one_that_all_sentences_have_is_another_thing(said: str) -> None:
+    made = TemplatePool()
+    lines = (
+        "please start the robot vacuum",
+        "could you start the robot vacuum at {time}",
+        "it is time to start it again",
+    )
+    register(made, "home.skill:vacuum", *lines, "i need somebody to start the vacuum")
+    assert meant(ask(made, said)) is None
+    assert meant(ask(made, "it is time to start the robot vacuum")) == ("vacuum", {})

@@ -160,23 +160,31 @@ def _corrected(tokens: list[str], said: list[str], last: LastIntent, known: _Wor
     for at, slot, value in sorted(places, reverse=True):  # what is corrected was most often said last
         old = _folded(value)
         text = _replaced(last, at, len(old), tokens[meant:end], new)
-        check = "" if is_sure or _are_alike(old, new, lang) else _replaced(last, at, len(old), [_ANYTHING], [_ANYTHING])
+        check = (
+            ""
+            if is_sure or _are_alike(old, new, before, lang)
+            else _replaced(last, at, len(old), [_ANYTHING], [_ANYTHING])
+        )
         yield _Guess(text, slot, check)
 
 
-def _are_alike(old: list[str], new: list[str], lang: str) -> bool:
-    """Whether both have a number, or a word in common that is no filler."""
+def _are_alike(old: list[str], new: list[str], before: list[str], lang: str) -> bool:
+    """Whether both are a number of the same thing, or have a word in common that is no filler."""
+    telling = [word for word in new if word not in fillers(lang)]
+    others = [word for word in telling if not can_be_number([word], lang)]
     if any(can_be_number([word], lang) for word in old):
-        return any(can_be_number([word], lang) for word in new)
-    return not (set(old) & set(new)) <= fillers(lang)
+        return len(others) < len(telling) and set(others) <= set(before)
+    return not set(old).isdisjoint(others)
 
 
 def _replaced(last: LastIntent, at: int, size: int, tokens: list[str], said: list[str]) -> str:
-    """The last utterance with `tokens` in the place of `size` words; words that stand before them are not repeated."""
+    """The last utterance with `tokens` in the place of `size` words; words that stand around them are not repeated."""
     old = last.utterance.split()
     folded = _folded(last.utterance)
     overlap = next((n for n in range(min(at, len(said) - 1), 0, -1) if folded[at - n : at] == said[:n]), 0)
-    return " ".join([*old[:at], *tokens[overlap:], *old[at + size :]]).strip(" ,;")
+    after = folded[at + size :]
+    repeated = next((n for n in range(min(len(after), len(said) - overlap - 1), 0, -1) if after[:n] == said[-n:]), 0)
+    return " ".join([*old[:at], *tokens[overlap : len(tokens) - repeated], *old[at + size :]]).strip(" ,;")
 
 
 def _folded(text: str) -> list[str]:

@@ -269,8 +269,8 @@ def others(lang: str) -> frozenset[str]:
 
 @cache
 def clause_words(lang: str) -> frozenset[str]:
-    """The words that clauses of their own have, and things hardly: "she", "there", "was", "who"."""
-    return (stating(lang) | asking(lang)) - fillers(lang)
+    """The words that clauses of their own have, and things hardly: "she", "is", "who"."""
+    return (stating(lang) - fillers(lang)) | asking(lang)
 
 
 def is_question(sentence: Sequence[str], lang: str) -> bool:

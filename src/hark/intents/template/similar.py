@@ -182,7 +182,9 @@ class _Account:
     def _strange(self, candidate: Candidate, word: str, is_open: bool) -> None:
         """Count a telling word that its sentences do not have; `is_open` while slots may still take it."""
         similarity, profile = candidate.home.similarity, candidate.profile
-        if len(word) > STEM and similarity.has(profile, "^" + word[:STEM]):
+        stem = word[:STEM]
+        # "turning" has the beginning of "turns", and "turn" is one.
+        if len(word) > STEM and (similarity.has(profile, "^" + stem) or similarity.has(profile, stem)):
             self.own += 1
             self._count(True)
         elif slip := similarity.correction_of(profile, word):
@@ -238,6 +240,9 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
         explained, telling = own, len(said)
     if profile.has_choices and (account.is_foreign or telling - explained > _LEFT):
         return candidate.lowered(0.0)
+    is_complete = not profile.core or profile.core <= content_stems([*said, *account.meant])
+    if not (is_complete or profile.is_broad) and explained < telling:
+        return candidate.lowered(0.0)  # another word was said in place of one that it always has
     left = explained / telling
     states = left < 1.0 and not profile.states and said[0] in stating(profile.intent.lang)
     if not profile.asks and said[0] in asking(profile.intent.lang) and not _begins(candidate, said[0]):
@@ -254,7 +259,7 @@ def rescored(candidate: Candidate, said: list[str], taken: Container[int] | None
         left *= _NARROW
     elif states or tells:
         left *= _STATES
-    if profile.core and not profile.core <= content_stems([*said, *account.meant]):
+    if not is_complete:
         left *= _INCOMPLETE
     return candidate.lowered(left)
 
