@@ -84,6 +84,7 @@ GOLDEN = [
      "Megabit pro Sekunde, zwei Kilobyte"),
     ("fr-FR", "4 Go, 1 To, 3 kPa", "quatre gigaoctets, un téraoctet, trois kilopascals"),
     ("en-US", "door 4b, 2 mL, 3 lbs", "door 4b, two milliliters, three pounds"),
+    ("en-US", "It orbits the Sun. 8 planets do.", "It orbits the Sun. eight planets do."),
     # What is said otherwise in one country.
     ("es-MX", "$5.50", "cinco pesos con cincuenta centavos"),
     ("es-EC", "$5,50", "cinco dólares con cincuenta centavos"),

@@ -67,7 +67,7 @@ class SpokenDays:
         link = next((words.abbreviations.get(word, word) for word in words.through if f" {word} " in found[0]), "")
         return f"{days[found['first']]} {link or words.range} {days[found['last']]}{_stop(found)}"
 
-    @says(r"(?<!\w)(?P<day><<weekdays>>)\.(?=,| \d| [^\W\d_A-ZÀ-Þ])", hint=r"\w\.[, ]")
+    @says(r"(?<!\w)(?P<day><<weekdays>>)\.(?=,| [^\W\d_A-ZÀ-Þ])", hint=r"\w\.[, ]")
     def _short_day(self, found: re.Match[str]) -> str:
         return self._words.weekdays[found["day"]]
 
