@@ -201,6 +201,18 @@ def test_one_signal_ends_all_of_them_and_leaves_nothing_behind(split: Split, num
     assert split.world.hark("say", "say it", "--state", split.state).stdout == "it\n", "the directory is free"
 
 
+def test_a_second_interrupt_does_not_wait_and_leaves_nothing_behind_either(split: Split) -> None:
+    with split.world.running(*split.command("--stay")) as running:
+        assert running.say("say hello") == "hello"
+        os.kill(split.processes["hear"], signal.SIGSTOP)  # it cannot end by itself
+        running.signal(signal.SIGINT)
+        eventually(lambda: "schedule" not in split.processes)  # which is stopped before it
+        running.signal(signal.SIGINT)
+        assert running.end(hang_up=False) == (130, "")
+    eventually(lambda: not split.processes)
+    assert split.world.hark("say", "say it", "--state", split.state).stdout == "it\n", "the directory is free"
+
+
 def test_when_the_supervisor_is_killed_no_process_is_left(split: Split) -> None:
     with split.world.running(*split.command()) as running:
         assert running.say("say hello") == "hello"

@@ -59,12 +59,14 @@ class Supervisor:
         """End them one after the other; none is left afterwards. Each has `grace` seconds, then it is killed."""
         self._stopping.set()  # from now on none is restarted
         by_name = {process.name: process for process in self.processes}
-        for name in order:
-            if name in by_name:
-                await self._end(by_name[name])
-        for process in self.processes:
-            process.kill()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        try:
+            for name in order:
+                if name in by_name:
+                    await self._end(by_name[name])
+        finally:  # also where a second Ctrl-C cancels this
+            for process in self.processes:
+                process.kill()
+            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     async def _end(self, process: ManagedProcess) -> None:
         task = self._tasks.get(process.name)
