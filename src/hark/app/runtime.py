@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -146,6 +146,7 @@ class Runtime:
         hands_over: bool = True,
         voice: VoiceConfig | None = None,
         skills_ready: Callable[[], Awaitable[None]] | None = None,
+        handlers_ready: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.settings = settings
         self.bus = bus
@@ -194,6 +195,9 @@ class Runtime:
         self._listing = ChainListing(bus, self.chains.values(), None if shared is None else "understand")
         self._gate = Gate()
         self._preparing: asyncio.Task[None] | None = None
+        self._handlers_ready = handlers_ready
+        """Where skills are in another process: returns when they are registered, or need not be waited for."""
+        self._opening: asyncio.Task[None] | None = None
         self._settled = settled or bus.settled
         """Waits until subscribers in all processes have handled what was announced; returns the late ones."""
         self.importing = asyncio.Lock()
@@ -278,8 +282,17 @@ class Runtime:
             if self.is_whole:
                 await self._start()
             else:
-                async with self._gate.closed():
+                async with AsyncExitStack() as closing:
+                    await closing.enter_async_context(self._gate.closed())
                     await self._start()
+                    if self._handlers_ready is not None:
+                        waiting = self._open_later(closing.pop_all(), self._handlers_ready)
+                        self._opening = asyncio.create_task(waiting, name="wait for skills")
+
+    async def _open_later(self, closed: AsyncExitStack, handlers_ready: Callable[[], Awaitable[None]]) -> None:
+        """Let turns in once those that answer them are there."""
+        async with closed:
+            await handlers_ready()
 
     async def _start(self) -> None:
         for entry in list(self.plugin_set):
@@ -350,8 +363,7 @@ class Runtime:
 
     async def stop(self) -> None:
         """Wait for open turns to end, then stop everything: no task and no timer is left."""
-        if self._preparing is not None:
-            await cancel_all([self._preparing], self.clock)
+        await cancel_all([task for task in (self._preparing, self._opening) if task is not None], self.clock)
         for service in self.services.values():
             await service.finish()
         await self.handlers.close()

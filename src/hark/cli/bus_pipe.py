@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from fnmatch import fnmatchcase
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import Final
@@ -50,7 +51,7 @@ class _Input:
 class _Output:
     """Standard output, written by a thread: the program that reads it may be busy, and pings are answered meanwhile."""
 
-    def __init__(self, gone: Callable[[], None]) -> None:
+    def __init__(self, gone: Callable[[], object]) -> None:
         self._gone = gone
         """Called from the thread, once nothing can be written any more."""
         self._lines: SimpleQueue[bytes | None] = SimpleQueue()
@@ -106,7 +107,7 @@ class _Pipe:
         bus = await address.connect(clock, patience=_REACH, private=False)
         try:
             loop = asyncio.get_running_loop()
-            self._output = _Output(lambda: loop.call_soon_threadsafe(self._output_gone.set))
+            self._output = _Output(partial(loop.call_soon_threadsafe, self._output_gone.set))
             self._follow(bus)
             await bus.carrier.flush()
             self._connected()

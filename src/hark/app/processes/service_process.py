@@ -28,6 +28,9 @@ from hark.understand import end_lost
 if TYPE_CHECKING:  # a process that deals in text does not import engines
     from hark.app.voice.engines import VoiceConfig
 
+_STARTING: Final = 20.0
+"""Seconds for which turns wait for a process of the skills that is starting."""
+_POLL: Final = 0.1
 _SKILLS: Final = 60.0
 """Seconds for which the scheduler waits at its start for the process that has the skills."""
 
@@ -119,9 +122,26 @@ class ServiceProcess:
             storage=self._state.storage if self._state is not None else NOTHING_STORED,
             voice=self._voice,
             skills_ready=self._skills_ready if "act" not in self._services else None,
+            handlers_ready=self._act_started if self._is_understand_alone else None,
         )
         if "speak" in self._services:  # at the device itself a client always listens, in whatever process
             self.runtime.speaker.remote.include(DEFAULT_SESSION_ID)
+
+    @property
+    def _is_understand_alone(self) -> bool:
+        return "understand" in self._services and "act" not in self._services
+
+    async def _act_started(self) -> None:
+        """Wait while the process of the skills is starting: what is said meanwhile would not be understood.
+
+        One that nobody has started yet is not waited for: there may be none.
+        """
+        with suppress(TimeoutError):
+            async with self._clock.timeout(_STARTING):
+                while any(
+                    "act" in one.services and not one.is_ready for one in await self._connection.members.present()
+                ):
+                    await self._clock.sleep(_POLL)
 
     async def _skills_ready(self) -> None:
         """Wait until there are skills to hear what the scheduler has to catch up on, though not for ever."""

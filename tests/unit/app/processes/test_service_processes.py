@@ -6,9 +6,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from deployment import deployed
+from deployment import Deployment, MemoryClaim, deployed
 
 from hark.app.control.protocol import Forget
+from hark.app.processes.claims import Settlement, this_process
 from hark.app.state.store import State
 from hark.builtin import Converse, Normalize, ParrotSkill, TemplateMatcher
 from hark.model import Message, Session, SystemClock, encode
@@ -52,6 +53,41 @@ async def test_nothing_that_was_registered_is_lost_whoever_comes_first(order: tu
         front = await deployment.front()
         asked = await front.client.ask("say hello", deployment.aside.append)
         assert (asked.outcome, deployment.aside) == ("complete", ["hello"])
+
+
+async def _act_that_is_starting(deployment: Deployment) -> MemoryClaim:
+    """The claim of a process that has the skills, and is not ready."""
+    claim = MemoryClaim(deployment.members, this_process(("act",), 0.0))
+    Settlement(await deployment.bus(), deployment.members, claim.info.id)
+    await claim.take()
+    return claim
+
+
+async def test_what_is_said_while_the_skills_are_starting_waits_for_them() -> None:
+    async with deployed() as deployment:
+        starting = await _act_that_is_starting(deployment)
+        await deployment.start("understand", plugins=[TemplateMatcher()])
+        await deployment.start("speak")
+        front = await deployment.front()
+        asking = asyncio.ensure_future(front.client.ask("say hello", deployment.aside.append))
+        await deployment.clock.advance(5)
+        assert not asking.done()
+        await starting.leave()
+        await deployment.start("act", plugins=[ParrotSkill()])
+        asked = await deployment.meanwhile(asking)
+        assert (asked.outcome, deployment.aside) == ("complete", ["hello"])
+
+
+async def test_skills_that_do_not_start_are_not_waited_for_for_ever() -> None:
+    async with deployed() as deployment:
+        await _act_that_is_starting(deployment)
+        await deployment.start("understand", plugins=[TemplateMatcher()])
+        await deployment.start("speak")
+        front = await deployment.front()
+        asking = asyncio.ensure_future(front.client.ask("say hello", deployment.aside.append))
+        await deployment.clock.advance(10)
+        assert not asking.done()
+        assert (await deployment.meanwhile(asking)).outcome == "unmatched"
 
 
 async def test_a_room_that_comes_back_knows_again_what_skills_registered() -> None:
