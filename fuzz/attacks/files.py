@@ -346,7 +346,7 @@ async def full_meanwhile(target: Target) -> str:
 
 
 def locale_folders(home: Path) -> str:
-    """Files of sentences that are FIFOs, directories, devices, links in a circle, no UTF-8, or have names of terminals."""
+    """Files of sentences that are FIFOs, folders, devices, links in a circle, no UTF-8, or control a terminal."""
     folder = home / "locale" / "en-US"
     folder.mkdir(parents=True)
     (folder / "good.intent").write_text("good words\n")
