@@ -108,7 +108,30 @@ async def modes(target: Target) -> str:
     return "the state directory is its owner's alone"
 
 
+async def askers_that_go(target: Target) -> str:
+    """300 clients that ask for a turn, in parts of one byte, and go before it ends; and odd sessions."""
+    before = target.descriptors
+    sessions: list[object] = ["../../x", "x" * 5_000, "\x00", "", None, 7, {"session_id": "x"}, "default"]
+    for number in range(300):
+        _, writer = await _open(target)
+        request = {"do": "say", "utterance": "say hi", "session": sessions[number % len(sessions)]}
+        request |= {"session_id": sessions[number % len(sessions)], "intent": {"skill_id": "x"}, "lang": "../x"}
+        for octet in json.dumps(request).encode() + b"\n":
+            writer.write(bytes((octet,)))
+        with suppress(OSError):
+            await writer.drain()
+        writer.transport.abort()
+    promise(b"pong" in await _ask(target, b'{"do":"ping"}\n'), "others are not served")
+    for _ in range(50):
+        if target.descriptors - before < 10:
+            break
+        await asyncio.sleep(0.1)
+    promise(target.descriptors - before < 10, "connections are left")
+    return "300 clients"
+
+
 ATTACKS = [
+    Attack("control socket", "300 clients that ask and go", askers_that_go),
     Attack("control socket", "lines that are no requests", garbage),
     Attack("control socket", "a request of 20 MB", endless_line),
     Attack("control socket", "200 half requests", half_requests),

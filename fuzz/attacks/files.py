@@ -345,8 +345,62 @@ async def full_meanwhile(target: Target) -> str:
     return f"200 turns with one marker each; the log grew by {target.log.stat().st_size - size} bytes"
 
 
+def locale_folders(home: Path) -> str:
+    """Files of sentences that are FIFOs, folders, devices, links in a circle, no UTF-8, or control a terminal."""
+    folder = home / "locale" / "en-US"
+    folder.mkdir(parents=True)
+    (folder / "good.intent").write_text("good words\n")
+    (folder / "binary.intent").write_bytes(os.urandom(5_000))
+    (folder / "utf16.intent").write_bytes("words\n".encode("utf-16"))
+    (folder / "nul.voc").write_bytes(b"a\x00b\n")
+    (folder / "folder.intent").mkdir()
+    (folder / "circle.intent").symlink_to(folder / "circle.intent")
+    (folder / "around").symlink_to(folder.parent)
+    (folder / "device.entity").symlink_to("/dev/zero")
+    (folder / "\x1b[2J\u202e.intent").write_text("words\n")
+    os.mkfifo(folder / "fifo.intent")
+    for words in (
+        ("lint", str(home / "locale")),
+        ("test", str(home / "locale")),
+        ("convert", "to-hassil", str(folder), "-"),
+    ):
+        status, text = _hark(home, *words)
+        promise(status in (0, 1, 2), f"hark {words[0]}: status {status}: {text[-200:]}")
+        promise(not any(bad in text for bad in "\x1b\u202e"), f"hark {words[0]}: control characters: {text[-200:]!r}")
+        promise(len(text) < 100_000, f"hark {words[0]}: {len(text)} characters")
+    return "three commands, each ends with a reason"
+
+
+def scripts(home: Path) -> str:
+    """Scripts of conversations that are no text, too deep, too long, links in a circle, and directories."""
+    bad: dict[str, bytes] = {
+        "binary.yaml": os.urandom(20_000),
+        "deep.yaml": b"- " * 50_000 + b"x",
+        "flow.yaml": b"[" * 50_000,
+        "tags.yaml": b"!!python/object/apply:os.system ['touch evil']\n",
+        "long.yaml": b"- say: " + b"x" * 3_000_000 + b"\n",
+        "keys.yaml": b"".join(b"? [a, {b: %d}]\n: 1\n" % n for n in range(3_000)),
+        "names.script": b"> \x1b[2J\xe2\x80\xae\n< \x9b\n",
+    }
+    for name, octets in bad.items():
+        (home / name).write_bytes(octets)
+    (home / "circle.yaml").symlink_to(home / "circle.yaml")
+    (home / "folder.yaml").mkdir()
+    os.mkfifo(home / "fifo.yaml")
+    for name in (*bad, "circle.yaml", "folder.yaml", "fifo.yaml", "missing.yaml", "/dev/zero"):
+        status, text = _hark(home, "test", str(home / name))
+        promise(status in (1, 2), f"{name}: status {status}: {text[-200:]}")
+        promise(
+            not any(character in text for character in "\x1b\u202e"), f"{name}: control characters: {text[-200:]!r}"
+        )
+    promise(not (home / "evil").exists(), "a script ran a command")
+    return f"{len(bad) + 5} scripts, each refused"
+
+
 ATTACKS = [
     _with_home("settings of every wrong kind", settings),
+    _with_home("folders of sentences", locale_folders),
+    _with_home("scripts of conversations", scripts),
     _with_home("stored sessions that are none", stored_session),
     _with_home("records of open turns that are none", open_turns),
     _with_home("traces that are none", traces),

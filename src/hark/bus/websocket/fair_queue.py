@@ -19,6 +19,9 @@ _RECENT: Final = 0.1
 _REST: Final = 3
 """How many times as long as their work took clients over their share wait, while others are served."""
 
+_LONGEST_REST: Final = 0.5
+"""Seconds after which one of them has a turn all the same: on a busy machine an honest client may be among them."""
+
 
 class FairQueue:
     """Handles what connections have in their inbox, for `SLICE` seconds each in turn.
@@ -47,7 +50,7 @@ class FairQueue:
 
     def note_late_work(self, seconds: float, now: float) -> None:
         """Work for a client over its share took so long: such clients wait, while others are served."""
-        self._late_from = max(self._late_from, now) + seconds * _REST
+        self._late_from = min(max(self._late_from, now) + seconds * _REST, now + _LONGEST_REST)
 
     def add(self, connection: ClientConnection) -> None:
         """Give a connection a turn, and further ones while it has something in its inbox."""
