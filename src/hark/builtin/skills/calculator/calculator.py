@@ -306,7 +306,14 @@ def _summing(reader: Reader, tokens: Sequence[Token]) -> CalculatorAnswer:
     if abs(result) >= _MOST:
         return CalculatorAnswer("too_big", {})
     text, is_exact = spoken(result, reader.lang)
+    if not is_exact:
+        text, _ = spoken(result, reader.lang, _places(result))
     return CalculatorAnswer("result" if is_exact else "about", {"result": text}, str(result))
+
+
+def _places(value: Fraction) -> int:
+    """Decimal places that are worth saying."""
+    return _PLACES if abs(value) >= Fraction(1, 100) or not value else _PLACES + 9
 
 
 def _converting(reader: Reader, quantity: Quantity, unit: str) -> CalculatorAnswer:
@@ -316,7 +323,7 @@ def _converting(reader: Reader, quantity: Quantity, unit: str) -> CalculatorAnsw
     except Different:
         many = Fraction(2)
         return CalculatorAnswer("different", {"source": reader.named(source, many), "target": reader.named(unit, many)})
-    places = _PLACES if abs(result) >= Fraction(1, 100) or not result else _PLACES + 9
+    places = _places(result)
     rounded = round(result, places)
     values = {
         "amount": spoken(amount, reader.lang, _PLACES)[0],

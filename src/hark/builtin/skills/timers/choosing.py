@@ -26,7 +26,8 @@ async def choose(items: ScheduledItems, turn: Turn, kind: ItemKind) -> Scheduled
 async def ask_which(items: ScheduledItems, turn: Turn, found: Sequence[ScheduledCall]) -> ScheduledCall | None:
     """Ask which of several is meant."""
     said = _named(items, turn, found)
-    chosen = await turn.ask_choice(said, turn.render("which", items=spoken_list(said, turn.lang)))
+    question = turn.render("which", first=", ".join(said[:-1]), last=said[-1])
+    chosen = await turn.ask_choice(said, question)
     if chosen is None:
         turn.say("kept")
         return None

@@ -66,9 +66,13 @@ async def _set(items: ScheduledItems, turn: Turn, length: timedelta, name: str =
 def _report_set(turn: Turn, name: str, length: timedelta) -> None:
     said = said_length(turn, length.total_seconds())
     if name:
-        turn.say("timer_set_named", name=name[:1].upper() + name[1:], duration=said)
+        turn.say("timer_set_named", name=_capital(name), duration=said)
     else:
         turn.say("timer_set", duration=said)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 async def run(items: ScheduledItems, turn: Turn, timer: ScheduledCall, length: timedelta) -> None:
@@ -155,10 +159,12 @@ async def report_left(items: ScheduledItems, turn: Turn) -> None:
     timers = await items.chosen(turn, "timer")
     if not timers:
         await report_none(items, turn, "timer")
-    elif len(timers) == 1 and timers[0].data.get("paused") is None:
-        left = said_length(turn, items.left(timers[0]))
-        if timers[0].data.get("name"):
-            turn.say("left_on", left=left, item=said_item(turn, "the", timers[0].data, ""))
+    elif len(timers) == 1:
+        left, item = said_length(turn, items.left(timers[0])), said_item(turn, "the", timers[0].data, "")
+        if timers[0].data.get("paused") is not None:
+            turn.say("left_paused", left=left, item=_capital(item))
+        elif timers[0].data.get("name"):
+            turn.say("left_on", left=left, item=item)
         else:
             turn.say("left", left=left)
     else:
