@@ -7,7 +7,7 @@ import pytest
 from hark.app.turn_follower import FollowedTurns, TurnFollower, detail_of, is_question
 from hark.model import MalformedMessage, Message, ResponseMode, Session
 from hark.spec import topics
-from hark.spec.names import CANCEL_BY, CANCEL_REASON, UTTERANCE_ID
+from hark.spec.names import CANCEL_BY, CANCEL_REASON, DECLINED, UTTERANCE_ID
 
 
 class Turn:
@@ -258,3 +258,13 @@ def test_a_follower_without_listener_keeps_what_was_said() -> None:
     follower = TurnFollower(("hello",))
     follower.hear("hi")
     assert follower.spoken == ["hi"]
+
+
+@pytest.mark.parametrize("declined", [True, False])
+def test_a_remark_is_awaited_after_a_fallback_that_found_no_answer(declined: bool) -> None:
+    turns = FollowedTurns("test", remarks=lambda: True)
+    turn = Turn(turns, "blah bleh")
+    context = {**turn.entry.context, UTTERANCE_ID: "u-1", **({DECLINED: True} if declined else {})}
+    turns.saw(Message(topics.HANDLER_COMPLETE, {}, context, turn.entry.session))
+    turn.emit(topics.UTTERANCE_HANDLED)
+    assert turn.follower.awaits_remark is declined
