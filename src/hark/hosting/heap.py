@@ -13,7 +13,7 @@ _EVERY: Final = 5.0
 """Seconds between two looks at the memory of the process."""
 _GROWTH: Final = 4 * 2**20
 """Bytes that the process has to have grown by before anything is given back."""
-_LOOK_AT_ALL: Final = 600.0
+_LOOK_AT_ALL: Final = 120.0
 """Seconds after which a look for garbage goes through everything again."""
 _STATM: Final = Path("/proc/self/statm")
 
@@ -56,7 +56,7 @@ class SettledObjects:
 
     Each full look goes through every object that lived long: with some thousand registered intents it kept the event
     loop from turns for 50 to 150 ms, every few seconds under load. What has settled is freed as ever when nothing
-    refers to it; only cycles among it wait, until all is looked at again, once in ten minutes.
+    refers to it; only cycles among it wait, until all is looked at again, once in two minutes.
     """
 
     def __init__(self) -> None:
