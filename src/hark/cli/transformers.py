@@ -58,7 +58,7 @@ def transformers(options: argparse.Namespace) -> int:
         return _try(options)
     check_applies(options, "transformers try", "set", "slot", "context", "session", "out")
     if options.id is not None:
-        raise UserError(f"{options.id!r} is one too many: hark transformers list KIND lists a chain")
+        raise UserError(f"{options.id!r} is one too many: {hints.hark('transformers list KIND')} lists a chain")
     return _list(options)
 
 
