@@ -1,4 +1,4 @@
-"""The memory of the process: giving back what is free, and starting without looking for garbage."""
+"""The memory of the process: giving back what is free, and when garbage is collected."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _EVERY: Final = 5.0
 """Seconds between two looks at the memory of the process."""
 _GROWTH: Final = 4 * 2**20
 """Bytes that the process has to have grown by before anything is given back."""
-_LOOK_AT_ALL: Final = 120.0
-"""Seconds after which a look for garbage goes through everything again."""
+_COLLECT_ALL: Final = 120.0
+"""Seconds after which a full garbage collection goes through everything again."""
 _STATM: Final = Path("/proc/self/statm")
 
 
@@ -39,7 +39,7 @@ def system_trim() -> Callable[[], object] | None:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Look for no garbage while the block runs: almost all that a start allocates stays, and looking takes a tenth of
+    """Collect no garbage while the block runs: almost all that a start allocates stays, and collecting takes a tenth of
     its time."""
     if not gc.isenabled():
         yield
@@ -52,35 +52,35 @@ def without_collection() -> Iterator[None]:
 
 
 class SettledObjects:
-    """Spares later looks for garbage all that was there at the last full one.
+    """Excludes from garbage collection what survived the last full one.
 
-    Each full look goes through every object that lived long: with some thousand registered intents it kept the event
-    loop from turns for 50 to 150 ms, every few seconds under load. What has settled is freed as ever when nothing
-    refers to it; only cycles among it wait, until all is looked at again, once in two minutes.
+    A full collection goes through every object that lives long: with some thousand registered intents it blocked the
+    event loop for 50 to 150 ms, every few seconds under load. What survived is freed as ever when nothing refers to it;
+    only cycles among it wait, until everything is collected again, once in two minutes.
     """
 
     def __init__(self) -> None:
         self._next: float | None = None
 
     def start(self) -> None:
-        """Begin with the next full look."""
-        gc.callbacks.append(self._looked)
+        """Begin with the next full collection."""
+        gc.callbacks.append(self._collected)
 
     def stop(self) -> None:
-        """Look at everything again."""
+        """Collect everything again from now on."""
         with suppress(ValueError):
-            gc.callbacks.remove(self._looked)
+            gc.callbacks.remove(self._collected)
         gc.unfreeze()
 
     def check(self, now: float) -> None:
-        """Let the next full look go through everything, if it is time to."""
+        """Let the next full collection go through everything, if it is time to."""
         if self._next is None:
-            self._next = now + _LOOK_AT_ALL
+            self._next = now + _COLLECT_ALL
         elif now >= self._next:
-            self._next = now + _LOOK_AT_ALL
+            self._next = now + _COLLECT_ALL
             gc.unfreeze()
 
-    def _looked(self, phase: str, info: Mapping[str, int]) -> None:
+    def _collected(self, phase: str, info: Mapping[str, int]) -> None:
         if phase == "stop" and info["generation"] == 2:
             gc.freeze()
 
