@@ -199,6 +199,8 @@ def report(talk: Talk, sample: Sample, attempts: list[Attempt], length: float) -
         during = [one.name for one in attempts if one.began < at + seconds and at < one.ended]
         print(f"  {seconds * 1000:6.0f} ms during {' + '.join(during) or 'nothing'}")
     print(f"memory {early[0]:.1f} MB, then {late[0]:.1f} MB: {growth[0]:+.1%}")
+    parts = [sample.between(length * part / 10, length * (part + 1) / 10)[0] for part in range(10)]
+    print(f"  in each tenth of the time: {', '.join(f'{part:.0f}' for part in parts)}")
     print(f"descriptors {early[1]:.0f}, then {late[1]:.0f}: {growth[1]:+.1%}")
     broken = {
         "markers": bool(talk.wrong),
