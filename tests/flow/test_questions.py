@@ -351,6 +351,27 @@ async def test_an_open_question_does_not_keep_the_house_from_closing(assistant: 
         assert errors(hark) == ["the assistant was shut down"]
 
 
+async def test_a_question_during_the_shutdown_is_not_waited_for(assistant: MakeAssistant) -> None:
+    may_ask = asyncio.Event()
+
+    async def late(turn: Turn) -> None:
+        await may_ask.wait()
+        await turn.ask("which one?", timeout=600.0)
+
+    async with assistant(words(ask=late)) as hark:
+        hark.say("ask")
+        await settle()
+        closing = asyncio.create_task(hark.runtime.orchestrator.close())
+        await settle()
+        assert not closing.done(), "the handler has its time of grace"
+        before = hark.clock.monotonic()
+        may_ask.set()
+        await asyncio.wait_for(closing, 5)
+        assert hark.clock.monotonic() == before
+        await settle()
+        assert errors(hark) == ["the assistant was shut down"]
+
+
 # The ways to ask.
 
 

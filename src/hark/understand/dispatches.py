@@ -80,6 +80,8 @@ class Dispatches:
         self._beats: dict[str, float] = {}
         self._checked = 0.0
         self._sweeping = False
+        self._no_answer = ""
+        """Why no question is answered any more."""
         self._subscriptions: tuple[Subscription, ...] = (
             bus.on(topics.HANDLER_ACCEPTED, self._accepted, name="dispatches: accepted"),
             bus.on(topics.HANDLER_DONE, self._done, name="dispatches: done"),
@@ -108,7 +110,10 @@ class Dispatches:
             self._of_programs.pop(dispatch.utterance_id, None)
 
     def give_up(self, why: str, *, asking: bool = False) -> None:
-        """End every wait with an error, or only for handlers that wait for an answer: the process is about to end."""
+        """End every wait with an error, or only for handlers that wait for an answer, also those that ask later: the
+        process is about to end, and no answer will reach them."""
+        if asking:
+            self._no_answer = why
         for waiting in list(self._waiting.values()):
             if not asking or waiting.paused is not None:
                 give_up_on(waiting, why)
@@ -147,6 +152,8 @@ class Dispatches:
         if waiting.paused is not None:
             waiting.accepted += now - waiting.paused
         waiting.paused = now if message.data.get("waits") is True else None
+        if waiting.paused is not None and self._no_answer:
+            give_up_on(waiting, self._no_answer)
 
     def _done(self, message: Message) -> None:
         if SKILL_ID in message.data:  # the server of the bus puts it there: the handler is a program's
