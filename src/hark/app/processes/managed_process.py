@@ -92,6 +92,14 @@ class ManagedProcess:
         self._process = None
         return status
 
+    async def reap(self) -> None:
+        """Wait for the end of a process that was killed, where what waited for it was cancelled."""
+        process, self._process = self._process, None
+        if process is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.communicate(), _LAST_LINES)
+            self.let_go()
+
     def let_go(self) -> None:
         """Close the pipes, as the death of the supervisor does: the process comes to its end."""
         for descriptor in (self._lifeline, self._pulses):

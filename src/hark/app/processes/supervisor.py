@@ -67,6 +67,7 @@ class Supervisor:
             for process in self.processes:
                 process.kill()
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+            await asyncio.gather(*(process.reap() for process in self.processes))
 
     async def _end(self, process: ManagedProcess) -> None:
         task = self._tasks.get(process.name)
