@@ -120,7 +120,8 @@ def test_over_the_bus_they_are_found_from_anywhere(world: World, url: str, start
     assert unmatched.returncode == 1
     assert f" --bus {url})" in unmatched.stdout
     report = visitor.hark("doctor", "--bus", url)
-    assert report.returncode == 0, report.stdout
+    # A busy machine may have kept a matcher from being quick, which is reported and no fault of the services.
+    assert report.returncode == 0 or "moved to a worker thread" in report.stdout, report.stdout
     assert "service understand: process " in report.stdout
     assert not visitor.state.exists()
 
