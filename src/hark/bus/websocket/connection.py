@@ -10,6 +10,7 @@ from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport
 
 from hark.bus.protocols import EVERYTHING
 from hark.bus.websocket.auth import LOCAL_CLIENT, AcceptedClient, Endpoint
+from hark.bus.websocket.bounded_reader import BoundedReader
 from hark.bus.websocket.fair_queue import SLICE
 from hark.bus.websocket.limits import ClientUsage, TokenBucket
 from hark.bus.websocket.local_processes import Link
@@ -27,7 +28,6 @@ from hark.bus.websocket.protocol import (
     read_command,
     text_frame,
 )
-from hark.bus.websocket.reading import BoundedReader
 from hark.model import Message, encode_for_clients, encode_foreign
 
 if TYPE_CHECKING:

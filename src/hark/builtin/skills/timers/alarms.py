@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from hark.builtin.skills.timers.choosing import cancel
+from hark.builtin.skills.timers.choice import cancel
 from hark.builtin.skills.timers.items import FARTHEST, ScheduledItems, local_due
 from hark.builtin.skills.timers.phrases import ItemKind, said_length, said_moment, said_repeat, zone_name
 from hark.builtin.skills.timers.when import DAYS, When

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, Final
 
 from hark.builtin.skills.timers import alarms, reminders, timers
-from hark.builtin.skills.timers.choosing import (
+from hark.builtin.skills.timers.choice import (
     cancel_by_place,
     cancel_chosen,
     cancel_just_set,
@@ -18,7 +18,7 @@ from hark.builtin.skills.timers.choosing import (
 )
 from hark.builtin.skills.timers.items import JUST_SET, RING, ScheduledItems
 from hark.builtin.skills.timers.phrases import ItemKind, said_length
-from hark.builtin.skills.timers.ringing import AGAIN, Ringing
+from hark.builtin.skills.timers.rings import AGAIN, Rings
 from hark.plugins import ScheduledTurn, ScheduleError, Session, Turn
 from hark.skills import Skill, intent, scheduled
 
@@ -49,7 +49,7 @@ class TimersSkill(Skill):
 
     async def start(self) -> None:
         self._items = ScheduledItems(self.schedules, self.host.clock, self.locale, self.id)
-        self._ringing = Ringing(self.schedules, self.host.clock)
+        self._ringing = Rings(self.schedules, self.host.clock)
 
     # Timers.
 

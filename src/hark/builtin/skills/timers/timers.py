@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from hark.builtin.skills.shopping.skill import as_said
-from hark.builtin.skills.timers.choosing import ask_which, choose, report_all, report_none
+from hark.builtin.skills.timers.choice import ask_which, choose, report_all, report_none
 from hark.builtin.skills.timers.items import FARTHEST, ScheduledItems
 from hark.builtin.skills.timers.phrases import said_item, said_length
 from hark.plugins import ScheduledCall, Turn

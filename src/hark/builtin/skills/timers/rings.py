@@ -25,7 +25,7 @@ _ANSWERED: Final = 60.0
 """Seconds after the end of a ring in which it can be snoozed."""
 
 
-class Ringing:
+class Rings:
     """What rings, or has just rung, in every session."""
 
     def __init__(self, schedules: Schedules, clock: Clock) -> None:
