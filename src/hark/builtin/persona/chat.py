@@ -93,7 +93,7 @@ class ChatClient:
         self.known_models: list[str] = []
         """The models that the endpoint has, as far as is known."""
         self._think_first: set[str] = set()
-        """Models whose last answer began with a thought that only its end told from the answer: from the next one
+        """Models whose last answer began with a thought that only its end separated from the answer: from the next one
         nothing is said before that.
         """
         timeout = httpx.Timeout(endpoint.stall_timeout, connect=endpoint.connect_timeout)

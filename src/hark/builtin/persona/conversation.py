@@ -51,17 +51,17 @@ def as_text(messages: Sequence[Said]) -> list[Said]:
 
     What tools answered stands behind what the user said, so that user and model take turns, as many models want it.
     """
-    told: list[Said] = []
+    turns: list[Said] = []
     names: dict[str, str] = {}
     for said in messages:
         if calls := said.get("tool_calls"):
             names = {call["id"]: call["function"]["name"] for call in calls}
         elif said["role"] == "tool":
             answer = f"[{names[said['tool_call_id']]}: {said['content']}]"
-            told[-1] = {**told[-1], "content": f"{told[-1]['content']}\n{answer}"}
+            turns[-1] = {**turns[-1], "content": f"{turns[-1]['content']}\n{answer}"}
         else:
-            told.append(said)
-    return told
+            turns.append(said)
+    return turns
 
 
 def _size(exchanges: list[list[Said]]) -> int:

@@ -99,10 +99,10 @@ class Models:
             offered = [] if until > self._clock.monotonic() else described
             for attempt in (1, 2):
                 begun = False
-                told = messages if offered else as_text(messages)
+                shown = messages if offered else as_text(messages)
                 try:
-                    note(_sent(client, told, offered, model))
-                    async with aclosing(client.stream(told, offered, model)) as answer:
+                    note(_sent(client, shown, offered, model))
+                    async with aclosing(client.stream(shown, offered, model)) as answer:
                         async for piece in answer:
                             begun = True
                             yield piece

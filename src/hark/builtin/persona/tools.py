@@ -41,7 +41,7 @@ class ToolDefinition:
 
 
 class ToolError(Exception):
-    """A tool that could not do what the model wanted; the text is what the model is told."""
+    """A tool that could not do what the model wanted; the text is what the model gets."""
 
 
 class ToolSource(Protocol):
@@ -51,7 +51,7 @@ class ToolSource(Protocol):
         """The tools that the model may call in this session."""
 
     async def call(self, name: str, arguments: Arguments, turn: Turn) -> str:
-        """Call one that was offered; what the model is told. Raises `ToolError`.
+        """Call one that was offered; what the model gets. Raises `ToolError`.
 
         `arguments` are as the model wrote them: an object, not checked against the schema. `turn` is the turn that
         the model answers, by which the tool may speak, ask the user and note things for `hark why`. It is cancelled
@@ -83,7 +83,7 @@ class ToolLimits:
     seconds: float = 120.0
     """Seconds for one call, the questions it asks the user included."""
     characters: int = 8_000
-    """Characters of a result; the model is told that the rest was left out."""
+    """Characters of a result; the model reads that the rest was left out."""
     intents: bool = True
     """Whether the intents of skills are tools."""
     sources: bool = True
@@ -114,7 +114,7 @@ class ToolOffer:
     described: Callable[[Arguments], str]
     """A call as a user is asked about it."""
     call: Callable[[Arguments, Turn], Awaitable[str]]
-    """What the model is told; raises `ToolError`."""
+    """What the model gets; raises `ToolError`."""
 
 
 class OfferedTools(Protocol):
